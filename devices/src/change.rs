@@ -1,0 +1,53 @@
+//! What must become different on a device: one resource as it is wanted and as it is.
+//!
+//! Values here are canonical: the engine has passed the catalog's through the model and through
+//! the platform's codecs, the driver reads in the same form. Sensitive values stay wrapped in
+//! [`Value::Sensitive`] on both sides, so that whatever is made from them is tainted.
+
+use std::sync::Arc;
+
+use crate::model::TypeModel;
+use crate::value::{Attributes, Value};
+
+/// A resource as the catalog wants it.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// `Network_vlan[10]`, for messages.
+    pub reference: String,
+    pub title: String,
+    pub model: Arc<TypeModel>,
+    /// All attributes that have a value, namevars included.
+    pub attributes: Attributes,
+}
+
+impl Wanted {
+    /// Whether the instance is wanted to be gone.
+    pub fn absent(&self) -> bool {
+        self.attributes.get("ensure").and_then(Value::as_str) == Some("absent")
+    }
+}
+
+/// An instance as the device has it: namevars and whatever was read, without `ensure`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Instance {
+    pub attributes: Attributes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    Create,
+    Update,
+    Remove,
+}
+
+/// What to bring into sync, for one resource.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub kind: ChangeKind,
+    pub wanted: Wanted,
+    /// What the device has; `None` when it has no such instance.
+    pub current: Option<Instance>,
+    /// Names of the attributes that differ, in definition order. For [`ChangeKind::Create`] all
+    /// wanted ones that the device would not have by itself, for [`ChangeKind::Remove`] none.
+    pub attributes: Vec<String>,
+}

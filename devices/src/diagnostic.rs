@@ -1,0 +1,181 @@
+//! Findings about files: definitions, inventories, catalogs.
+//!
+//! A [`Diagnostic`] is plain data: a code, a severity, what is wrong, where, and what to do. It is
+//! collected and handed up; the command line renders it (terminal, JSON, SARIF, JUnit). It lives
+//! on the device side because the loader of definitions makes the first of them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    Note,
+    Warning,
+    Error,
+}
+
+/// A text that findings point into, with the name it has for people.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// A path as the user gave it, or a name such as `cisco_ios/ntp_server.toml` (built in).
+    pub name: String,
+    pub text: String,
+}
+
+impl Source {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self {
+            name: name.into(),
+            text: text.into(),
+        })
+    }
+
+    /// Line and column (both from 1, columns in characters) of a byte offset.
+    pub fn position(&self, offset: usize) -> (usize, usize) {
+        let mut end = offset.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &self.text[..end];
+        let line = before.matches('\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        (line, before[start..].chars().count() + 1)
+    }
+}
+
+/// A marked place in a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub source: Arc<Source>,
+    /// Byte range in the source's text.
+    pub span: Range<usize>,
+    /// What stands beside the mark; may be empty.
+    pub text: String,
+    /// The main place, as opposed to context.
+    pub primary: bool,
+}
+
+/// A place in a file that is not at hand: a manifest's file and line, as the compiler recorded it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub file: String,
+    pub line: u64,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Short stable name of the rule, such as `unknown-key`.
+    pub code: &'static str,
+    pub severity: Severity,
+    /// What is wrong, in one lower-case sentence without a full stop.
+    pub message: String,
+    /// Place in the manifest, shown first.
+    pub place: Option<Place>,
+    pub labels: Vec<Label>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, message)
+    }
+
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, message)
+    }
+
+    pub fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity,
+            message: message.into(),
+            place: None,
+            labels: Vec::new(),
+            help: None,
+        }
+    }
+
+    #[must_use]
+    pub fn at(mut self, source: &Arc<Source>, span: Range<usize>, text: impl Into<String>) -> Self {
+        let primary = self.labels.iter().all(|label| !label.primary);
+        self.labels.push(Label {
+            source: Arc::clone(source),
+            span,
+            text: text.into(),
+            primary,
+        });
+        self
+    }
+
+    #[must_use]
+    pub fn in_manifest(mut self, place: Option<Place>) -> Self {
+        self.place = place;
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The candidate nearest to a misspelt word, if one is near enough to be meant.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + word.len().max(candidate.len()) / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edit distance in which swapping two neighbours counts once (optimal string alignment).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    for j in 0..=b.len() {
+        rows[0][j] = j;
+    }
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let substitution = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[i - 1][j] + 1)
+                .min(rows[i][j - 1] + 1)
+                .min(rows[i - 1][j - 1] + substitution);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let source = Source::new("x", "a\nZürich = 1\n");
+        assert_eq!(source.position(0), (1, 1));
+        assert_eq!(source.position(2), (2, 1));
+        assert_eq!(source.position("a\nZü".len()), (2, 3));
+        assert_eq!(source.position(1000), (3, 1));
+    }
+
+    #[test]
+    fn nearest_finds_what_was_meant_and_nothing_far_away() {
+        let keys = ["description", "enable", "mtu", "speed"];
+        assert_eq!(nearest("descripton", keys), Some("description"));
+        assert_eq!(nearest("enabel", keys), Some("enable"));
+        assert_eq!(nearest("colour", keys), None);
+    }
+}

@@ -1,0 +1,386 @@
+//! Strict reading of TOML files: every key is asked for or reported, with its place.
+//!
+//! A [`Table`] remembers which keys were asked for. [`Table::finish`] reports all others, with the
+//! nearest known one as a suggestion, so a reader's list of keys *is* the list that users are
+//! told. Mistakes are collected in [`Findings`], not returned one by one. Used for definitions and
+//! for inventories; it knows neither.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostic::{Diagnostic, Source, nearest};
+
+/// Where the mistakes of one file are collected.
+#[derive(Debug)]
+pub struct Findings {
+    pub source: Arc<Source>,
+    list: RefCell<Vec<Diagnostic>>,
+}
+
+impl Findings {
+    pub fn new(source: &Arc<Source>) -> Self {
+        Self {
+            source: Arc::clone(source),
+            list: RefCell::default(),
+        }
+    }
+
+    pub fn push(&self, diagnostic: Diagnostic) {
+        self.list.borrow_mut().push(diagnostic);
+    }
+
+    /// Reports an error at a byte range of the file.
+    pub fn error(&self, code: &'static str, span: Range<usize>, message: impl Into<String>) {
+        self.push(Diagnostic::error(code, message).at(&self.source, span, ""));
+    }
+
+    /// Reports an error with a hint.
+    pub fn error_with_help(
+        &self,
+        code: &'static str,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(
+            Diagnostic::error(code, message)
+                .at(&self.source, span, "")
+                .help(help),
+        );
+    }
+
+    pub fn into_list(self) -> Vec<Diagnostic> {
+        self.list.into_inner()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.borrow().is_empty()
+    }
+}
+
+/// Parses a file and hands its root table to `read`. Syntax errors are reported like all others;
+/// what can still be parsed is read all the same.
+pub fn read<T>(findings: &Findings, read: impl FnOnce(&Table<'_>) -> T) -> T {
+    let (root, errors) = DeTable::parse_recoverable(&findings.source.text);
+    for error in errors {
+        let span = error.span().unwrap_or(0..0);
+        findings.error("toml-syntax", span, error.message().to_lowercase());
+    }
+    let span = root.span();
+    read(&Table::new(findings, root.get_ref(), span, String::new()))
+}
+
+/// A table of the file that must be read completely.
+pub struct Table<'a> {
+    pub findings: &'a Findings,
+    entries: &'a DeTable<'a>,
+    /// Place of the table, for messages about what it lacks.
+    pub span: Range<usize>,
+    /// Its header as the user writes it, `attr.vrf`; empty for the root.
+    pub path: String,
+    asked: RefCell<Vec<String>>,
+}
+
+/// A value with its place and the key it stands under.
+#[derive(Clone)]
+pub struct Item<'a> {
+    pub findings: &'a Findings,
+    pub value: &'a DeValue<'a>,
+    pub span: Range<usize>,
+    pub path: String,
+}
+
+impl<'a> Table<'a> {
+    fn new(
+        findings: &'a Findings,
+        entries: &'a DeTable<'a>,
+        span: Range<usize>,
+        path: String,
+    ) -> Self {
+        Self {
+            findings,
+            entries,
+            span,
+            path,
+            asked: RefCell::default(),
+        }
+    }
+
+    /// The value of a key, which is thereby known.
+    pub fn get(&self, key: &str) -> Option<Item<'a>> {
+        self.asked.borrow_mut().push(key.to_owned());
+        self.entries
+            .iter()
+            .find(|(name, _)| name.get_ref() == key)
+            .map(|(_, value)| self.item(key, value))
+    }
+
+    /// All entries in the order of the file, for tables whose keys are names; all are known then.
+    pub fn entries(&self) -> Vec<(String, Range<usize>, Item<'a>)> {
+        self.entries
+            .iter()
+            .map(|(name, value)| {
+                let key = name.get_ref().to_string();
+                self.asked.borrow_mut().push(key.clone());
+                let item = self.item(&key, value);
+                (key, name.span(), item)
+            })
+            .collect()
+    }
+
+    /// The keys of the table that start with `prefix.`, or the entries of the sub-table `prefix`:
+    /// in TOML `set.true = …` and `[x.set]` are one thing.
+    pub fn table(&self, key: &str) -> Option<Table<'a>> {
+        self.get(key).and_then(|item| item.table())
+    }
+
+    pub fn string(&self, key: &str) -> Option<String> {
+        self.get(key).and_then(|item| item.string())
+    }
+
+    pub fn bool(&self, key: &str) -> Option<bool> {
+        self.get(key).and_then(|item| item.bool())
+    }
+
+    pub fn integer(&self, key: &str) -> Option<i64> {
+        self.get(key).and_then(|item| item.integer())
+    }
+
+    /// A list of strings, or one string alone.
+    pub fn strings(&self, key: &str) -> Option<Vec<String>> {
+        self.get(key).and_then(|item| item.strings())
+    }
+
+    /// The string of a key that must be there.
+    pub fn required_string(&self, key: &str) -> Option<String> {
+        let Some(item) = self.get(key) else {
+            self.missing(key);
+            return None;
+        };
+        item.string()
+    }
+
+    /// Reports that a key is missing.
+    pub fn missing(&self, key: &str) {
+        let place = if self.path.is_empty() {
+            String::new()
+        } else {
+            format!(" in [{}]", self.path)
+        };
+        self.findings.error(
+            "missing-key",
+            self.span.clone(),
+            format!("key `{key}` is missing{place}"),
+        );
+    }
+
+    /// Reports every key that nobody asked for.
+    pub fn finish(&self) {
+        let asked = self.asked.borrow();
+        for (name, _) in self.entries {
+            let key = name.get_ref().as_ref();
+            if asked.iter().any(|known| known == key) {
+                continue;
+            }
+            let place = if self.path.is_empty() {
+                String::new()
+            } else {
+                format!(" in [{}]", self.path)
+            };
+            let help = match nearest(key, asked.iter().map(String::as_str)) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => {
+                    let mut known: Vec<_> = asked.iter().map(|key| format!("`{key}`")).collect();
+                    known.sort();
+                    known.dedup();
+                    format!("known keys: {}", known.join(", "))
+                }
+            };
+            self.findings.error_with_help(
+                "unknown-key",
+                name.span(),
+                format!("unknown key `{key}`{place}"),
+                help,
+            );
+        }
+    }
+
+    fn item(&self, key: &str, value: &'a Spanned<DeValue<'a>>) -> Item<'a> {
+        let path = if self.path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.path)
+        };
+        Item {
+            findings: self.findings,
+            value: value.get_ref(),
+            span: value.span(),
+            path,
+        }
+    }
+}
+
+impl<'a> Item<'a> {
+    pub fn is_table(&self) -> bool {
+        self.value.is_table()
+    }
+
+    pub fn is_list(&self) -> bool {
+        self.value.is_array()
+    }
+
+    pub fn table(&self) -> Option<Table<'a>> {
+        let found = self.value.as_table();
+        if found.is_none() {
+            self.expected("a table");
+        }
+        found
+            .map(|entries| Table::new(self.findings, entries, self.span.clone(), self.path.clone()))
+    }
+
+    pub fn string(&self) -> Option<String> {
+        let found = self.value.as_str().map(str::to_owned);
+        if found.is_none() {
+            self.expected("a string");
+        }
+        found
+    }
+
+    pub fn bool(&self) -> Option<bool> {
+        let found = self.value.as_bool();
+        if found.is_none() {
+            self.expected("true or false");
+        }
+        found
+    }
+
+    pub fn integer(&self) -> Option<i64> {
+        let found = self.value.as_integer().and_then(|number| {
+            i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
+        });
+        if found.is_none() {
+            self.expected("a whole number");
+        }
+        found
+    }
+
+    pub fn list(&self) -> Option<Vec<Item<'a>>> {
+        let found = self.value.as_array();
+        if found.is_none() {
+            self.expected("a list");
+        }
+        found.map(|items| {
+            items
+                .iter()
+                .enumerate()
+                .map(|(index, value)| Item {
+                    findings: self.findings,
+                    value: value.get_ref(),
+                    span: value.span(),
+                    path: format!("{}[{index}]", self.path),
+                })
+                .collect()
+        })
+    }
+
+    /// A list of strings, or one string alone.
+    pub fn strings(&self) -> Option<Vec<String>> {
+        if self.value.is_array() {
+            self.list()?.iter().map(Item::string).collect()
+        } else {
+            self.string().map(|one| vec![one])
+        }
+    }
+
+    /// Reports an error at this value.
+    pub fn error(&self, code: &'static str, message: impl Into<String>) {
+        self.findings.error(code, self.span.clone(), message);
+    }
+
+    fn expected(&self, what: &str) {
+        self.error(
+            "wrong-kind",
+            format!(
+                "`{}` must be {what}, not {}",
+                self.path,
+                self.value.type_str()
+            ),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings_of(
+        text: &str,
+        ask: impl FnOnce(&Table<'_>),
+    ) -> Vec<(String, Option<String>, (usize, usize))> {
+        let source = Source::new("t.toml", text);
+        let findings = Findings::new(&source);
+        read(&findings, ask);
+        findings
+            .into_list()
+            .into_iter()
+            .map(|found| {
+                let place = source.position(found.labels[0].span.start);
+                (found.message, found.help, place)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_key_that_nobody_asked_for_is_reported_with_the_nearest_known_one() {
+        let found = findings_of(
+            "[attr.vrf]\nexlusion = [\"2960\"]\nline = \"x\"\n",
+            |root| {
+                let attr = root.table("attr").expect("there");
+                let vrf = attr.table("vrf").expect("there");
+                vrf.string("line");
+                vrf.get("exclusion");
+                vrf.finish();
+                attr.finish();
+                root.finish();
+            },
+        );
+        assert_eq!(
+            found,
+            [(
+                "unknown key `exlusion` in [attr.vrf]".to_owned(),
+                Some("did you mean `exclusion`?".to_owned()),
+                (2, 1)
+            )]
+        );
+    }
+
+    #[test]
+    fn several_mistakes_are_told_at_once() {
+        let found = findings_of("schema = \"1\"\nrank = \"x\"\n", |root| {
+            root.integer("schema");
+            root.integer("rank");
+            root.required_string("type");
+            root.finish();
+        });
+        let messages: Vec<_> = found.iter().map(|(message, ..)| message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "`schema` must be a whole number, not string",
+                "`rank` must be a whole number, not string",
+                "key `type` is missing"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_syntax_error_has_its_place() {
+        let found = findings_of("a = 1\na = 2\n", |_| ());
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].2, (2, 1));
+    }
+}

@@ -1,0 +1,230 @@
+//! What a resource type may say, on every platform.
+//!
+//! A [`TypeModel`] is made from `definitions/models/<type>.toml` (or built in, for the few types
+//! that Puppet itself has) and never changes. It knows no platform: how a value is read or set is
+//! the driver's business.
+
+use indexmap::IndexMap;
+use regex::Regex;
+
+use crate::value::Value;
+
+/// A resource type.
+#[derive(Clone, Debug)]
+pub struct TypeModel {
+    /// Lower-case name, `network_vlan`.
+    pub name: String,
+    pub doc: String,
+    pub runs_on: RunsOn,
+    pub style: Style,
+    pub refresh: Refresh,
+    /// Attributes in definition order; properties are compared and set in this order. An ensurable
+    /// type has `ensure` first.
+    pub attributes: IndexMap<String, AttributeModel>,
+    /// How a title gives the namevars; first match wins. Empty: the title is the one namevar.
+    pub titles: Vec<TitlePattern>,
+    pub rules: Vec<Rule>,
+    pub relations: Vec<AutoRelation>,
+}
+
+impl TypeModel {
+    pub fn ensurable(&self) -> bool {
+        self.attributes.contains_key("ensure")
+    }
+
+    /// The names of the namevars, in definition order.
+    pub fn namevars(&self) -> impl Iterator<Item = &str> {
+        self.attributes
+            .values()
+            .filter(|attr| attr.role == Role::Namevar)
+            .map(|attr| attr.name.as_str())
+    }
+
+    /// The properties in definition order, `ensure` first if there is one.
+    pub fn properties(&self) -> impl Iterator<Item = &AttributeModel> {
+        self.attributes
+            .values()
+            .filter(|attr| matches!(attr.role, Role::Property | Role::InitOnly))
+    }
+}
+
+/// Where resources of a type are applied (`docs/transaction.md`, section 7, *Device or host*).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsOn {
+    Device,
+    Host,
+    Both,
+}
+
+/// Which of Puppet's two kinds of type this is; they word their events differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// `Puppet::Type`: `created`, `removed`.
+    Classic,
+    /// Resource API: `ensure` is an ordinary property, `defined 'ensure' as 'present'`.
+    ResourceApi,
+}
+
+/// Whether a resource can be refreshed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refresh {
+    No,
+    Yes,
+    /// Refreshes itself when it changed.
+    ItselfToo,
+}
+
+/// An attribute of a type.
+#[derive(Clone, Debug)]
+pub struct AttributeModel {
+    pub name: String,
+    pub doc: String,
+    pub role: Role,
+    /// What a single value (an element, for arrays) may be; first match wins. Empty: anything.
+    pub values: Vec<ValueSpec>,
+    pub array: Option<ArrayKind>,
+    pub default: Option<Value>,
+    pub required: bool,
+    /// The value is a secret wherever it comes from.
+    pub sensitive: bool,
+    /// Canonicalisers that do not depend on the platform, in order.
+    pub canon: Vec<Canon>,
+}
+
+/// What an attribute is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Namevar,
+    Property,
+    /// A property that can only be set when the instance is created.
+    InitOnly,
+    /// Read from the device, never set.
+    ReadOnly,
+    /// Never compared.
+    Parameter,
+}
+
+/// How the elements of an array compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayKind {
+    /// Order does not matter; canonical form is sorted without duplicates.
+    Set,
+    /// Order matters.
+    List,
+}
+
+/// One thing a value may be.
+#[derive(Clone, Debug)]
+pub enum ValueSpec {
+    /// A literal; strings from the catalog match booleans and numbers by their text.
+    Literal(Value),
+    /// A text that matches the whole pattern.
+    Pattern { name: String, pattern: Regex },
+    /// A whole number within bounds, both inclusive.
+    Integer { name: String, low: i64, high: i64 },
+    /// A hash with exactly these keys (those marked `?` may be missing).
+    Struct {
+        name: String,
+        fields: IndexMap<String, StructField>,
+    },
+    /// A list of fixed length.
+    Tuple {
+        name: String,
+        items: Vec<Vec<ValueSpec>>,
+    },
+}
+
+impl ValueSpec {
+    /// The name that implementations use for it: the literal's text, or the given name.
+    pub fn name(&self) -> String {
+        match self {
+            ValueSpec::Literal(Value::String(text) | Value::Symbol(text)) => text.clone(),
+            ValueSpec::Literal(other) => format!("{other:?}"),
+            ValueSpec::Pattern { name, .. }
+            | ValueSpec::Integer { name, .. }
+            | ValueSpec::Struct { name, .. }
+            | ValueSpec::Tuple { name, .. } => name.clone(),
+        }
+    }
+}
+
+/// A field of a struct value.
+#[derive(Clone, Debug)]
+pub struct StructField {
+    pub values: Vec<ValueSpec>,
+    pub optional: bool,
+    pub default: Option<Value>,
+}
+
+/// A canonicaliser that needs no platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Canon {
+    /// Decimal number without leading zeros, as text.
+    Decimal,
+    /// IPv4 or IPv6 address (RFC 5952), with or without prefix length.
+    Ip,
+    Lower,
+    Upper,
+    Trim,
+}
+
+/// A title pattern: literal text and `{attribute}` holes; earlier holes are greedy.
+#[derive(Clone, Debug)]
+pub struct TitlePattern {
+    pub text: String,
+    /// The compiled form; capture groups are named by attribute.
+    pub pattern: Regex,
+}
+
+/// A rule about several attributes of one resource.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    pub kind: RuleKind,
+    pub attributes: Vec<String>,
+    /// The rule holds only when all of these attributes have one of the values.
+    pub when: IndexMap<String, Vec<Value>>,
+    /// The rule does not hold when any of these attributes has one of the values.
+    pub unless: IndexMap<String, Vec<Value>>,
+    pub doc: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleKind {
+    /// All of the attributes or none.
+    Together,
+    /// At most one of the attributes.
+    Exclusive,
+    /// The first attribute needs all the others.
+    Needs,
+    /// Exactly one of the attributes.
+    OneOf,
+    /// At least one of the attributes.
+    AnyOf,
+}
+
+/// An automatic relation to resources named by an attribute's value.
+#[derive(Clone, Debug)]
+pub struct AutoRelation {
+    pub kind: AutoKind,
+    /// Type of the other resource.
+    pub target: String,
+    pub from: RelationSource,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoKind {
+    Require,
+    Subscribe,
+    Before,
+    Notify,
+}
+
+/// Where an automatic relation takes the other's name from.
+#[derive(Clone, Debug)]
+pub enum RelationSource {
+    /// The value (each element of an array) of an attribute; `members.name` is a field of structs.
+    Attribute(String),
+    /// The partition of a full path `/Partition/name`, from this attribute.
+    Partition(String),
+    Fixed(Vec<String>),
+}

@@ -1,0 +1,102 @@
+//! What is sent to a device: configuration lines in their modes, or requests.
+//!
+//! An [`Operation`] names the attributes whose change it carries, so that the device's answer can
+//! be told per attribute. Its text may hold secrets ([`Text`]) and shows them to nobody.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::secret::Text;
+
+/// One step towards a wanted state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The attributes that it changes; `ensure` for existence.
+    pub attributes: Vec<String>,
+    pub action: Action,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    Line(Line),
+    Request(Request),
+}
+
+/// A configuration line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The lines that lead from global configuration to the line's mode, outermost first:
+    /// `["interface GigabitEthernet1/0/1"]`. Empty for global lines.
+    pub mode: Vec<Text>,
+    /// The line itself; `None` when entering the mode is all there is to do (`vlan 42`).
+    pub text: Option<Text>,
+    /// Further lines that the device reads without a prompt in between (a banner's text).
+    pub body: Vec<Text>,
+    /// The line may be answered by a question and must go alone.
+    pub may_ask: bool,
+    /// A warning that people should see before it is sent.
+    pub warning: Option<String>,
+}
+
+/// A request to a REST interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub method: Method,
+    /// Path with query, as sent: `/mgmt/tm/ltm/pool/~Common~web`.
+    pub path: String,
+    /// JSON text; secrets in it are JSON-escaped.
+    pub body: Option<Text>,
+    /// Sending it twice does no harm, so it may be repeated after a lost answer.
+    pub idempotent: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+        })
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)?;
+        match &self.body {
+            Some(body) => write!(f, " {body}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What became of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The device took it. What else it said, beyond its prompt or its answer, is kept.
+    Done { said: Vec<String> },
+    /// The device refused it, in these words.
+    Refused { said: String },
+    /// It was not sent, because of what happened before it.
+    NotSent,
+    /// It was sent and the answer never came.
+    Unknown { why: String },
+}
+
+/// The outcome of one operation, with the time from sending it to its answer.
+#[derive(Clone, Debug)]
+pub struct OperationResult {
+    pub outcome: Outcome,
+    pub took: Duration,
+}

@@ -1,0 +1,139 @@
+//! Text of which some parts are secret, redacted by construction.
+//!
+//! A command or a request body is a [`Text`]: a list of pieces, plain or secret. `Display` and
+//! `Debug` mask the secret ones; only [`Text::reveal`] gives the words that go to the device, and
+//! only the session calls it.
+
+use std::fmt;
+
+/// What stands in every log, plan, report and error where a secret was.
+pub const MASK: &str = "••••";
+
+/// A piece of a [`Text`].
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Piece {
+    Plain(String),
+    Secret(String),
+}
+
+/// Text with secret pieces.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Text(Vec<Piece>);
+
+impl Text {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn plain(text: impl Into<String>) -> Self {
+        let mut new = Self::new();
+        new.push(text);
+        new
+    }
+
+    pub fn secret(text: impl Into<String>) -> Self {
+        let mut new = Self::new();
+        new.push_secret(text);
+        new
+    }
+
+    pub fn push(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if let Some(Piece::Plain(last)) = self.0.last_mut() {
+            last.push_str(&text);
+        } else if !text.is_empty() {
+            self.0.push(Piece::Plain(text));
+        }
+    }
+
+    pub fn push_secret(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.0.push(Piece::Secret(text));
+        }
+    }
+
+    pub fn append(&mut self, other: Text) {
+        for piece in other.0 {
+            match piece {
+                Piece::Plain(text) => self.push(text),
+                Piece::Secret(text) => self.push_secret(text),
+            }
+        }
+    }
+
+    pub fn pieces(&self) -> &[Piece] {
+        &self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn has_secret(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Secret(_)))
+    }
+
+    /// The text with its secrets, as the device gets it. Never for people.
+    pub fn reveal(&self) -> String {
+        self.0
+            .iter()
+            .map(|piece| match piece {
+                Piece::Plain(text) | Piece::Secret(text) => text.as_str(),
+            })
+            .collect()
+    }
+
+    /// The secrets themselves, for whoever must mask them where the device prints them back.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Secret(text) => Some(text.as_str()),
+            Piece::Plain(_) => None,
+        })
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text::plain(text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text::plain(text)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for piece in &self.0 {
+            f.write_str(match piece {
+                Piece::Plain(text) => text,
+                Piece::Secret(_) => MASK,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_shown_nowhere_and_sent_as_it_is() {
+        let mut text = Text::plain("snmp-server community ");
+        text.push_secret("s3cret");
+        text.push(" RO");
+        assert_eq!(text.to_string(), "snmp-server community •••• RO");
+        assert_eq!(format!("{text:?}"), "\"snmp-server community •••• RO\"");
+        assert_eq!(text.reveal(), "snmp-server community s3cret RO");
+    }
+}

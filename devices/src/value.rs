@@ -1,0 +1,169 @@
+//! Values of attributes, as catalogs carry them and devices have them.
+//!
+//! The set is Puppet's (`docs/transaction.md`, section 1, *Rich data*): besides the JSON kinds
+//! there are enumerated values (interned names), the special value *absent*, and wrapped secrets.
+//! `Debug` masks secrets; nothing here prints one.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+
+use crate::secret::MASK;
+
+/// Attribute name → value, in the order of the catalog or of the model.
+pub type Attributes = IndexMap<String, Value>;
+
+/// A value of an attribute.
+#[derive(Clone, PartialEq)]
+pub enum Value {
+    /// Puppet's `undef`, JSON `null`.
+    Undef,
+    /// The special value of something that is not on the device; distinct from the string.
+    Absent,
+    /// The `default` literal.
+    Default,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    String(String),
+    /// An enumerated value: a name from the set that the type allows.
+    Symbol(String),
+    List(Vec<Value>),
+    /// A hash; keys need not be strings, order is the catalog's.
+    Hash(Vec<(Value, Value)>),
+    /// A value that is never shown.
+    Sensitive(Box<Value>),
+    /// A typed text: `Regexp`, `Timestamp`, `Timespan`, `SemVer`, `SemVerRange`, `URI`, `Type`.
+    Typed {
+        kind: String,
+        text: String,
+    },
+    Binary(Vec<u8>),
+    /// A call that the agent makes while it loads the catalog.
+    Deferred {
+        name: String,
+        arguments: Vec<Value>,
+    },
+}
+
+impl Value {
+    pub fn string(text: impl Into<String>) -> Self {
+        Value::String(text.into())
+    }
+
+    /// The text of a string or enumerated value.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::String(text) | Value::Symbol(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn as_integer(&self) -> Option<i64> {
+        match self {
+            Value::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Value::Bool(truth) => Some(*truth),
+            _ => None,
+        }
+    }
+
+    pub fn as_list(&self) -> Option<&[Value]> {
+        match self {
+            Value::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The value of a hash entry whose key is this string.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        match self {
+            Value::Hash(entries) => entries
+                .iter()
+                .find(|(name, _)| name.as_str() == Some(key))
+                .map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The value without its `Sensitive` wrapper, at the top level.
+    pub fn unwrap_sensitive(&self) -> &Value {
+        match self {
+            Value::Sensitive(inner) => inner.unwrap_sensitive(),
+            other => other,
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::String(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::String(text)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Value::Bool(truth)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Value::Integer(number)
+    }
+}
+
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(items: Vec<T>) -> Self {
+        Value::List(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Undef => f.write_str("undef"),
+            Value::Absent => f.write_str("absent"),
+            Value::Default => f.write_str("default"),
+            Value::Bool(truth) => write!(f, "{truth}"),
+            Value::Integer(number) => write!(f, "{number}"),
+            Value::Float(number) => write!(f, "{number:?}"),
+            Value::String(text) => write!(f, "{text:?}"),
+            Value::Symbol(name) => write!(f, ":{name}"),
+            Value::List(items) => f.debug_list().entries(items).finish(),
+            Value::Hash(entries) => f
+                .debug_map()
+                .entries(entries.iter().map(|(key, value)| (key, value)))
+                .finish(),
+            Value::Sensitive(_) => f.write_str(MASK),
+            Value::Typed { kind, text } => write!(f, "{kind}({text:?})"),
+            Value::Binary(bytes) => write!(f, "Binary({} bytes)", bytes.len()),
+            Value::Deferred { name, arguments } => write!(f, "Deferred({name}, {arguments:?})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrapped_secret_does_not_show_in_debug_output() {
+        let value = Value::List(vec![
+            Value::Sensitive(Box::new("s3cret".into())),
+            "x".into(),
+        ]);
+        assert_eq!(format!("{value:?}"), "[••••, \"x\"]");
+    }
+}
