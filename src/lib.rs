@@ -1,1 +1,5 @@
-//! stub
+//! Switchtender applies Puppet catalogs to switches and load balancers from a proxy host.
+//!
+//! `ARCHITECTURE.md` is the map: which room knows what, and which way dependencies point.
+
+pub mod cli;

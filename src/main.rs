@@ -1,1 +1,7 @@
-fn main() {}
+//! The `switchtender` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    switchtender::cli::main()
+}

@@ -1,0 +1,123 @@
+//! The command line: one file per command, named as the user types it.
+//!
+//! A command's file holds its arguments with their help and the function that runs it. Commands
+//! arrange the other rooms; errors become exit codes and hints in [`exit`] alone.
+
+pub mod completions;
+pub mod exit;
+pub mod man;
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use exit::{CommandError, Exit};
+
+/// Applies Puppet catalogs to switches and load balancers from a proxy host.
+#[derive(Debug, Parser)]
+#[command(
+    name = "switchtender",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+pub struct Global {
+    /// When to colour the output; NO_COLOR is obeyed
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    pub color: Color,
+
+    /// Log what the program does to standard error; repeat for more (-vv: decisions, -vvv: bytes)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Output")]
+    pub verbose: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Global {
+    /// Whether standard output is coloured.
+    pub fn colored_stdout(&self) -> bool {
+        self.colored(std::io::stdout().is_terminal())
+    }
+
+    /// Whether standard error is coloured.
+    pub fn colored_stderr(&self) -> bool {
+        self.colored(std::io::stderr().is_terminal())
+    }
+
+    fn colored(&self, terminal: bool) -> bool {
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+impl Command {
+    fn run(self, global: &Global) -> Result<Exit, CommandError> {
+        let _ = global;
+        match self {
+            Command::Completions(args) => completions::run(&args),
+            Command::Man(args) => man::run(&args),
+        }
+    }
+}
+
+/// Runs the program with the process's own arguments.
+pub fn main() -> ExitCode {
+    run(std::env::args_os())
+}
+
+fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match parse(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap words its own errors, help and version; a usage error exits with 1 ("could not
+            // run"), because 2 says "changes" under --detailed-exitcodes.
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    let Cli { global, command } = cli;
+    exit::report(command.run(&global), global.colored_stderr())
+}
+
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(arguments)?;
+    Cli::from_arg_matches(&matches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,111 @@
+//! The one place where results become exit codes, and errors become words and hints.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// How a command ended when it could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exit(pub u8);
+
+impl Exit {
+    pub const SUCCESS: Exit = Exit(0);
+    pub const FAILURE: Exit = Exit(1);
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub struct CommandError {
+    /// What we were doing.
+    pub message: String,
+    pub source: Option<Box<dyn Error + Send + Sync>>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    pub exit: u8,
+}
+
+impl CommandError {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            source: None,
+            hint: None,
+            exit: 1,
+        }
+    }
+
+    #[must_use]
+    pub fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// For commands in which 1 has a meaning of its own.
+    #[must_use]
+    pub fn exit(mut self, code: u8) -> Self {
+        self.exit = code;
+        self
+    }
+
+    /// The message with its chain of causes, and the hint on a line of its own.
+    fn text(&self, colored: bool) -> String {
+        let (red, cyan, plain) = if colored {
+            ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m")
+        } else {
+            ("", "", "")
+        };
+        let mut text = format!("{red}error{plain}: {}", self.message);
+        let mut cause: Option<&dyn Error> =
+            self.source.as_deref().map(|source| source as &dyn Error);
+        while let Some(error) = cause {
+            let _ = write!(text, ": {error}");
+            cause = error.source();
+        }
+        if let Some(hint) = &self.hint {
+            let _ = write!(text, "\n{cyan}hint{plain}: {hint}");
+        }
+        text
+    }
+}
+
+/// Prints an error, if there is one, and gives the process its exit code.
+#[allow(
+    clippy::print_stderr,
+    reason = "the one place where errors meet people"
+)]
+pub fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
+    match result {
+        Ok(exit) => ExitCode::from(exit.0),
+        Err(error) => {
+            if !error.message.is_empty() {
+                eprintln!("{}", error.text(colored));
+            }
+            ExitCode::from(error.exit)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_with_its_causes_and_what_to_do() {
+        let error = CommandError::new("cannot read inventory.toml")
+            .because(std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                "no such file",
+            ))
+            .hint("name the file with --inventory");
+        assert_eq!(
+            error.text(false),
+            "error: cannot read inventory.toml: no such file\nhint: name the file with --inventory"
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! `switchtender man`: manual pages, from the same definition as the help.
+
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+
+use super::Cli;
+use super::exit::{CommandError, Exit};
+
+/// Write the manual pages
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Directory for the pages; it is made if needed
+    dir: PathBuf,
+}
+
+pub fn run(args: &Args) -> Result<Exit, CommandError> {
+    std::fs::create_dir_all(&args.dir)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.dir))
+        .map_err(|error| {
+            CommandError::new(format!(
+                "cannot write manual pages to {}",
+                args.dir.display()
+            ))
+            .because(error)
+        })?;
+    Ok(Exit::SUCCESS)
+}
