@@ -3,3 +3,4 @@
 //! `ARCHITECTURE.md` is the map: which room knows what, and which way dependencies point.
 
 pub mod cli;
+pub mod store;

@@ -1,0 +1,186 @@
+//! Files that are replaced as a whole, and structures with a version in them.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Why something could not be kept or found again.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("cannot {action} {path}")]
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(
+        "{path} is damaged; move it away to start anew (history and remembered secrets are lost)"
+    )]
+    Damaged {
+        path: PathBuf,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error(
+        "{path} has version {found}, and this program knows up to {known}; it was written by a newer one"
+    )]
+    Newer {
+        path: PathBuf,
+        found: u32,
+        known: u32,
+    },
+}
+
+#[derive(Serialize)]
+struct Written<'a, T> {
+    version: u32,
+    content: &'a T,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+#[derive(Deserialize)]
+struct Content<T> {
+    content: T,
+}
+
+pub fn load<T: DeserializeOwned>(path: &Path, known: u32) -> Result<Option<T>, StoreError> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => {
+            return Err(StoreError::Io {
+                action: "read",
+                path: path.to_owned(),
+                source,
+            });
+        }
+    };
+    let damaged = |source| StoreError::Damaged {
+        path: path.to_owned(),
+        source,
+    };
+    // The version is looked at first: a newer structure need not be one that we can read.
+    let Version { version: found } = serde_json::from_slice(&text).map_err(damaged)?;
+    if found > known {
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    let Content { content } = serde_json::from_slice(&text).map_err(damaged)?;
+    Ok(Some(content))
+}
+
+pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), StoreError> {
+    let text = serde_json::to_vec(&Written { version, content }).map_err(|source| {
+        StoreError::Damaged {
+            path: path.to_owned(),
+            source,
+        }
+    })?;
+    replace(path, &text)
+}
+
+/// Writes a new version beside the file and moves it over the old one.
+pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let failed = |action| {
+        move |source| StoreError::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    };
+    let dir = path
+        .parent()
+        .filter(|dir| !dir.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    create_dir(dir).map_err(failed("make the directory of"))?;
+    // Made with mode 0600: state may hold values of attributes.
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed("write"))?;
+    file.write_all(content).map_err(failed("write"))?;
+    file.as_file().sync_all().map_err(failed("write"))?;
+    file.persist(path)
+        .map_err(|error| failed("replace")(error.error))?;
+    // The move itself must survive a power cut, too.
+    std::fs::File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(failed("replace"))
+}
+
+/// Makes a directory and its parents, for the owner only.
+pub fn create_dir(dir: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_found_again_and_readable_by_the_owner_only() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b/state.json");
+        assert_eq!(load::<BTreeMap<String, i64>>(&path, 1).unwrap(), None);
+        let content = BTreeMap::from([("x".to_owned(), 1_i64)]);
+        save(&path, 1, &content).unwrap();
+        assert_eq!(load(&path, 1).unwrap(), Some(content));
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            path.parent()
+                .unwrap()
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode()
+                & 0o777,
+            0o700
+        );
+    }
+
+    #[test]
+    fn a_newer_version_and_a_damaged_file_are_refused_with_the_file_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.json");
+        save(&path, 7, &vec![1, 2]).unwrap();
+        let error = load::<Vec<i64>>(&path, 6).unwrap_err().to_string();
+        assert!(
+            error.contains("state.json has version 7") && error.contains("up to 6"),
+            "{error}"
+        );
+
+        std::fs::write(&path, "{\"version\": 1, \"cont").unwrap();
+        let error = load::<Vec<i64>>(&path, 1).unwrap_err().to_string();
+        assert!(error.contains("state.json is damaged"), "{error}");
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.json");
+        save(&path, 1, &"old").unwrap();
+        // A map with keys that JSON cannot hold fails while it is serialized.
+        let bad = BTreeMap::from([(vec![1_u8], 1)]);
+        assert!(save(&path, 1, &bad).is_err());
+        assert_eq!(load::<String>(&path, 1).unwrap().as_deref(), Some("old"));
+        assert_eq!(
+            std::fs::read_dir(dir.path()).unwrap().count(),
+            1,
+            "no leftovers"
+        );
+    }
+}
