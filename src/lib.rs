@@ -3,4 +3,5 @@
 //! `ARCHITECTURE.md` is the map: which room knows what, and which way dependencies point.
 
 pub mod cli;
+pub mod fleet;
 pub mod store;

@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn the_default_place_depends_on_who_runs_it() {
-        let environment = |pairs: &'static [(&str, &str)]| {
+        type Variables = &'static [(&'static str, &'static str)];
+        let environment = |pairs: Variables| {
             move |name: &str| {
                 pairs
                     .iter()
@@ -139,7 +140,7 @@ mod tests {
                     .map(|(_, value)| PathBuf::from(value))
             }
         };
-        let cases: [(&'static [(&str, &str)], bool, Option<&str>); 5] = [
+        let cases: [(Variables, bool, Option<&str>); 5] = [
             (
                 &[("SWITCHTENDER_STATE", "/s"), ("HOME", "/h")],
                 true,

@@ -1,0 +1,119 @@
+//! How many devices may be at work at once: over all, per site, per jump host.
+//!
+//! Permits are taken before anything is opened, always in the same order, so that memory follows
+//! the permits and no two runs wait for each other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The limits of one fleet run.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    all: Arc<Semaphore>,
+    sites: BTreeMap<String, Arc<Semaphore>>,
+    jump_hosts: BTreeMap<String, Arc<Semaphore>>,
+}
+
+/// What a device counts against.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Membership {
+    pub site: Option<String>,
+    pub jump_host: Option<String>,
+}
+
+/// The right to be at work; given back when dropped.
+#[derive(Debug)]
+pub struct Permit {
+    _held: Vec<OwnedSemaphorePermit>,
+}
+
+impl Limits {
+    /// `all` devices at once (at least one). `members` are all devices of the run; each site and
+    /// jump host among them gets `per_site` and `per_jump_host` permits, or no limit of its own.
+    pub fn new<'a>(
+        all: usize,
+        per_site: Option<usize>,
+        per_jump_host: Option<usize>,
+        members: impl IntoIterator<Item = &'a Membership>,
+    ) -> Self {
+        let mut limits = Self {
+            all: Arc::new(Semaphore::new(all.max(1))),
+            sites: BTreeMap::new(),
+            jump_hosts: BTreeMap::new(),
+        };
+        let add = |group: &mut BTreeMap<_, _>, name: &Option<String>, size: Option<usize>| {
+            if let (Some(name), Some(size)) = (name, size) {
+                group
+                    .entry(name.clone())
+                    .or_insert_with(|| Arc::new(Semaphore::new(size.max(1))));
+            }
+        };
+        for member in members {
+            add(&mut limits.sites, &member.site, per_site);
+            add(&mut limits.jump_hosts, &member.jump_host, per_jump_host);
+        }
+        limits
+    }
+
+    /// Waits until the device may start. The narrow limits come first: a device that waits for its
+    /// jump host must not hold a permit that another site could use.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub async fn acquire(&self, member: &Membership) -> Permit {
+        let jump_host = member
+            .jump_host
+            .as_ref()
+            .and_then(|name| self.jump_hosts.get(name));
+        let site = member.site.as_ref().and_then(|name| self.sites.get(name));
+        let mut held = Vec::with_capacity(3);
+        for semaphore in [jump_host, site, Some(&self.all)].into_iter().flatten() {
+            let permit = Arc::clone(semaphore).acquire_owned().await;
+            held.push(permit.expect("the semaphores are never closed"));
+        }
+        Permit { _held: held }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(site: &str, jump_host: Option<&str>) -> Membership {
+        Membership {
+            site: Some(site.to_owned()),
+            jump_host: jump_host.map(str::to_owned),
+        }
+    }
+
+    #[tokio::test]
+    async fn each_limit_holds_by_itself() {
+        let members = [
+            member("a", None),
+            member("a", Some("j")),
+            member("b", Some("j")),
+            member("c", None),
+        ];
+        let limits = Limits::new(3, Some(1), Some(1), &members);
+        let first = limits.acquire(&members[0]).await;
+        // Site a is full, whatever the jump host; site b is free.
+        let waits =
+            tokio::time::timeout(std::time::Duration::ZERO, limits.acquire(&members[1])).await;
+        assert!(waits.is_err(), "site a admits one");
+        let second = limits.acquire(&members[2]).await;
+        let third = limits.acquire(&members[3]).await;
+        let other = tokio::time::timeout(
+            std::time::Duration::ZERO,
+            limits.acquire(&Membership {
+                site: None,
+                jump_host: None,
+            }),
+        )
+        .await;
+        assert!(other.is_err(), "three in all");
+        drop((first, second, third));
+        limits.acquire(&members[1]).await;
+    }
+}

@@ -1,0 +1,136 @@
+//! Runs one future per device, under limits, and survives each of them.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::limits::{Limits, Membership};
+
+/// How a device's task ended, when it did not end by itself.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TaskError {
+    /// A defect in this program: the run of this device is lost, the others go on.
+    #[error("internal error: {0}")]
+    Panicked(String),
+    /// The run was asked to stop before the device's turn came.
+    #[error("not started, because the run was stopped")]
+    NotStarted,
+}
+
+/// Runs `work` for every device and hands each result to `done` as it comes, in order of
+/// completion.
+///
+/// # Cancellation
+/// After `stop`, devices that have not begun are not begun. Those at work are waited for: they
+/// look at the token themselves, between operations.
+pub async fn run<D, T, W, F>(
+    devices: Vec<(D, Membership)>,
+    limits: &Limits,
+    stop: &CancellationToken,
+    work: W,
+    mut done: impl FnMut(D, Result<T, TaskError>),
+) where
+    D: Clone + Send + Sync + 'static,
+    T: Send + 'static,
+    W: Fn(D) -> F + Send + Sync + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let mut tasks = JoinSet::new();
+    let work = Arc::new(work);
+    for (device, member) in devices {
+        let (limits, stop, work) = (limits.clone(), stop.clone(), Arc::clone(&work));
+        tasks.spawn(async move {
+            let permit = tokio::select! {
+                biased;
+                () = stop.cancelled() => return (device, Err(TaskError::NotStarted)),
+                permit = limits.acquire(&member) => permit,
+            };
+            // The run's own memory is taken only now: it follows the permits, not the inventory.
+            let run = Box::pin(work(device.clone()));
+            let result = std::panic::AssertUnwindSafe(run).catch_unwind().await;
+            drop(permit);
+            (
+                device,
+                result.map_err(|panic| TaskError::Panicked(panic_text(panic.as_ref()))),
+            )
+        });
+    }
+    while let Some(ended) = tasks.join_next().await {
+        let (device, result) = ended.expect("tasks are not aborted, and panics are caught inside");
+        done(device, result);
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unknown panic".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn devices(names: &[&'static str]) -> Vec<(&'static str, Membership)> {
+        names
+            .iter()
+            .map(|name| (*name, Membership::default()))
+            .collect()
+    }
+
+    fn limits(all: usize) -> Limits {
+        Limits::new(all, None, None, [])
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_the_failure_of_its_device_alone() {
+        let mut results = Vec::new();
+        run(
+            devices(&["sw1", "sw2", "sw3"]),
+            &limits(2),
+            &CancellationToken::new(),
+            |name| async move {
+                assert!(name != "sw2", "driver defect");
+                name.len()
+            },
+            |name, result| results.push((name, result)),
+        )
+        .await;
+        results.sort_by_key(|(name, _)| *name);
+        assert_eq!(
+            results,
+            [
+                ("sw1", Ok(3)),
+                ("sw2", Err(TaskError::Panicked("driver defect".to_owned()))),
+                ("sw3", Ok(3))
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn after_a_stop_no_device_is_begun_and_those_at_work_are_waited_for() {
+        let stop = CancellationToken::new();
+        let mut results = Vec::new();
+        let token = stop.clone();
+        run(
+            devices(&["sw1", "sw2"]),
+            &limits(1),
+            &stop,
+            move |_| {
+                let token = token.clone();
+                async move {
+                    token.cancel();
+                    tokio::task::yield_now().await;
+                }
+            },
+            |name, result| results.push((name, result)),
+        )
+        .await;
+        results.sort_by_key(|(_, result)| result.is_err());
+        assert_eq!(results[0].1, Ok(()));
+        assert_eq!(results[1].1, Err(TaskError::NotStarted));
+    }
+}
