@@ -3,5 +3,6 @@
 //! `ARCHITECTURE.md` is the map: which room knows what, and which way dependencies point.
 
 pub mod cli;
+pub mod diagnostic;
 pub mod fleet;
 pub mod store;

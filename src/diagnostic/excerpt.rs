@@ -1,0 +1,152 @@
+//! The piece of a text that is shown around a mark.
+//!
+//! A catalog is one line of many kilobytes, so a line is cut to a window around the mark; the
+//! ends that were cut are shown as `…`.
+
+use std::ops::Range;
+
+use super::Source;
+
+/// Lines up to this many characters are shown whole.
+const WHOLE: usize = 120;
+/// Characters kept before and after the mark in a longer line.
+const BEFORE: usize = 40;
+const AFTER: usize = 40;
+/// A longer mark is shown up to here.
+const MARK: usize = 80;
+
+/// A line, or the window of it, with the mark's place in it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// From 1, in the whole text.
+    pub line: usize,
+    /// From 1, in characters, in the whole line.
+    pub column: usize,
+    pub text: String,
+    /// Byte range in `text`.
+    pub mark: Range<usize>,
+    /// The line is shown whole.
+    pub whole: bool,
+}
+
+/// The line in which a span starts, cut to a window where it is long. A span over several lines
+/// is marked to the end of its first.
+pub fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
+    let text = source.text.as_str();
+    let start = boundary(text, span.start);
+    let end = boundary(text, span.end.max(start));
+    let (line, column) = source.position(start);
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+    let line_text = text[line_start..line_end].trim_end_matches('\r');
+    let mark_start = start - line_start;
+    let mark_end = (end - line_start).clamp(mark_start.min(line_text.len()), line_text.len());
+    let mark_start = mark_start.min(mark_end);
+
+    if is_at_most(line_text, WHOLE) {
+        return Excerpt {
+            line,
+            column,
+            text: line_text.to_owned(),
+            mark: mark_start..mark_end,
+            whole: true,
+        };
+    }
+    let window_start = back(line_text, mark_start, BEFORE);
+    let marked = forth(line_text, mark_start, MARK).min(mark_end);
+    let window_end = forth(line_text, marked, AFTER);
+    let mut shown = String::new();
+    if window_start > 0 {
+        shown.push('…');
+    }
+    let shift = shown.len();
+    shown.push_str(&line_text[window_start..window_end]);
+    if window_end < line_text.len() {
+        shown.push('…');
+    }
+    Excerpt {
+        line,
+        column,
+        mark: mark_start - window_start + shift..marked - window_start + shift,
+        text: shown,
+        whole: false,
+    }
+}
+
+fn boundary(text: &str, offset: usize) -> usize {
+    let mut at = offset.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn is_at_most(text: &str, characters: usize) -> bool {
+    text.chars().nth(characters).is_none()
+}
+
+/// The offset that many characters before `from`.
+fn back(text: &str, from: usize, characters: usize) -> usize {
+    text[..from]
+        .char_indices()
+        .rev()
+        .nth(characters - 1)
+        .map_or(0, |(at, _)| at)
+}
+
+/// The offset that many characters after `from`.
+fn forth(text: &str, from: usize, characters: usize) -> usize {
+    text[from..]
+        .char_indices()
+        .nth(characters)
+        .map_or(text.len(), |(at, _)| from + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(found: &Excerpt) -> &str {
+        &found.text[found.mark.clone()]
+    }
+
+    #[test]
+    fn a_short_line_is_shown_whole() {
+        let source = Source::new("x", "a = 1\nbee = 2\r\n");
+        let found = excerpt(&source, &(6..9));
+        assert_eq!((found.line, found.column), (2, 1));
+        assert_eq!(found.text, "bee = 2");
+        assert_eq!(marked(&found), "bee");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_mark_at_characters() {
+        let text = format!("{}HERE{}", "ü".repeat(7000), "é".repeat(7000));
+        let start = text.find("HERE").unwrap();
+        let found = excerpt(&Source::new("x", text), &(start..start + 4));
+        assert_eq!((found.line, found.column), (1, 7001));
+        assert_eq!(
+            found.text,
+            format!("…{}HERE{}…", "ü".repeat(40), "é".repeat(40))
+        );
+        assert_eq!(marked(&found), "HERE");
+    }
+
+    #[test]
+    fn a_long_mark_is_cut_too() {
+        let source = Source::new("x", "y".repeat(1000));
+        let found = excerpt(&source, &(0..1000));
+        assert_eq!(found.text, format!("{}…", "y".repeat(120)));
+        assert_eq!(marked(&found).len(), 80);
+    }
+
+    #[test]
+    fn spans_over_lines_past_the_end_and_between_characters_do_no_harm() {
+        let source = Source::new("x", "[a]\nb = 'ü'\n");
+        assert_eq!(marked(&excerpt(&source, &(0..8))), "[a]");
+        assert_eq!(excerpt(&source, &(500..600)).line, 3);
+        assert_eq!(marked(&excerpt(&source, &(9..10))), "");
+        let empty = excerpt(&Source::new("x", ""), &(0..0));
+        assert_eq!((empty.line, empty.column, empty.text.as_str()), (1, 1, ""));
+    }
+}

@@ -1,0 +1,83 @@
+//! The order in which findings are shown, and how many of one kind.
+
+use std::collections::BTreeMap;
+
+use super::Diagnostic;
+
+/// Sorts by file, then by place in the file, then by place in the manifest and code. Findings
+/// without a file come first: they are about the whole.
+pub fn sort(list: &mut [Diagnostic]) {
+    list.sort_by(|a, b| key(a).cmp(&key(b)));
+}
+
+fn key(found: &Diagnostic) -> impl Ord + '_ {
+    let main = found.labels.iter().find(|label| label.primary);
+    (
+        main.map(|label| label.source.name.as_str()),
+        main.map(|label| label.span.start),
+        found
+            .place
+            .as_ref()
+            .map(|place| (place.file.as_str(), place.line)),
+        found.code,
+        found.message.as_str(),
+    )
+}
+
+/// Findings of which no more than some number of one code are kept.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Limited {
+    pub shown: Vec<Diagnostic>,
+    /// How many more there are, by code.
+    pub rest: BTreeMap<&'static str, usize>,
+}
+
+/// Keeps the first `per_code` findings of each code, in order, and counts the rest.
+pub fn limit(list: Vec<Diagnostic>, per_code: usize) -> Limited {
+    let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let shown = list
+        .into_iter()
+        .filter(|found| {
+            let number = seen.entry(found.code).or_default();
+            *number += 1;
+            *number <= per_code
+        })
+        .collect();
+    let rest = seen
+        .into_iter()
+        .filter(|(_, number)| *number > per_code)
+        .map(|(code, number)| (code, number - per_code))
+        .collect();
+    Limited { shown, rest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Source;
+    use super::*;
+
+    #[test]
+    fn findings_are_sorted_by_file_and_place() {
+        let (a, b) = (Source::new("a", "xxxx"), Source::new("b", "xxxx"));
+        let mut list = vec![
+            Diagnostic::error("c", "b0").at(&b, 0..1, ""),
+            Diagnostic::error("c", "a2").at(&a, 2..3, ""),
+            Diagnostic::error("c", "nowhere"),
+            Diagnostic::error("c", "a1").at(&a, 1..2, ""),
+        ];
+        sort(&mut list);
+        let order: Vec<_> = list.iter().map(|found| found.message.as_str()).collect();
+        assert_eq!(order, ["nowhere", "a1", "a2", "b0"]);
+    }
+
+    #[test]
+    fn more_than_the_limit_are_counted_by_code() {
+        let list = (0..5)
+            .map(|n| Diagnostic::error("many", n.to_string()))
+            .chain([Diagnostic::error("one", "")])
+            .collect();
+        let limited = limit(list, 2);
+        assert_eq!(limited.shown.len(), 3);
+        assert_eq!(limited.rest, BTreeMap::from([("many", 3)]));
+    }
+}

@@ -1,0 +1,277 @@
+//! Findings for people: place in the manifest, the line of the text with a mark, what to do.
+
+use std::fmt::Write as _;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use super::excerpt::{Excerpt, excerpt};
+use super::{Counts, Diagnostic, Label, Limited, Severity, harmless};
+
+/// How to show findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub colours: bool,
+}
+
+impl Look {
+    pub const PLAIN: Look = Look { colours: false };
+}
+
+/// All findings with an empty line after each, and at the end what was left out and how many
+/// there are. Nothing for an empty list.
+pub fn render(findings: &Limited, look: Look) -> String {
+    let mut text = render_each(&findings.shown, look);
+    for (code, number) in &findings.rest {
+        let _ = writeln!(text, "… and {number} more of `{code}`");
+    }
+    if !findings.rest.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// The findings alone, each followed by an empty line.
+pub fn render_each<'a>(list: impl IntoIterator<Item = &'a Diagnostic>, look: Look) -> String {
+    let mut text = String::new();
+    for found in list {
+        text.push_str(&one(found, look));
+        text.push_str("\n\n");
+    }
+    text
+}
+
+/// Findings and their number, for commands that end with them.
+pub fn render_all(list: &[Diagnostic], look: Look) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    format!("{}{}\n", render_each(list, look), Counts::of(list))
+}
+
+fn one(found: &Diagnostic, look: Look) -> String {
+    let message = harmless(&found.message);
+    let level = match found.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let mut group = Group::with_title(level.primary_title(message).id(found.code));
+    if let Some(place) = &found.place {
+        let origin = Origin::path(harmless(&place.file));
+        group = group.element(match usize::try_from(place.line) {
+            Ok(line) if line > 0 => origin.line(line),
+            _ => origin,
+        });
+    }
+    let mut true_places = Vec::new();
+    for view in views(found) {
+        let place = format!("{}:{}:{}", harmless(view.name), view.line, view.column);
+        if view.text.is_empty() {
+            group = group.element(Origin::path(place));
+            continue;
+        }
+        // The renderer appends line and column of the window, which is not the place in the file.
+        true_places.push((place.clone(), view.line));
+        let marks = view.marks.into_iter().map(|(label, mark)| {
+            let kind = if label.primary {
+                AnnotationKind::Primary
+            } else {
+                AnnotationKind::Context
+            };
+            let text = (!label.text.is_empty()).then(|| harmless(&label.text));
+            kind.span(mark).label(text)
+        });
+        group = group.element(
+            Snippet::source(view.text)
+                .path(place)
+                .line_start(view.line)
+                .annotations(marks),
+        );
+    }
+    if let Some(help) = &found.help {
+        let lines: Vec<String> = help.split('\n').map(harmless).collect();
+        group = group.element(Level::HELP.message(lines.join("\n")));
+    }
+    let renderer = if look.colours {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let mut text = renderer
+        .decor_style(DecorStyle::Ascii)
+        .term_width(200)
+        .render(&[group]);
+    for (place, line) in true_places {
+        remove_appended(&mut text, &place, line);
+    }
+    text
+}
+
+/// Turns `place:line:12` into `place`.
+fn remove_appended(text: &mut String, place: &str, line: usize) {
+    let appended = format!("{place}:{line}:");
+    if let Some(at) = text.find(&appended) {
+        let digits = at + appended.len();
+        let end = text[digits..]
+            .find(|character: char| !character.is_ascii_digit())
+            .map_or(text.len(), |number| digits + number);
+        text.replace_range(at + place.len()..end, "");
+    }
+}
+
+/// One line, or a window of it, with its marks.
+struct View<'a> {
+    name: &'a str,
+    line: usize,
+    column: usize,
+    text: String,
+    marks: Vec<(&'a Label, std::ops::Range<usize>)>,
+}
+
+/// The main mark first; marks in one line that is shown whole share it.
+fn views(found: &Diagnostic) -> Vec<View<'_>> {
+    let mut labels: Vec<&Label> = found.labels.iter().collect();
+    labels.sort_by_key(|label| !label.primary);
+    let mut views: Vec<(bool, View<'_>)> = Vec::new();
+    for label in labels {
+        let Excerpt {
+            line,
+            column,
+            text,
+            mark,
+            whole,
+        } = excerpt(&label.source, &label.span);
+        let name = label.source.name.as_str();
+        let same = views
+            .iter_mut()
+            .find(|(other, view)| *other && whole && view.name == name && view.line == line);
+        match same {
+            Some((_, view)) => view.marks.push((label, mark)),
+            None => views.push((
+                whole,
+                View {
+                    name,
+                    line,
+                    column,
+                    text,
+                    marks: vec![(label, mark)],
+                },
+            )),
+        }
+    }
+    views.into_iter().map(|(_, view)| view).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Place, Source, limit};
+    use super::*;
+
+    fn assert_shown(list: &[Diagnostic], expected: &str) {
+        let shown = render_all(list, Look::PLAIN);
+        assert!(shown == expected, "shown:\n{shown}\nexpected:\n{expected}");
+    }
+
+    #[test]
+    fn manifest_first_then_the_text_with_a_mark_then_what_to_do() {
+        let text = format!(
+            r#"{{"resources":[{}"vlan_name":"Guests & visitors"{}"#,
+            " ".repeat(300),
+            ",".repeat(300)
+        );
+        let start = text.find("\"Guests").unwrap();
+        let source = Source::new("catalogs/sw1.json", text);
+        let found = Diagnostic::error("value-pattern", "`vlan_name` holds blanks")
+            .in_manifest(Some(Place {
+                file: "site.pp".into(),
+                line: 24,
+            }))
+            .at(&source, start..start + 19, "not allowed here")
+            .help("use a name without blanks");
+        assert_shown(
+            &[found],
+            r#"error[value-pattern]: `vlan_name` holds blanks
+ --> site.pp:24
+  |
+ ::: catalogs/sw1.json:1:327
+  |
+1 | …                            "vlan_name":"Guests & visitors",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,…
+  |                                          ^^^^^^^^^^^^^^^^^^^ not allowed here
+  |
+  = help: use a name without blanks
+
+1 error
+"#,
+        );
+    }
+
+    #[test]
+    fn several_are_shown_at_once_with_their_number_and_marks_of_a_line_share_it() {
+        let source = Source::new("i.toml", "a = 1\nb = 2\n");
+        let list = [
+            Diagnostic::error("x", "first")
+                .at(&source, 0..1, "main")
+                .at(&source, 4..5, "context"),
+            Diagnostic::warning("y", "second"),
+        ];
+        assert_shown(
+            &list,
+            "error[x]: first
+ --> i.toml:1:1
+  |
+1 | a = 1
+  | ^   - context
+  | |
+  | main
+
+warning[y]: second
+
+1 error, 1 warning
+",
+        );
+    }
+
+    #[test]
+    fn the_place_is_that_of_the_main_mark_even_after_a_manifest_and_right_of_context() {
+        let source = Source::new("i.toml", "a = 1, b = 2\n");
+        let found = Diagnostic::error("x", "y")
+            .in_manifest(Some(Place {
+                file: "m.pp".into(),
+                line: 1,
+            }))
+            .at(&source, 7..8, "")
+            .at(&source, 0..1, "");
+        let shown = render_all(&[found], Look::PLAIN);
+        assert!(shown.contains("::: i.toml:1:8\n"), "{shown}");
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        let found = Diagnostic::error("x", "title \u{1b}[2J\nx").help("one\ntwo");
+        let shown = render_all(&[found], Look::PLAIN);
+        assert!(!shown.contains('\u{1b}'), "{shown}");
+        assert!(shown.contains("\\u{1b}[2J\\nx"), "{shown}");
+        let source = Source::new("x", "\u{1b}[2J");
+        let found = Diagnostic::error("x", "").at(&source, 0..1, "");
+        assert!(!render_all(&[found], Look::PLAIN).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn what_was_left_out_is_counted() {
+        let list = vec![
+            Diagnostic::error("x", "1"),
+            Diagnostic::error("x", "2"),
+            Diagnostic::error("x", "3"),
+        ];
+        let shown = render(&limit(list, 1), Look::PLAIN);
+        assert_eq!(shown, "error[x]: 1\n\n… and 2 more of `x`\n\n");
+    }
+
+    #[test]
+    fn colours_are_the_callers_decision() {
+        let found = [Diagnostic::error("x", "y")];
+        assert!(render_all(&found, Look { colours: true }).contains("\u{1b}["));
+        assert!(!render_all(&found, Look::PLAIN).contains("\u{1b}["));
+    }
+}
