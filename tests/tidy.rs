@@ -1,0 +1,206 @@
+//! House rules that no compiler checks: which room may know what, and how files begin.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// (room, what its code must not name, why)
+const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
+    ("src/catalog", PURE, "a catalog is data"),
+    ("src/graph", PURE, "a graph is data"),
+    (
+        "src/transaction",
+        PURE,
+        "the engine is given its clock, its state and its provider",
+    ),
+    (
+        "src/route",
+        PURE,
+        "routing is a function of catalog and models",
+    ),
+    ("src/validate", PURE, "validation is offline"),
+    ("src/report", PURE, "reports are folds of events"),
+    ("devices/src/model", PURE, "models are data"),
+    (
+        "devices/src/driver",
+        PURE,
+        "drivers are functions from data to data",
+    ),
+    ("devices/src/read", PURE, "reading is parsing"),
+    (
+        "devices/src/dialogue",
+        PURE,
+        "the dialogue engine maps bytes to actions",
+    ),
+    (
+        "devices/src",
+        &["switchtender::", "catalog::", "switchtender_mocks::"],
+        "the device side stands alone",
+    ),
+    (
+        "mocks/src",
+        &[
+            "switchtender_devices::driver",
+            "switchtender_devices::dialogue",
+        ],
+        "mocks contradict drivers",
+    ),
+    (
+        "src",
+        &["russh::", "reqwest::"],
+        "SSH lives in devices/src/session and in the mocks",
+    ),
+    ("src/fleet", &["crate::cli"], "dependencies point one way"),
+    (
+        "src/store",
+        &["crate::cli", "crate::fleet", "crate::transaction"],
+        "dependencies point one way",
+    ),
+    (
+        "src/inventory",
+        &["crate::cli", "crate::fleet", "crate::transaction"],
+        "dependencies point one way",
+    ),
+    (
+        "src/transaction",
+        &[
+            "crate::cli",
+            "crate::fleet",
+            "crate::report",
+            "crate::store",
+        ],
+        "dependencies point one way",
+    ),
+    (
+        "src/graph",
+        &["crate::transaction", "crate::report", "crate::fleet"],
+        "dependencies point one way",
+    ),
+    (
+        "src/catalog",
+        &["crate::graph", "crate::transaction", "crate::fleet"],
+        "dependencies point one way",
+    ),
+];
+
+/// What a room without I/O does not name.
+const PURE: &[&str] = &[
+    "std::fs",
+    "std::net",
+    "std::process",
+    "tokio::net",
+    "tokio::fs",
+    "tokio::time",
+    "tokio::process",
+    "russh::",
+    "reqwest::",
+    "SystemTime::now",
+    "Instant::now",
+    "Timestamp::now",
+    "Zoned::now",
+];
+
+/// Where printing is the job.
+const MAY_PRINT: &[&str] = &["src/cli"];
+
+#[test]
+fn no_room_knows_what_it_must_not_know() {
+    let mut broken = Vec::new();
+    for (room, forbidden, why) in MUST_NOT_KNOW {
+        for (path, text) in sources(room) {
+            for (number, line) in product_lines(&text) {
+                if let Some(word) = forbidden.iter().find(|word| line.contains(**word)) {
+                    broken.push(format!(
+                        "{}:{number}: names `{word}`, but {why}",
+                        path.display()
+                    ));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_module_says_what_it_is_responsible_for() {
+    let mut silent = Vec::new();
+    for room in ["src", "devices/src", "mocks/src"] {
+        for (path, text) in sources(room) {
+            if !text.starts_with("//! ") {
+                silent.push(path.display().to_string());
+            }
+        }
+    }
+    assert!(
+        silent.is_empty(),
+        "these begin without `//! `: {}",
+        silent.join(", ")
+    );
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    let mut printing = Vec::new();
+    for room in ["src", "devices/src", "mocks/src"] {
+        for (path, text) in sources(room) {
+            if MAY_PRINT.iter().any(|room| path.starts_with(room)) {
+                continue;
+            }
+            for (number, line) in product_lines(&text) {
+                if ["println!(", "eprintln!(", "print!(", "dbg!("]
+                    .iter()
+                    .any(|word| line.contains(word))
+                {
+                    printing.push(format!("{}:{number}: {}", path.display(), line.trim()));
+                }
+            }
+        }
+    }
+    assert!(printing.is_empty(), "{}", printing.join("\n"));
+}
+
+/// The Rust files of a room: the folder and the module file beside it.
+fn sources(room: &str) -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    collect(&root.join(room), &mut found);
+    let module = root.join(format!("{room}.rs"));
+    if module.is_file() {
+        found.push(module);
+    }
+    found.sort();
+    found
+        .into_iter()
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("readable source");
+            (
+                path.strip_prefix(root)
+                    .expect("inside the project")
+                    .to_owned(),
+                text,
+            )
+        })
+        .collect()
+}
+
+fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return;
+    };
+    for entry in entries {
+        let path = entry.expect("readable directory").path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The numbered lines before the file's own tests, comments left out.
+fn product_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line))
+        .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
