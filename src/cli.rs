@@ -104,6 +104,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let Cli { global, command } = cli;
+    crate::telemetry::start(global.verbose, global.colored_stderr());
     exit::report(command.run(&global), global.colored_stderr())
 }
 

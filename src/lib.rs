@@ -3,6 +3,8 @@
 //! `ARCHITECTURE.md` is the map: which room knows what, and which way dependencies point.
 
 pub mod cli;
+pub mod clock;
 pub mod diagnostic;
 pub mod fleet;
 pub mod store;
+pub mod telemetry;
