@@ -4,6 +4,9 @@
 //! that Puppet itself has) and never changes. It knows no platform: how a value is read or set is
 //! the driver's business.
 
+pub mod canonical;
+pub mod load;
+
 use indexmap::IndexMap;
 use regex::Regex;
 

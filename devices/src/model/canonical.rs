@@ -1,0 +1,618 @@
+//! Catalog values to canonical values, and whether a type takes them.
+//!
+//! One value has one canonical form, so that comparing is `==`: text that stands for a boolean or
+//! a number becomes one, sets are sorted, a lone element of an array becomes a list, secrets are
+//! wrapped. What depends on a platform (interface names, VLAN ranges) is the driver's part.
+
+use std::cmp::Ordering;
+use std::net::IpAddr;
+
+use super::{ArrayKind, AttributeModel, Canon, Role, Rule, RuleKind, TypeModel, ValueSpec};
+use crate::diagnostic::nearest;
+use crate::value::{Attributes, Value};
+
+/// A value that a type does not take. Never tells a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{attribute}: {message}")]
+pub struct ValueError {
+    pub attribute: String,
+    /// In lower case, without the attribute's name.
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl ValueError {
+    pub fn new(attribute: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            attribute: attribute.into(),
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl TypeModel {
+    /// The attributes of a resource, from its title and what the catalog gives (without
+    /// metaparameters): names from the title, defaults, canonical values, in definition order.
+    /// Undefined values are left out.
+    ///
+    /// # Errors
+    /// Everything that the type does not take, rules included.
+    pub fn resolve(&self, title: &str, given: &Attributes) -> Result<Attributes, Vec<ValueError>> {
+        let mut errors = Vec::new();
+        for name in given.keys() {
+            if !self.attributes.contains_key(name) {
+                errors.push(self.unknown(name));
+            }
+        }
+        let names = self.names(title);
+        let mut attributes = Attributes::new();
+        for (name, model) in &self.attributes {
+            let given = given.get(name).filter(|value| **value != Value::Undef);
+            let value = given.or_else(|| names.get(name)).or(model.default.as_ref());
+            match value {
+                Some(value) => match model.canonicalize(value) {
+                    Ok(value) => {
+                        attributes.insert(name.clone(), value);
+                    }
+                    Err(error) => errors.push(error),
+                },
+                None if model.role == Role::Namevar && !self.titles.is_empty() => {
+                    let patterns: Vec<_> = self
+                        .titles
+                        .iter()
+                        .map(|title| title.text.as_str())
+                        .collect();
+                    errors.push(
+                        ValueError::new(name, "is not given and the title does not tell it")
+                            .help(format!("the title is read as {}", patterns.join(" or "))),
+                    );
+                }
+                None if model.required => errors.push(ValueError::new(name, "is required")),
+                None => {}
+            }
+        }
+        if errors.is_empty() {
+            errors = self.check_rules(&attributes);
+        }
+        if errors.is_empty() {
+            Ok(attributes)
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// The namevars that a title gives.
+    pub fn names(&self, title: &str) -> Attributes {
+        if self.titles.is_empty() {
+            return self
+                .namevars()
+                .map(|name| (name.to_owned(), title.into()))
+                .collect();
+        }
+        let found = self
+            .titles
+            .iter()
+            .find_map(|form| form.pattern.captures(title));
+        let Some(found) = found else {
+            return Attributes::new();
+        };
+        self.namevars()
+            .filter_map(|name| Some((name.to_owned(), found.name(name)?.as_str().into())))
+            .collect()
+    }
+
+    /// The canonical form of an attribute's value.
+    ///
+    /// # Errors
+    /// The type has no such attribute, or it does not take the value.
+    pub fn canonicalize(&self, attribute: &str, value: &Value) -> Result<Value, ValueError> {
+        match self.attributes.get(attribute) {
+            Some(model) => model.canonicalize(value),
+            None => Err(self.unknown(attribute)),
+        }
+    }
+
+    /// The rules between attributes that a resource breaks.
+    pub fn check_rules(&self, attributes: &Attributes) -> Vec<ValueError> {
+        self.rules
+            .iter()
+            .filter(|rule| self.applies(rule, attributes))
+            .filter_map(|rule| broken(rule, attributes))
+            .collect()
+    }
+
+    fn unknown(&self, attribute: &str) -> ValueError {
+        let error = ValueError::new(attribute, format!("{} has no such attribute", self.name));
+        match nearest(attribute, self.attributes.keys().map(String::as_str)) {
+            Some(known) => error.help(format!("did you mean `{known}`?")),
+            None => error,
+        }
+    }
+
+    fn applies(&self, rule: &Rule, attributes: &Attributes) -> bool {
+        let has_one_of = |(name, values): (&String, &Vec<Value>)| {
+            attributes.get(name).is_some_and(|actual| {
+                values.iter().any(|value| {
+                    self.canonicalize(name, value)
+                        .is_ok_and(|value| value.unwrap_sensitive() == actual.unwrap_sensitive())
+                })
+            })
+        };
+        rule.when.iter().all(has_one_of) && !rule.unless.iter().any(has_one_of)
+    }
+}
+
+/// Whether a rule counts the attribute as given: `false` means "not mentioned" to most types.
+fn is_given(attributes: &Attributes, name: &str) -> bool {
+    attributes
+        .get(name)
+        .is_some_and(|value| !matches!(value, Value::Undef | Value::Bool(false)))
+}
+
+fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
+    let given: Vec<&str> = rule
+        .attributes
+        .iter()
+        .map(String::as_str)
+        .filter(|name| is_given(attributes, name))
+        .collect();
+    let all = rule.attributes.join(", ");
+    let missing = || {
+        let missing: Vec<&str> = rule
+            .attributes
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !given.contains(name))
+            .collect();
+        missing.join(", ")
+    };
+    let first = rule.attributes.first().map_or("", String::as_str);
+    let (attribute, message) = match rule.kind {
+        RuleKind::Together if !given.is_empty() && given.len() < rule.attributes.len() => {
+            (given[0], format!("needs {} too", missing()))
+        }
+        RuleKind::Exclusive if given.len() > 1 => {
+            (given[1], format!("cannot be combined with {}", given[0]))
+        }
+        RuleKind::Needs if given.first() == Some(&first) && given.len() < rule.attributes.len() => {
+            (first, format!("needs {}", missing()))
+        }
+        RuleKind::OneOf if given.is_empty() => (first, format!("one of {all} is needed")),
+        RuleKind::OneOf if given.len() > 1 => {
+            (given[1], format!("cannot be combined with {}", given[0]))
+        }
+        RuleKind::AnyOf if given.is_empty() => (first, format!("at least one of {all} is needed")),
+        _ => return None,
+    };
+    let error = ValueError::new(attribute, message);
+    Some(if rule.doc.is_empty() {
+        error
+    } else {
+        error.help(rule.doc.clone())
+    })
+}
+
+impl AttributeModel {
+    /// The canonical form of a value, wrapped if the attribute is sensitive.
+    ///
+    /// # Errors
+    /// The attribute does not take the value.
+    pub fn canonicalize(&self, value: &Value) -> Result<Value, ValueError> {
+        if let Value::Sensitive(inner) = value {
+            let inner = self.canonical(inner).ok_or_else(|| self.refuse(None))?;
+            return Ok(Value::Sensitive(Box::new(inner)));
+        }
+        let canonical = self.canonical(value);
+        if self.sensitive {
+            let inner = canonical.ok_or_else(|| self.refuse(None))?;
+            return Ok(Value::Sensitive(Box::new(inner)));
+        }
+        canonical.ok_or_else(|| self.refuse(Some(value)))
+    }
+
+    /// Which of the declared values a canonical value (an element, for arrays) is.
+    pub fn kind_of(&self, value: &Value) -> Option<&ValueSpec> {
+        let value = value.unwrap_sensitive();
+        self.values
+            .iter()
+            .find(|spec| self.canonical_as(spec, value).is_some())
+    }
+
+    fn canonical(&self, value: &Value) -> Option<Value> {
+        let Some(kind) = self.array else {
+            // A one-element array and a bare value are the same thing (`cisco_ios`, R4).
+            return match value {
+                Value::List(items) if items.len() == 1 && !self.takes_lists() => {
+                    self.canonical_one(&items[0])
+                }
+                other => self.canonical_one(other),
+            };
+        };
+        let items = match value {
+            Value::List(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let mut items: Vec<Value> = items
+            .iter()
+            .map(|item| self.canonical_one(item))
+            .collect::<Option<_>>()?;
+        if kind == ArrayKind::Set {
+            items.sort_by(order);
+            items.dedup();
+        }
+        Some(Value::List(items))
+    }
+
+    fn takes_lists(&self) -> bool {
+        self.values.is_empty()
+            || self
+                .values
+                .iter()
+                .any(|spec| matches!(spec, ValueSpec::Tuple { .. }))
+    }
+
+    fn canonical_one(&self, value: &Value) -> Option<Value> {
+        if let Value::Sensitive(inner) = value {
+            return Some(Value::Sensitive(Box::new(self.canonical_one(inner)?)));
+        }
+        let value = self.before_matching(value);
+        if self.values.is_empty() {
+            return Some(value);
+        }
+        self.values
+            .iter()
+            .find_map(|spec| self.canonical_as(spec, &value))
+    }
+
+    fn canonical_as(&self, spec: &ValueSpec, value: &Value) -> Option<Value> {
+        let value = spec.canonicalize(value)?;
+        Some(match &value {
+            Value::Integer(number) if self.canon.contains(&Canon::Decimal) => {
+                number.to_string().into()
+            }
+            _ => value,
+        })
+    }
+
+    fn before_matching(&self, value: &Value) -> Value {
+        let Some(text) = value.as_str() else {
+            return value.clone();
+        };
+        let mut text = text.to_owned();
+        for canon in &self.canon {
+            text = match canon {
+                Canon::Lower => text.to_lowercase(),
+                Canon::Upper => text.to_uppercase(),
+                Canon::Trim => text.trim().to_owned(),
+                Canon::Ip => canonical_address(&text).unwrap_or(text),
+                Canon::Decimal => text,
+            };
+        }
+        Value::String(text)
+    }
+
+    fn refuse(&self, value: Option<&Value>) -> ValueError {
+        let what = value.map_or_else(|| "the value".to_owned(), |value| format!("{value:?}"));
+        let expected: Vec<String> = self.values.iter().map(ValueSpec::describe).collect();
+        let expected = match self.array {
+            Some(_) => format!("a list of {}", expected.join(" or ")),
+            None => expected.join(" or "),
+        };
+        ValueError::new(
+            &self.name,
+            format!("{what} is not valid: expected {expected}"),
+        )
+    }
+}
+
+impl ValueSpec {
+    /// The canonical form of a value if it is of this kind.
+    fn canonicalize(&self, value: &Value) -> Option<Value> {
+        match self {
+            ValueSpec::Literal(literal) => {
+                let same = match (literal, value) {
+                    (Value::Bool(truth), _) => match value {
+                        Value::Bool(other) => truth == other,
+                        other => other.as_str() == Some(if *truth { "true" } else { "false" }),
+                    },
+                    (Value::Integer(number), _) => whole_number(value) == Some(*number),
+                    (Value::String(text), Value::Integer(number)) => *text == number.to_string(),
+                    (Value::String(text), other) => other.as_str() == Some(text),
+                    (literal, other) => literal == other,
+                };
+                same.then(|| literal.clone())
+            }
+            ValueSpec::Pattern { pattern, .. } => {
+                let text = match value {
+                    Value::Integer(number) => number.to_string(),
+                    other => other.as_str()?.to_owned(),
+                };
+                pattern.is_match(&text).then_some(Value::String(text))
+            }
+            ValueSpec::Integer { low, high, .. } => {
+                let number = whole_number(value)?;
+                (*low..=*high)
+                    .contains(&number)
+                    .then_some(Value::Integer(number))
+            }
+            ValueSpec::Struct { fields, .. } => {
+                let Value::Hash(entries) = value else {
+                    return None;
+                };
+                if !entries
+                    .iter()
+                    .all(|(key, _)| key.as_str().is_some_and(|key| fields.contains_key(key)))
+                {
+                    return None;
+                }
+                let mut canonical = Vec::new();
+                for (name, field) in fields {
+                    match value.get(name).or(field.default.as_ref()) {
+                        Some(value) => {
+                            canonical.push((name.as_str().into(), one_of(&field.values, value)?));
+                        }
+                        None if field.optional => {}
+                        None => return None,
+                    }
+                }
+                Some(Value::Hash(canonical))
+            }
+            ValueSpec::Tuple { items, .. } => {
+                let values = value.as_list()?;
+                if values.len() != items.len() {
+                    return None;
+                }
+                let canonical: Option<Vec<_>> = items
+                    .iter()
+                    .zip(values)
+                    .map(|(specs, value)| one_of(specs, value))
+                    .collect();
+                canonical.map(Value::List)
+            }
+        }
+    }
+
+    /// What it is, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            ValueSpec::Literal(_) => format!("`{}`", self.name()),
+            ValueSpec::Pattern { name, pattern } => {
+                let pattern = pattern.as_str();
+                let inner = pattern
+                    .strip_prefix(r"\A(?:")
+                    .and_then(|rest| rest.strip_suffix(r")\z"))
+                    .unwrap_or(pattern);
+                format!("{name} (text like {inner})")
+            }
+            ValueSpec::Integer { low, high, .. } if *low == i64::MIN && *high == i64::MAX => {
+                "a whole number".to_owned()
+            }
+            ValueSpec::Integer { low, high, .. } => format!("a whole number from {low} to {high}"),
+            ValueSpec::Struct { fields, .. } => {
+                let names: Vec<_> = fields.keys().map(String::as_str).collect();
+                format!("a hash of {}", names.join(", "))
+            }
+            ValueSpec::Tuple { name, items } => format!("{name} (a list of {})", items.len()),
+        }
+    }
+}
+
+fn one_of(specs: &[ValueSpec], value: &Value) -> Option<Value> {
+    if specs.is_empty() {
+        return Some(value.clone());
+    }
+    specs.iter().find_map(|spec| spec.canonicalize(value))
+}
+
+fn whole_number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Integer(number) => Some(*number),
+        other => other.as_str()?.parse().ok(),
+    }
+}
+
+/// An address or prefix in the form of RFC 5952; `None` when it is none.
+pub fn canonical_address(text: &str) -> Option<String> {
+    match text.split_once('/') {
+        None => text
+            .parse::<IpAddr>()
+            .ok()
+            .map(|address| address.to_string()),
+        Some((address, length)) => {
+            let address: IpAddr = address.parse().ok()?;
+            let length: u8 = length.parse().ok()?;
+            let limit = if address.is_ipv4() { 32 } else { 128 };
+            (length <= limit).then(|| format!("{address}/{length}"))
+        }
+    }
+}
+
+/// The order of the elements of a set: numbers, then text, then the rest by what they print.
+pub fn order(a: &Value, b: &Value) -> Ordering {
+    fn rank(value: &Value) -> u8 {
+        match value {
+            Value::Integer(_) => 0,
+            Value::String(_) | Value::Symbol(_) => 1,
+            _ => 2,
+        }
+    }
+    let (a, b) = (a.unwrap_sensitive(), b.unwrap_sensitive());
+    match (a, b) {
+        (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
+        _ => match (a.as_str(), b.as_str()) {
+            (Some(a), Some(b)) => a.cmp(b),
+            _ => rank(a)
+                .cmp(&rank(b))
+                .then_with(|| format!("{a:?}").cmp(&format!("{b:?}"))),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::model::load;
+
+    fn model() -> TypeModel {
+        load::load(&Source::new(
+            "t.toml",
+            r#"
+            schema = 1
+            type = "thing"
+            doc = "x"
+            title = "{list} {kind}"
+            [attr.list]
+            role = "namevar"
+            [attr.kind]
+            role = "namevar"
+            [attr.id]
+            values = [{ name = "id", integer = [1, 4094] }]
+            canon = ["decimal"]
+            [attr.flag]
+            values = [true, false]
+            default = false
+            [attr.tags]
+            array = "set"
+            values = ["unset", { name = "tag", pattern = '\w+' }]
+            [attr.address]
+            canon = ["ip"]
+            values = [{ name = "ip", pattern = '[\da-f.:/]+' }]
+            [attr.password]
+            sensitive = true
+            values = [{ name = "text", pattern = '\S+' }]
+            [attr.member]
+            array = "set"
+            values = [{ name = "member", struct = { name = "path", port = "port" } }]
+            [attr.vlans]
+            values = [{ name = "change", tuple = [["add", "remove"], "text"] }, false]
+            [[rule]]
+            needs = ["password", "id"]
+            unless = { tags = "unset" }
+            "#,
+        ))
+        .unwrap()
+    }
+
+    fn list(items: &[&str]) -> Value {
+        Value::List(items.iter().map(|item| Value::from(*item)).collect())
+    }
+
+    #[test]
+    fn one_value_has_one_canonical_form() {
+        let hash = |port: Value| {
+            Value::Hash(vec![
+                ("port".into(), port),
+                ("name".into(), "/Common/n1".into()),
+            ])
+        };
+        let member = Value::List(vec![Value::Hash(vec![
+            ("name".into(), "/Common/n1".into()),
+            ("port".into(), "80".into()),
+        ])]);
+        let cases = [
+            ("id", "042".into(), "42".into()),
+            ("id", 42.into(), "42".into()),
+            ("flag", "true".into(), true.into()),
+            ("tags", "b".into(), list(&["b"])),
+            ("tags", list(&["b", "a", "b"]), list(&["a", "b"])),
+            ("address", "2001:DB8:0::1".into(), "2001:db8::1".into()),
+            ("address", "192.0.2.0/24".into(), "192.0.2.0/24".into()),
+            ("member", hash(80.into()), member.clone()),
+            ("vlans", list(&["add", "1-3"]), list(&["add", "1-3"])),
+            ("vlans", "false".into(), false.into()),
+        ];
+        let model = model();
+        for (attribute, value, expected) in cases {
+            let value: Value = value;
+            assert_eq!(
+                model.canonicalize(attribute, &value),
+                Ok(expected),
+                "{attribute} {value:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_was_expected_and_hide_secrets() {
+        let model = model();
+        let cases = [
+            (
+                "id",
+                Value::from("broken-80"),
+                "\"broken-80\" is not valid: expected a whole number from 1 to 4094",
+            ),
+            (
+                "flag",
+                "maybe".into(),
+                "\"maybe\" is not valid: expected `true` or `false`",
+            ),
+            (
+                "password",
+                "two words".into(),
+                "the value is not valid: expected text (text like \\S+)",
+            ),
+            ("colour", "red".into(), "thing has no such attribute"),
+        ];
+        for (attribute, value, message) in cases {
+            assert_eq!(
+                model.canonicalize(attribute, &value).unwrap_err().message,
+                message
+            );
+        }
+    }
+
+    #[test]
+    fn secrets_stay_wrapped_whoever_calls_them_secret() {
+        let model = model();
+        let wrapped = |text: &str| Value::Sensitive(Box::new(text.into()));
+        assert_eq!(
+            model.canonicalize("password", &"x".into()),
+            Ok(wrapped("x"))
+        );
+        assert_eq!(model.canonicalize("id", &wrapped("042")), Ok(wrapped("42")));
+    }
+
+    #[test]
+    fn a_resource_is_its_title_its_parameters_and_the_defaults() {
+        let model = model();
+        let given = Attributes::from_iter([
+            ("id".to_owned(), 7.into()),
+            ("tags".to_owned(), Value::Undef),
+        ]);
+        let resolved = model.resolve("my list ext", &given).unwrap();
+        let expected: Attributes = [
+            ("list", "my list".into()),
+            ("kind", "ext".into()),
+            ("id", "7".into()),
+            ("flag", Value::Bool(false)),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+        assert_eq!(resolved, expected);
+        let errors = model.resolve("oneword", &Attributes::new()).unwrap_err();
+        assert_eq!(errors.len(), 2);
+        assert_eq!(
+            errors[0].help.as_deref(),
+            Some("the title is read as {list} {kind}")
+        );
+    }
+
+    #[test]
+    fn rules_hold_unless_they_are_lifted() {
+        let model = model();
+        let mut given = Attributes::from_iter([("password".to_owned(), "x".into())]);
+        let errors = model.resolve("a b", &given).unwrap_err();
+        assert_eq!(errors[0].to_string(), "password: needs id");
+        given.insert("tags".to_owned(), "unset".into());
+        assert!(model.resolve("a b", &given).is_ok());
+    }
+}
