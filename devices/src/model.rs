@@ -203,6 +203,8 @@ pub enum RuleKind {
     OneOf,
     /// At least one of the attributes.
     AnyOf,
+    /// None of the attributes.
+    Forbidden,
 }
 
 /// An automatic relation to resources named by an attribute's value.

@@ -7,6 +7,8 @@
 use std::cmp::Ordering;
 use std::net::IpAddr;
 
+use indexmap::IndexMap;
+
 use super::{ArrayKind, AttributeModel, Canon, Role, Rule, RuleKind, TypeModel, ValueSpec};
 use crate::diagnostic::nearest;
 use crate::value::{Attributes, Value};
@@ -189,6 +191,7 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
             (given[1], format!("cannot be combined with {}", given[0]))
         }
         RuleKind::AnyOf if given.is_empty() => (first, format!("at least one of {all} is needed")),
+        RuleKind::Forbidden if !given.is_empty() => (given[0], misplaced(rule)),
         _ => return None,
     };
     let error = ValueError::new(attribute, message);
@@ -197,6 +200,30 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
     } else {
         error.help(rule.doc.clone())
     })
+}
+
+/// Why a forbidden attribute has no place in the resource: the conditions of the rule, in words.
+fn misplaced(rule: &Rule) -> String {
+    let conditions = |conditions: &IndexMap<String, Vec<Value>>| {
+        let conditions: Vec<String> = conditions
+            .iter()
+            .map(|(name, values)| {
+                let values: Vec<_> = values.iter().map(|value| format!("{value:?}")).collect();
+                format!("{name} {}", values.join(" or "))
+            })
+            .collect();
+        conditions.join(" and ")
+    };
+    // The first exception is the one that people mean; the others are of the kind "unless it is
+    // to be removed anyway".
+    let exception = rule
+        .unless
+        .first()
+        .map(|(name, values)| conditions(&IndexMap::from([(name.clone(), values.clone())])));
+    match exception {
+        Some(exception) if rule.when.is_empty() => format!("is only valid with {exception}"),
+        _ => format!("cannot be combined with {}", conditions(&rule.when)),
+    }
 }
 
 impl AttributeModel {
@@ -614,5 +641,51 @@ mod tests {
         assert_eq!(errors[0].to_string(), "password: needs id");
         given.insert("tags".to_owned(), "unset".into());
         assert!(model.resolve("a b", &given).is_ok());
+    }
+
+    #[test]
+    fn forbidden_attributes_tell_what_they_would_need() {
+        let model = load::load(&Source::new(
+            "t.toml",
+            r#"
+            schema = 1
+            type = "entry"
+            doc = "x"
+            ensurable = true
+            [attr.name]
+            role = "namevar"
+            [attr.protocol]
+            [attr.port]
+            [[rule]]
+            forbidden = ["port"]
+            unless = { protocol = ["tcp", "udp"], ensure = "absent" }
+            [[rule]]
+            forbidden = ["protocol"]
+            when = { name = "standard" }
+            "#,
+        ))
+        .unwrap();
+        let needs_ports = "port: is only valid with protocol \"tcp\" or \"udp\"";
+        let cases = [
+            ("a", "port=80 protocol=udp", ""),
+            ("a", "port=80 ensure=absent", ""),
+            ("a", "port=80 protocol=gre", needs_ports),
+            ("a", "port=80", needs_ports),
+            (
+                "standard",
+                "protocol=tcp",
+                "protocol: cannot be combined with name \"standard\"",
+            ),
+        ];
+        for (title, given, expected) in cases {
+            let attributes = given
+                .split(' ')
+                .filter_map(|pair| pair.split_once('='))
+                .map(|(name, value)| (name.to_owned(), Value::from(value)))
+                .collect();
+            let errors = model.resolve(title, &attributes).err().unwrap_or_default();
+            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            assert_eq!(errors.join("; "), expected, "{title} {given}");
+        }
     }
 }

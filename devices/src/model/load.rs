@@ -497,6 +497,7 @@ fn read_rule(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> 
         ("needs", RuleKind::Needs),
         ("one_of", RuleKind::OneOf),
         ("any_of", RuleKind::AnyOf),
+        ("forbidden", RuleKind::Forbidden),
     ] {
         if let Some(item) = table.get(key) {
             let names = item.strings().unwrap_or_default();
@@ -506,7 +507,7 @@ fn read_rule(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> 
             if found.replace((kind, names)).is_some() {
                 item.error(
                     "rule",
-                    "a rule has one of `together`, `exclusive`, `needs`, `one_of` and `any_of`",
+                    "a rule has one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
                 );
             }
         }
@@ -531,7 +532,7 @@ fn read_rule(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> 
     let Some((kind, attributes)) = found else {
         item.error(
             "rule",
-            "a rule needs one of `together`, `exclusive`, `needs`, `one_of` and `any_of`",
+            "a rule needs one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
         );
         return None;
     };
