@@ -69,6 +69,8 @@ pub enum Algorithms {
 /// What only REST needs.
 #[derive(Clone, Debug)]
 pub struct RestOptions {
+    /// A token that is already at hand; no login is made then.
+    pub token: Option<SecretString>,
     pub login: RestLogin,
     pub login_provider: Option<String>,
     pub tls: TlsPolicy,
