@@ -6,5 +6,6 @@ pub mod cli;
 pub mod clock;
 pub mod diagnostic;
 pub mod fleet;
+pub mod inventory;
 pub mod store;
 pub mod telemetry;

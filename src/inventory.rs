@@ -1,0 +1,55 @@
+//! The devices that can be reached, and how: `inventory.toml`.
+//!
+//! A file has `[defaults]`, `[platform.<name>]` and `[device.<name>]` tables; what a device does
+//! not say comes from its platform's table, then from the defaults ([`layer`]). The file is read
+//! strictly and all mistakes are told at once. Secrets stay where they are until a session is
+//! opened ([`secrets`]); loading, checking, showing and selecting never touch one.
+//!
+//! Knows no catalogs and no sessions. Begin at [`Inventory::load`].
+
+mod check;
+pub mod device;
+mod duration;
+mod file_context;
+pub mod layer;
+mod load;
+mod permission;
+mod resolve;
+pub mod secret_source;
+pub mod secrets;
+mod select;
+pub mod setting;
+pub mod show;
+pub mod trust;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+
+pub use device::Device;
+pub use load::Reading;
+pub use secrets::Secrets;
+pub use select::{LabelSelector, Selection};
+
+/// The devices of one file.
+#[derive(Debug)]
+pub struct Inventory {
+    pub source: Arc<Source>,
+    /// By name, in the order of the file.
+    pub devices: IndexMap<String, Device>,
+    pub limits: Limits,
+    /// Secrets in files that others can read are accepted.
+    pub allow_readable: bool,
+    /// What is odd but does not stand in the way.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// How many devices may be at work at once, from `[limits]`; what is `None` is not limited there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Over all.
+    pub concurrency: Option<usize>,
+    pub per_site: Option<usize>,
+    pub per_jump: Option<usize>,
+}

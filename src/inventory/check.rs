@@ -1,0 +1,114 @@
+//! What is wrong or odd about devices together: names, addresses, jump hosts.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use switchtender_devices::diagnostic::{Diagnostic, nearest};
+use switchtender_devices::document::Findings;
+
+use super::device::Device;
+use super::layer::Jump;
+
+/// Reports what can only be seen with all devices at hand.
+pub fn check(findings: &Findings, devices: &IndexMap<String, Device>) {
+    let source = &findings.source;
+    let mut certnames: BTreeMap<&str, &Device> = BTreeMap::new();
+    let mut addresses: BTreeMap<(&str, Option<u16>, Option<&str>), &Device> = BTreeMap::new();
+    for device in devices.values() {
+        if let Some(first) = certnames.insert(&device.certname, device) {
+            findings.push(
+                Diagnostic::error(
+                    "duplicate-certname",
+                    format!(
+                        "devices `{}` and `{}` have one certname, `{}`",
+                        first.name, device.name, device.certname
+                    ),
+                )
+                .at(source, device.span.clone(), "")
+                .at(source, first.span.clone(), "the other one")
+                .help("one catalog would go to both; set `certname` of one of them"),
+            );
+        }
+        let at = (device.address.as_str(), device.port(), device.jump_host());
+        if let Some(first) = addresses.insert(at, device) {
+            let span = match &device.settings.address {
+                Some(address) => address.origin.span.clone(),
+                None => device.span.clone(),
+            };
+            findings.push(
+                Diagnostic::warning(
+                    "duplicate-address",
+                    format!(
+                        "devices `{}` and `{}` have one address, {}",
+                        first.name, device.name, device.address
+                    ),
+                )
+                .at(source, span, "")
+                .help("two catalogs would be applied to one device, in no certain order"),
+            );
+        }
+        jump(findings, devices, device);
+        let settings = &device.settings;
+        if settings.password.is_none()
+            && settings.token.is_none()
+            && settings.private_key.is_none()
+            && settings.agent.is_none()
+        {
+            findings.push(
+                Diagnostic::warning(
+                    "no-credentials",
+                    format!("device `{}` has no way to log in", device.name),
+                )
+                .at(source, device.span.clone(), "")
+                .help("give it `password`, `private_key` or `agent = true`"),
+            );
+        }
+    }
+}
+
+/// The jump host must be there, and the way must end.
+fn jump(findings: &Findings, devices: &IndexMap<String, Device>, device: &Device) {
+    let mut way = vec![device.name.as_str()];
+    let mut settings = &device.settings;
+    while let Some(jump) = &settings.jump {
+        match &jump.value {
+            Jump::No => return,
+            Jump::Host(host) => settings = host,
+            Jump::Device(name) => {
+                let Some((name, next)) = devices.get_key_value(name) else {
+                    // Told once, at the device whose setting it is.
+                    if way.len() == 1 {
+                        let help = match nearest(name, devices.keys().map(String::as_str)) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => "name a device, or describe the host: jump = { address = \
+                                     \"…\", user = \"…\" }"
+                                .to_owned(),
+                        };
+                        findings.push(
+                            jump.origin
+                                .error("unknown-jump", format!("there is no device `{name}`"))
+                                .help(help),
+                        );
+                    }
+                    return;
+                };
+                if way.contains(&name.as_str()) {
+                    if way[0] == name {
+                        way.push(name);
+                        findings.push(
+                            jump.origin
+                                .error(
+                                    "jump-cycle",
+                                    format!("the way to `{name}` never ends: {}", way.join(" → ")),
+                                )
+                                .help(format!("set `jump = false` in [device.{name}]")),
+                        );
+                    }
+                    return;
+                }
+                way.push(name);
+                settings = &next.settings;
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The file that is being read: where its relative paths start, and its text with the secrets.
+//!
+//! Everything that shows or points into an inventory has the masked text, of the same length; only
+//! [`FileContext::literal`] looks at the true one.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use secrecy::SecretString;
+use switchtender_devices::document::Item;
+
+/// The file that is being read.
+#[derive(Clone, Copy)]
+pub struct FileContext<'a> {
+    pub base: &'a Path,
+    /// The text as written.
+    pub text: &'a str,
+}
+
+impl FileContext<'_> {
+    /// A path relative to the inventory's directory; `~/` is the user's home.
+    pub fn path(&self, text: &str) -> PathBuf {
+        match (text.strip_prefix("~/"), std::env::home_dir()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => self.base.join(text),
+        }
+    }
+
+    /// The secret that a string of the masked text stands for.
+    pub fn literal(&self, item: &Item<'_>) -> SecretString {
+        let written = self.text.get(item.span.clone()).unwrap_or_default();
+        let parsed: Option<toml::Table> = toml::from_str(&format!("secret = {written}")).ok();
+        let text = parsed
+            .as_ref()
+            .and_then(|table| table.get("secret")?.as_str())
+            .or_else(|| item.value.as_str())
+            .unwrap_or_default();
+        SecretString::from(text.to_owned())
+    }
+}
+
+static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?x)
+        ( (?: password | passphrase | token ) ["']? [\ \t]* = [\ \t]* )
+        (?: """ (?<a> (?s:.)*? ) (?: """ | \z )
+          | ''' (?<b> (?s:.)*? ) (?: ''' | \z )
+          | "   (?<c> (?: [^"\\\n] | \\. )* )
+          | '   (?<d> [^'\n]* )
+        )"#,
+    )
+    .expect("the pattern is a constant")
+});
+
+/// The text with every literal secret overwritten, byte by byte. Works on the text and not on the
+/// parsed file, because a file with a syntax error is shown, too.
+pub fn masked(text: &str) -> String {
+    LITERAL
+        .replace_all(text, |found: &Captures<'_>| {
+            let whole = &found[0];
+            let start = found.get(0).map_or(0, |all| all.start());
+            let secret = ["a", "b", "c", "d"]
+                .into_iter()
+                .find_map(|name| found.name(name));
+            let Some(secret) = secret else {
+                return whole.to_owned();
+            };
+            let (from, to) = (secret.start() - start, secret.end() - start);
+            // Line feeds stay, so that line numbers do.
+            let stars: String = whole[from..to]
+                .bytes()
+                .map(|byte| if byte == b'\n' { '\n' } else { '*' })
+                .collect();
+            format!("{}{stars}{}", &whole[..from], &whole[to..])
+        })
+        .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_overwritten_and_nothing_moves() {
+        let cases = [
+            (
+                r#"password = "s3c\"ret" # x"#,
+                r#"password = "********" # x"#,
+            ),
+            ("enable_password='geheim'", "enable_password='******'"),
+            (
+                "passphrase = \"\"\"a\nü\"\"\"",
+                "passphrase = \"\"\"*\n**\"\"\"",
+            ),
+            ("\"password\" = \"open", "\"password\" = \"****"),
+            (
+                "{ password = { env = \"NAME\" } }",
+                "{ password = { env = \"NAME\" } }",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(masked(text), expected);
+            assert_eq!(masked(text).len(), text.len());
+        }
+    }
+}

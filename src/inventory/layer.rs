@@ -1,0 +1,392 @@
+//! The settings of one table of the inventory, and how tables lie over each other.
+//!
+//! The list in [`settings!`] below is the list of keys that users are told: each with its type and
+//! how it is read. A device's settings are its own table over its platform's over the defaults,
+//! key by key; `labels` and `options` are merged entry by entry.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::document::{self, Item};
+use switchtender_devices::session::target::{Algorithms, RestLogin};
+use switchtender_devices::value::Value;
+use toml::de::DeValue;
+
+use super::duration;
+use super::file_context::FileContext;
+use super::secret_source::SecretSource;
+use super::setting::{Origin, Setting, Table};
+use super::trust::{Fingerprint, HostKey, Tls};
+
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])* $name:ident: $kind:ty = $read:expr;)+) => {
+        /// The settings of one table, or of a device after merging.
+        #[derive(Clone, Debug, Default)]
+        pub struct Layer {
+            $($(#[doc = $doc])* pub $name: Option<Setting<$kind>>,)+
+            /// Free labels for selection.
+            pub labels: BTreeMap<String, Setting<String>>,
+            /// Options of the platform's driver, by dotted name: `network_trunk.manage_vlan_lists`.
+            pub options: BTreeMap<String, Setting<Value>>,
+        }
+
+        impl Layer {
+            /// Reads the keys of a table. The caller may read others and must finish the table.
+            pub fn read(table: &document::Table<'_>, of: &Table, file: &FileContext<'_>) -> Self {
+                let setting = |item: &Item<'_>| origin(item, of);
+                Self {
+                    $($name: table.get(stringify!($name)).and_then(|item| {
+                        let read: fn(&Item<'_>, &FileContext<'_>, &Table) -> Option<$kind> = $read;
+                        let value = read(&item, file, of)?;
+                        Some(Setting { value, origin: setting(&item) })
+                    }),)+
+                    labels: labels(table, of),
+                    options: options(table, of),
+                }
+            }
+
+            /// These settings, and where they say nothing those of `below`.
+            #[must_use]
+            pub fn over(mut self, below: &Layer) -> Self {
+                $(if self.$name.is_none() {
+                    self.$name.clone_from(&below.$name);
+                })+
+                for (name, label) in &below.labels {
+                    self.labels.entry(name.clone()).or_insert_with(|| label.clone());
+                }
+                for (name, option) in &below.options {
+                    self.options.entry(name.clone()).or_insert_with(|| option.clone());
+                }
+                self
+            }
+
+            /// Key, value as text (secrets as the place where they are kept) and origin of
+            /// everything that is set.
+            pub fn shown(&self) -> Vec<(String, String, Origin)> {
+                let mut list = Vec::new();
+                $(if let Some(setting) = &self.$name {
+                    list.push((
+                        stringify!($name).to_owned(),
+                        setting.value.show(),
+                        setting.origin.clone(),
+                    ));
+                })+
+                for (name, label) in &self.labels {
+                    let value = label.value.clone();
+                    list.push((format!("labels.{name}"), value, label.origin.clone()));
+                }
+                for (name, option) in &self.options {
+                    let value = format!("{:?}", option.value);
+                    list.push((format!("options.{name}"), value, option.origin.clone()));
+                }
+                list
+            }
+        }
+    };
+}
+
+settings! {
+    /// Name of the driver, `cisco_ios`.
+    platform: String = |item, _, _| item.string();
+    /// The name that the device's catalog carries; the device's name unless given.
+    certname: String = |item, _, _| item.string();
+    /// Host name or address.
+    address: String = |item, _, _| item.string();
+    /// The platform's own port unless given.
+    port: u16 = |item, _, _| port(item);
+    /// Whom to log in as.
+    user: String = |item, _, _| item.string();
+    password: SecretSource = |item, file, _| SecretSource::read(item, file);
+    /// For `enable`; sent only when the device asks for it.
+    enable_password: SecretSource = |item, file, _| SecretSource::read(item, file);
+    /// SSH key file.
+    private_key: PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
+    /// Of the private key.
+    passphrase: SecretSource = |item, file, _| SecretSource::read(item, file);
+    /// Ask the SSH agent.
+    agent: bool = |item, _, _| item.bool();
+    known_hosts: Vec<PathBuf> = |item, file, _| paths(item, file);
+    host_key: HostKey = |item, _, _| word(item, &HostKey::WORDS);
+    /// Of the host key or of the certificate, whichever the platform has.
+    fingerprint: Fingerprint = |item, _, _| Fingerprint::read(item);
+    /// Set of SSH algorithms.
+    algorithms: Algorithms = |item, _, _| word(item, ALGORITHMS);
+    /// Trust anchors (PEM) for the certificate.
+    ca_file: PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
+    tls: Tls = |item, _, _| word(item, &Tls::WORDS);
+    /// For a REST interface: used as it is, instead of logging in.
+    token: SecretSource = |item, file, _| SecretSource::read(item, file);
+    /// How to log in to a REST interface.
+    login: RestLogin = |item, _, _| word(item, LOGINS);
+    /// Authentication provider of a REST login.
+    login_provider: String = |item, _, _| item.string();
+    /// URL of an HTTP proxy.
+    proxy: String = |item, _, _| item.string();
+    /// The host through which the device is reached.
+    jump: Jump = Jump::read;
+    /// Where the device stands; limits may hold per site.
+    site: String = |item, _, _| item.string();
+    /// For connection and login together.
+    connect_timeout: Duration = |item, _, _| timeout(item);
+    /// For one command or request, counted from the last byte received.
+    command_timeout: Duration = |item, _, _| timeout(item);
+    /// Whether a changed configuration is saved for the next start.
+    save_config: bool = |item, _, _| item.bool();
+}
+
+/// The host through which a device is reached.
+#[derive(Clone, Debug)]
+pub enum Jump {
+    /// None, although a table below names one (`jump = false`).
+    No,
+    /// A device of the inventory.
+    Device(String),
+    /// A host described in place.
+    Host(Box<Layer>),
+}
+
+impl Jump {
+    fn read(item: &Item<'_>, file: &FileContext<'_>, of: &Table) -> Option<Self> {
+        if item.value.as_bool() == Some(false) {
+            return Some(Jump::No);
+        }
+        if !item.is_table() {
+            return item.string().map(Jump::Device);
+        }
+        let table = item.table()?;
+        let layer = Layer::read(&table, of, file);
+        for key in ["address", "user"] {
+            if table.get(key).is_none() {
+                table.missing(key);
+            }
+        }
+        table.finish();
+        Some(Jump::Host(Box::new(layer)))
+    }
+}
+
+const ALGORITHMS: &[(&str, Algorithms)] = &[
+    ("modern", Algorithms::Modern),
+    ("compatible", Algorithms::Compatible),
+    ("legacy", Algorithms::Legacy),
+];
+
+const LOGINS: &[(&str, RestLogin)] = &[
+    ("auto", RestLogin::Auto),
+    ("token", RestLogin::Token),
+    ("basic", RestLogin::Basic),
+];
+
+fn paths(item: &Item<'_>, file: &FileContext<'_>) -> Option<Vec<PathBuf>> {
+    let texts = item.strings()?;
+    Some(texts.iter().map(|text| file.path(text)).collect())
+}
+
+fn origin(item: &Item<'_>, of: &Table) -> Origin {
+    Origin {
+        table: of.clone(),
+        source: std::sync::Arc::clone(&item.findings.source),
+        span: item.span.clone(),
+    }
+}
+
+fn port(item: &Item<'_>) -> Option<u16> {
+    let number = item.integer()?;
+    let port = u16::try_from(number).ok().filter(|port| *port > 0);
+    if port.is_none() {
+        item.error("port", format!("{number} is not a port (1 to 65535)"));
+    }
+    port
+}
+
+fn timeout(item: &Item<'_>) -> Option<Duration> {
+    let text = item.string()?;
+    let found = duration::parse(&text).filter(|limit| !limit.is_zero());
+    if found.is_none() {
+        item.findings.error_with_help(
+            "duration",
+            item.span.clone(),
+            format!("`{text}` is not a duration"),
+            "write a number with its unit: \"30s\", \"500ms\", \"2m\"",
+        );
+    }
+    found
+}
+
+fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
+    let text = item.string()?;
+    let found = words.iter().find(|(word, _)| *word == text);
+    if found.is_none() {
+        let known = words.iter().map(|(word, _)| *word);
+        let help = match nearest(&text, known.clone()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!(
+                "one of {}",
+                known
+                    .map(|word| format!("\"{word}\""))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+        };
+        item.findings.error_with_help(
+            "unknown-word",
+            item.span.clone(),
+            format!("`{}` cannot be \"{text}\"", item.path),
+            help,
+        );
+    }
+    found.map(|(_, value)| *value)
+}
+
+fn labels(table: &document::Table<'_>, of: &Table) -> BTreeMap<String, Setting<String>> {
+    let Some(labels) = table.table("labels") else {
+        return BTreeMap::new();
+    };
+    labels
+        .entries()
+        .into_iter()
+        .filter_map(|(name, _, item)| {
+            let value = item.string()?;
+            let origin = origin(&item, of);
+            Some((name, Setting { value, origin }))
+        })
+        .collect()
+}
+
+fn options(table: &document::Table<'_>, of: &Table) -> BTreeMap<String, Setting<Value>> {
+    let mut found = BTreeMap::new();
+    if let Some(options) = table.table("options") {
+        flatten(&options, "", of, &mut found);
+    }
+    found
+}
+
+fn flatten(
+    table: &document::Table<'_>,
+    prefix: &str,
+    of: &Table,
+    found: &mut BTreeMap<String, Setting<Value>>,
+) {
+    for (name, _, item) in table.entries() {
+        let name = format!("{prefix}{name}");
+        if item.is_table() {
+            if let Some(inner) = item.table() {
+                flatten(&inner, &format!("{name}."), of, found);
+            }
+        } else if let Some(value) = value(&item) {
+            let origin = origin(&item, of);
+            found.insert(name, Setting { value, origin });
+        }
+    }
+}
+
+fn value(item: &Item<'_>) -> Option<Value> {
+    match item.value {
+        DeValue::Boolean(truth) => Some(Value::Bool(*truth)),
+        DeValue::Integer(_) => item.integer().map(Value::Integer),
+        DeValue::Array(_) => {
+            let items = item.list()?;
+            Some(Value::List(items.iter().filter_map(value).collect()))
+        }
+        _ => item.string().map(Value::String),
+    }
+}
+
+/// How a setting is shown to people. Never a secret.
+trait Show {
+    fn show(&self) -> String;
+}
+
+impl Show for String {
+    fn show(&self) -> String {
+        self.clone()
+    }
+}
+
+impl Show for u16 {
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Show for bool {
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Show for SecretSource {
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Show for PathBuf {
+    fn show(&self) -> String {
+        self.display().to_string()
+    }
+}
+
+impl Show for Vec<PathBuf> {
+    fn show(&self) -> String {
+        self.iter().map(Show::show).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Show for Duration {
+    fn show(&self) -> String {
+        duration::show(*self)
+    }
+}
+
+impl Show for Fingerprint {
+    fn show(&self) -> String {
+        self.as_str().to_owned()
+    }
+}
+
+fn shown_word<T: PartialEq>(words: &[(&str, T)], value: &T) -> String {
+    words
+        .iter()
+        .find(|(_, known)| known == value)
+        .map_or_else(String::new, |(word, _)| (*word).to_owned())
+}
+
+impl Show for HostKey {
+    fn show(&self) -> String {
+        shown_word(&HostKey::WORDS, self)
+    }
+}
+
+impl Show for Tls {
+    fn show(&self) -> String {
+        shown_word(&Tls::WORDS, self)
+    }
+}
+
+impl Show for Algorithms {
+    fn show(&self) -> String {
+        shown_word(ALGORITHMS, self)
+    }
+}
+
+impl Show for RestLogin {
+    fn show(&self) -> String {
+        shown_word(LOGINS, self)
+    }
+}
+
+impl Show for Jump {
+    fn show(&self) -> String {
+        match self {
+            Jump::No => "none".to_owned(),
+            Jump::Device(name) => name.clone(),
+            Jump::Host(host) => {
+                let name = host.address.as_ref();
+                name.map_or_else(String::new, |address| address.value.clone())
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! From a device of the inventory to the target of a session: the moment of truth for secrets.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::session::target::{
+    HostKeyPolicy, RestOptions, SshOptions, Target, TlsPolicy,
+};
+
+use super::layer::{Jump, Layer};
+use super::secret_source::SecretSource;
+use super::setting::Setting;
+use super::trust::{Fingerprint, HostKey, Tls};
+use super::{Device, Inventory, Secrets};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
+
+impl Inventory {
+    /// What a session needs to reach the device, with its secrets and those of its jump hosts.
+    /// `state_dir` is where first contacts are remembered.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub async fn resolve(
+        &self,
+        device: &Device,
+        secrets: &Secrets,
+        state_dir: &Path,
+    ) -> Result<Target, Vec<Diagnostic>> {
+        self.target(&device.name, &device.settings, secrets, state_dir)
+            .await
+    }
+
+    /// Boxed, because the way may lead over several hosts.
+    fn target<'a>(
+        &'a self,
+        name: &'a str,
+        settings: &'a Layer,
+        secrets: &'a Secrets,
+        state_dir: &'a Path,
+    ) -> Pin<Box<dyn Future<Output = Result<Target, Vec<Diagnostic>>> + Send + 'a>> {
+        Box::pin(async move {
+            let mut errors = Vec::new();
+            let password = get(secrets, &settings.password, &mut errors).await;
+            let enable_password = get(secrets, &settings.enable_password, &mut errors).await;
+            let passphrase = get(secrets, &settings.passphrase, &mut errors).await;
+            let token = get(secrets, &settings.token, &mut errors).await;
+            let jump = match settings.jump.as_ref().map(|jump| &jump.value) {
+                None | Some(Jump::No) => None,
+                Some(Jump::Device(other)) => self
+                    .devices
+                    .get(other)
+                    .map(|device| (other.clone(), &device.settings)),
+                Some(Jump::Host(host)) => {
+                    let address = host.address.as_ref().map(|address| address.value.clone());
+                    Some((address.unwrap_or_default(), host.as_ref()))
+                }
+            };
+            let jump = match jump {
+                None => None,
+                Some((other, settings)) => {
+                    match self.target(&other, settings, secrets, state_dir).await {
+                        Ok(target) => Some(Box::new(target)),
+                        Err(more) => {
+                            errors.extend(more);
+                            None
+                        }
+                    }
+                }
+            };
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+            let text = |setting: &Option<Setting<String>>| {
+                setting
+                    .as_ref()
+                    .map(|setting| setting.value.clone())
+                    .unwrap_or_default()
+            };
+            Ok(Target {
+                device: name.to_owned(),
+                host: text(&settings.address),
+                port: value(&settings.port),
+                user: text(&settings.user),
+                password,
+                enable_password,
+                ssh: SshOptions {
+                    private_key: value(&settings.private_key),
+                    passphrase,
+                    agent: value(&settings.agent).unwrap_or(false),
+                    host_key: host_key(settings, state_dir),
+                    algorithms: value(&settings.algorithms).unwrap_or_default(),
+                    jump,
+                },
+                rest: RestOptions {
+                    token,
+                    login: value(&settings.login).unwrap_or_default(),
+                    login_provider: value(&settings.login_provider),
+                    tls: tls(name, settings, state_dir),
+                    proxy: value(&settings.proxy),
+                },
+                connect_timeout: value(&settings.connect_timeout).unwrap_or(CONNECT_TIMEOUT),
+                command_timeout: value(&settings.command_timeout).unwrap_or(COMMAND_TIMEOUT),
+                transcript: None,
+            })
+        })
+    }
+}
+
+async fn get(
+    secrets: &Secrets,
+    setting: &Option<Setting<SecretSource>>,
+    errors: &mut Vec<Diagnostic>,
+) -> Option<SecretString> {
+    match secrets.get(setting.as_ref()?).await {
+        Ok(secret) => Some(secret),
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    }
+}
+
+fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
+    setting.as_ref().map(|setting| setting.value.clone())
+}
+
+fn host_key(settings: &Layer, state_dir: &Path) -> HostKeyPolicy {
+    if let Some(Fingerprint::HostKey(text)) = value(&settings.fingerprint) {
+        return HostKeyPolicy::Fingerprint(text);
+    }
+    let files = || {
+        value(&settings.known_hosts).unwrap_or_else(|| {
+            let mut files = vec![PathBuf::from("/etc/ssh/ssh_known_hosts")];
+            files.extend(std::env::home_dir().map(|home| home.join(".ssh/known_hosts")));
+            // Last, because first contacts are added to the last.
+            files.push(state_dir.join("known_hosts"));
+            files
+        })
+    };
+    match value(&settings.host_key).unwrap_or_default() {
+        HostKey::KnownHosts => HostKeyPolicy::KnownHosts(files()),
+        HostKey::TrustOnFirstUse => HostKeyPolicy::TrustOnFirstUse(files()),
+        HostKey::Ignore => HostKeyPolicy::Ignore,
+    }
+}
+
+fn tls(name: &str, settings: &Layer, state_dir: &Path) -> TlsPolicy {
+    if let Some(Fingerprint::Certificate(hex)) = value(&settings.fingerprint) {
+        return TlsPolicy::Fingerprint(hex);
+    }
+    match (
+        value(&settings.tls).unwrap_or_default(),
+        value(&settings.ca_file),
+    ) {
+        (Tls::Ignore, _) => TlsPolicy::Ignore,
+        (Tls::TrustOnFirstUse, _) => {
+            TlsPolicy::TrustOnFirstUse(state_dir.join("tls").join(format!("{name}.fingerprint")))
+        }
+        (Tls::Verify, Some(file)) => TlsPolicy::CaFile(file),
+        (Tls::Verify, None) => TlsPolicy::System,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    use secrecy::ExposeSecret;
+    use switchtender_devices::session::target::Algorithms;
+
+    use super::super::Reading;
+    use super::*;
+
+    fn inventory(dir: &Path, keys: &str) -> Inventory {
+        let text = format!(
+            "[device.sw1]\nplatform = \"x\"\naddress = \"192.0.2.1\"\nuser = \"u\"\n{keys}\n"
+        );
+        Inventory::parse("i.toml", &text, dir, None, &Reading::default()).unwrap()
+    }
+
+    fn secrets() -> Secrets {
+        Secrets::with_environment(false, |name| match name {
+            "SET" => Some("from-env".into()),
+            "EMPTY" => Some("".into()),
+            _ => None,
+        })
+    }
+
+    async fn resolve(dir: &Path, keys: &str) -> Result<Target, Vec<Diagnostic>> {
+        let inventory = inventory(dir, keys);
+        inventory
+            .resolve(&inventory.devices["sw1"], &secrets(), Path::new("/state"))
+            .await
+    }
+
+    fn secret_file(dir: &Path, name: &str, text: &str, mode: u32) {
+        let path = dir.join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[tokio::test]
+    async fn secrets_come_from_environment_file_command_or_the_file_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        secret_file(dir.path(), "pw", "from file\r\n", 0o600);
+        let cases = [
+            ("{ env = \"SET\" }", "from-env"),
+            ("{ file = \"pw\" }", "from file"),
+            ("{ command = [\"printf\", \"%s\\\\n\", \"a b\"] }", "a b"),
+            ("\"lit\\\"eral\"", "lit\"eral"),
+        ];
+        for (value, expected) in cases {
+            let target = resolve(dir.path(), &format!("password = {value}")).await;
+            let target = target.unwrap();
+            let password = target.password.expect("given");
+            assert_eq!(password.expose_secret(), expected, "{value}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_secret_that_cannot_be_had_is_told_at_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        secret_file(dir.path(), "empty", "\n", 0o600);
+        secret_file(dir.path(), "open", "x\n", 0o640);
+        let at = dir.path().display();
+        let cases = [
+            (
+                "{ env = \"UNSET\" }",
+                "environment variable UNSET is not set".to_owned(),
+            ),
+            (
+                "{ env = \"EMPTY\" }",
+                "environment variable EMPTY is empty".to_owned(),
+            ),
+            ("{ file = \"empty\" }", format!("file {at}/empty is empty")),
+            (
+                "{ file = \"none\" }",
+                format!("cannot read {at}/none: No such file or directory (os error 2)"),
+            ),
+            (
+                "{ file = \"open\" }",
+                format!("others can read {at}/open (mode 0640)"),
+            ),
+            (
+                "{ command = [\"sh\", \"-c\", \"echo locked >&2; exit 3\"] }",
+                "`sh` ended with exit code 3: locked".to_owned(),
+            ),
+            (
+                "{ command = [\"/nonexistent\"] }",
+                "cannot run `/nonexistent`: No such file or directory (os error 2)".to_owned(),
+            ),
+        ];
+        for (value, expected) in cases {
+            let errors = resolve(dir.path(), &format!("password = {value}")).await;
+            let errors = errors.expect_err(value);
+            assert_eq!(errors.len(), 1);
+            assert_eq!(errors[0].message, expected);
+            let label = &errors[0].labels[0];
+            assert_eq!(label.source.position(label.span.start), (5, 12));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_command_runs_once_for_all_devices() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let command = format!("echo x >> {}; echo pw", log.display());
+        let text = format!(
+            "[defaults]\nplatform = \"x\"\nuser = \"u\"\npassword = {{ command = [\"sh\", \"-c\", \"{command}\"] }}\n\
+             [device]\na = {{ address = \"a\" }}\nb = {{ address = \"b\" }}\n"
+        );
+        let reading = Reading::default();
+        let inventory = Inventory::parse("i.toml", &text, dir.path(), None, &reading).unwrap();
+        let secrets = secrets();
+        for device in inventory.devices.values() {
+            let target = inventory.resolve(device, &secrets, Path::new("/s")).await;
+            assert_eq!(target.unwrap().password.unwrap().expose_secret(), "pw");
+        }
+        assert_eq!(std::fs::read_to_string(log).unwrap(), "x\n");
+    }
+
+    #[tokio::test]
+    async fn the_way_leads_over_jump_hosts() {
+        let target = resolve(
+            Path::new("/i"),
+            "port = 2200\nhost_key = \"trust_on_first_use\"\nknown_hosts = \"kh\"\nalgorithms = \"legacy\"\n\
+             jump = { address = \"bastion\", user = \"j\", private_key = \"key\", passphrase = { env = \"SET\" } }",
+        )
+        .await
+        .unwrap();
+        assert_eq!(
+            (target.host.as_str(), target.port),
+            ("192.0.2.1", Some(2200))
+        );
+        assert_eq!(
+            target.ssh.host_key,
+            HostKeyPolicy::TrustOnFirstUse(vec!["/i/kh".into()])
+        );
+        assert_eq!(target.ssh.algorithms, Algorithms::Legacy);
+        assert_eq!(target.connect_timeout, CONNECT_TIMEOUT);
+        let jump = target.ssh.jump.unwrap();
+        assert_eq!((jump.host.as_str(), jump.user.as_str()), ("bastion", "j"));
+        assert_eq!(jump.ssh.private_key, Some("/i/key".into()));
+        assert_eq!(jump.ssh.passphrase.unwrap().expose_secret(), "from-env");
+    }
+
+    #[tokio::test]
+    async fn trust_follows_from_the_kind_of_fingerprint_and_policy() {
+        let hex = "ab".repeat(32);
+        let base64 = "A".repeat(43);
+        let cases = [
+            (
+                format!("fingerprint = \"SHA256:{base64}\""),
+                HostKeyPolicy::Fingerprint(format!("SHA256:{base64}")),
+                TlsPolicy::System,
+            ),
+            (
+                format!(
+                    "host_key = \"ignore\"\nfingerprint = \"{}\"",
+                    hex.to_uppercase()
+                ),
+                HostKeyPolicy::Ignore,
+                TlsPolicy::Fingerprint(hex.clone()),
+            ),
+            (
+                "host_key = \"ignore\"\nca_file = \"ca.pem\"".to_owned(),
+                HostKeyPolicy::Ignore,
+                TlsPolicy::CaFile("/i/ca.pem".into()),
+            ),
+            (
+                "known_hosts = [\"/a\", \"/b\"]\ntls = \"trust_on_first_use\"".to_owned(),
+                HostKeyPolicy::KnownHosts(vec!["/a".into(), "/b".into()]),
+                TlsPolicy::TrustOnFirstUse("/state/tls/sw1.fingerprint".into()),
+            ),
+        ];
+        for (keys, host_key, tls) in cases {
+            let target = resolve(Path::new("/i"), &keys).await.unwrap();
+            assert_eq!(target.ssh.host_key, host_key, "{keys}");
+            assert_eq!(target.rest.tls, tls, "{keys}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Looking up secrets, at the moment a session needs them.
+//!
+//! Each place is looked at once per process: a thousand devices that share a vault command run
+//! it once. Errors name the place in the inventory and never what was found there.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use switchtender_devices::diagnostic::Diagnostic;
+use tokio::sync::OnceCell;
+
+use super::permission::readable_by_others;
+use super::secret_source::SecretSource;
+use super::setting::Setting;
+
+/// A vault that asks a person must still end.
+const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+/// Nothing that one types or pastes as a password is longer.
+const LONGEST: u64 = 64 << 10;
+
+type Variable = dyn Fn(&str) -> Option<OsString> + Send + Sync;
+type Cell = Arc<OnceCell<Result<SecretString, LookupError>>>;
+
+/// Looks up secrets.
+pub struct Secrets {
+    variable: Box<Variable>,
+    /// Accept secret files that others can read.
+    allow_readable: bool,
+    found: Mutex<HashMap<String, Cell>>,
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secrets").finish_non_exhaustive()
+    }
+}
+
+/// Why a secret could not be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum LookupError {
+    #[error("environment variable {0} is not set")]
+    NotSet(String),
+    #[error("{0} is empty")]
+    Empty(String),
+    #[error("cannot read {path}: {why}")]
+    File { path: String, why: String },
+    #[error("others can read {path} (mode {mode:04o})")]
+    Readable { path: String, mode: u32 },
+    #[error("{0} is not UTF-8 text")]
+    NotText(String),
+    #[error("{0} is longer than 64 KiB")]
+    TooLong(String),
+    #[error("cannot run `{program}`: {why}")]
+    Start { program: String, why: String },
+    #[error("`{program}` ended with {status}{said}")]
+    Command {
+        program: String,
+        status: String,
+        said: String,
+    },
+    #[error("`{program}` did not end within {}s", COMMAND_LIMIT.as_secs())]
+    Late { program: String },
+}
+
+impl LookupError {
+    fn help(&self) -> Option<String> {
+        match self {
+            LookupError::NotSet(name) => Some(format!("export {name}, or name another place")),
+            LookupError::Readable { path, .. } => Some(format!(
+                "`chmod 600 {path}`, or set allow_readable = true in the inventory"
+            )),
+            _ => None,
+        }
+    }
+}
+
+impl Secrets {
+    /// Looks in the process's own environment.
+    pub fn new(allow_readable: bool) -> Self {
+        Self::with_environment(allow_readable, |name| std::env::var_os(name))
+    }
+
+    /// Looks in a given environment.
+    pub fn with_environment(
+        allow_readable: bool,
+        variable: impl Fn(&str) -> Option<OsString> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            variable: Box::new(variable),
+            allow_readable,
+            found: Mutex::default(),
+        }
+    }
+
+    /// The secret, or why it cannot be had, at its place in the inventory.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time; a command that was started is then killed.
+    pub async fn get(&self, setting: &Setting<SecretSource>) -> Result<SecretString, Diagnostic> {
+        let source = &setting.value;
+        if let SecretSource::Literal(secret) = source {
+            return Ok(secret.clone());
+        }
+        let cell = Arc::clone(
+            self.found
+                .lock()
+                .expect("nothing panics while it holds the lock")
+                .entry(source.to_string())
+                .or_default(),
+        );
+        let found = cell.get_or_init(|| self.look_up(source)).await;
+        found.clone().map_err(|error| {
+            let mut told = setting.origin.error("secret", error.to_string());
+            told.help = error.help();
+            told
+        })
+    }
+
+    async fn look_up(&self, source: &SecretSource) -> Result<SecretString, LookupError> {
+        let bytes = match source {
+            SecretSource::Env(name) => match (self.variable)(name) {
+                Some(value) => value.into_encoded_bytes(),
+                None => return Err(LookupError::NotSet(name.clone())),
+            },
+            SecretSource::File(path) => read(path, self.allow_readable)?,
+            SecretSource::Command(words) => run(words).await?,
+            SecretSource::Literal(secret) => return Ok(secret.clone()),
+        };
+        let name = || source.to_string();
+        if bytes.len() as u64 > LONGEST {
+            return Err(LookupError::TooLong(name()));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| LookupError::NotText(name()))?;
+        // Files and commands end with a line feed that is not part of the secret.
+        let text = match source {
+            SecretSource::Env(_) => text.as_str(),
+            _ => text.strip_suffix('\n').unwrap_or(&text),
+        };
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        if text.is_empty() {
+            return Err(LookupError::Empty(name()));
+        }
+        Ok(SecretString::from(text.to_owned()))
+    }
+}
+
+fn read(path: &Path, allow_readable: bool) -> Result<Vec<u8>, LookupError> {
+    let shown = || path.display().to_string();
+    let failed = |error: std::io::Error| LookupError::File {
+        path: shown(),
+        why: error.to_string(),
+    };
+    let file = File::open(path).map_err(failed)?;
+    if let Some(mode) = readable_by_others(&file).map_err(failed)?
+        && !allow_readable
+    {
+        return Err(LookupError::Readable {
+            path: shown(),
+            mode,
+        });
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    Ok(bytes)
+}
+
+async fn run(words: &[String]) -> Result<Vec<u8>, LookupError> {
+    let program = words.first().cloned().unwrap_or_default();
+    let command = tokio::process::Command::new(&program)
+        .args(words.iter().skip(1))
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = match tokio::time::timeout(COMMAND_LIMIT, command).await {
+        Err(_) => return Err(LookupError::Late { program }),
+        Ok(Err(error)) => {
+            let why = error.to_string();
+            return Err(LookupError::Start { program, why });
+        }
+        Ok(Ok(output)) => output,
+    };
+    if !output.status.success() {
+        let status = match output.status.code() {
+            Some(code) => format!("exit code {code}"),
+            None => output.status.to_string(),
+        };
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said
+            .lines()
+            .find(|line| !line.trim().is_empty())
+            .map(|line| format!(": {}", line.trim().chars().take(200).collect::<String>()))
+            .unwrap_or_default();
+        return Err(LookupError::Command {
+            program,
+            status,
+            said,
+        });
+    }
+    Ok(output.stdout)
+}

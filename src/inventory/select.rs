@@ -1,0 +1,277 @@
+//! Which devices a command is for.
+
+use globset::{GlobBuilder, GlobMatcher};
+use switchtender_devices::diagnostic::{Diagnostic, nearest};
+
+use super::{Device, Inventory};
+
+/// A choice of devices: any of the targets (all, when there is none) that has all the labels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Names, certnames, or patterns of them with `*`, `?`, `[…]` and `{a,b}`.
+    pub targets: Vec<String>,
+    pub labels: Vec<LabelSelector>,
+}
+
+/// A label that a device must have, `rack=a1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelSelector {
+    pub name: String,
+    pub value: String,
+}
+
+impl std::str::FromStr for LabelSelector {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok(Self {
+                name: name.to_owned(),
+                value: value.to_owned(),
+            }),
+            _ => Err(format!("`{text}` is not of the form name=value")),
+        }
+    }
+}
+
+impl Inventory {
+    /// The chosen devices in the order of the file. A target or label that fits no device is an
+    /// error: a misspelt name must not mean "nothing to do".
+    pub fn select(&self, selection: &Selection) -> Result<Vec<&Device>, Vec<Diagnostic>> {
+        let mut errors = Vec::new();
+        let mut targets = Vec::new();
+        for target in &selection.targets {
+            match Target::parse(target) {
+                Ok(found) if self.devices.values().any(|device| found.fits(device)) => {
+                    targets.push(found);
+                }
+                Ok(_) => errors.push(self.unknown_target(target)),
+                Err(why) => errors.push(Diagnostic::error(
+                    "bad-target",
+                    format!("`{target}` is not a pattern: {why}"),
+                )),
+            }
+        }
+        for label in &selection.labels {
+            let fits = |device: &Device| device.label(&label.name) == Some(&label.value);
+            if !self.devices.values().any(fits) {
+                errors.push(self.unknown_label(label));
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let chosen: Vec<&Device> = self
+            .devices
+            .values()
+            .filter(|device| targets.is_empty() || targets.iter().any(|t| t.fits(device)))
+            .filter(|device| {
+                let mut labels = selection.labels.iter();
+                labels.all(|label| device.label(&label.name) == Some(&label.value))
+            })
+            .collect();
+        if chosen.is_empty() {
+            let message = if self.devices.is_empty() {
+                format!("{} names no device", self.source.name)
+            } else {
+                "no device fits all that was asked for".to_owned()
+            };
+            return Err(vec![Diagnostic::error("no-device", message)]);
+        }
+        Ok(chosen)
+    }
+
+    /// The device for which a catalog of this name is.
+    pub fn by_certname(&self, certname: &str) -> Option<&Device> {
+        self.devices
+            .values()
+            .find(|device| device.certname == certname)
+    }
+
+    fn unknown_target(&self, target: &str) -> Diagnostic {
+        let names = self
+            .devices
+            .values()
+            .flat_map(|device| [device.name.as_str(), device.certname.as_str()]);
+        let message = if is_pattern(target) {
+            format!("no device fits `{target}`")
+        } else {
+            format!("there is no device `{target}` in {}", self.source.name)
+        };
+        let found = Diagnostic::error("unknown-target", message);
+        match nearest(target, names) {
+            Some(near) => found.help(format!("did you mean `{near}`?")),
+            None => found.help("`switchtender inventory show` lists the devices"),
+        }
+    }
+
+    fn unknown_label(&self, label: &LabelSelector) -> Diagnostic {
+        let LabelSelector { name, value } = label;
+        let found = Diagnostic::error(
+            "unknown-label",
+            format!("no device has label {name}={value}"),
+        );
+        let values = self
+            .devices
+            .values()
+            .filter_map(|device| device.label(name));
+        let names = self
+            .devices
+            .values()
+            .flat_map(|device| device.settings.labels.keys().map(String::as_str));
+        if let Some(near) = nearest(value, values.clone()) {
+            return found.help(format!("did you mean {name}={near}?"));
+        }
+        if values.clone().next().is_some() {
+            let mut values: Vec<&str> = values.collect();
+            values.sort_unstable();
+            values.dedup();
+            return found.help(format!("values of {name}: {}", values.join(", ")));
+        }
+        match nearest(name, names) {
+            Some(near) => found.help(format!("did you mean {near}={value}?")),
+            None => found,
+        }
+    }
+}
+
+enum Target {
+    Name(String),
+    Pattern(GlobMatcher),
+}
+
+impl Target {
+    fn parse(text: &str) -> Result<Self, String> {
+        if !is_pattern(text) {
+            return Ok(Target::Name(text.to_owned()));
+        }
+        GlobBuilder::new(text)
+            .build()
+            .map(|glob| Target::Pattern(glob.compile_matcher()))
+            .map_err(|error| error.kind().to_string())
+    }
+
+    fn fits(&self, device: &Device) -> bool {
+        match self {
+            Target::Name(name) => device.name == *name || device.certname == *name,
+            Target::Pattern(glob) => glob.is_match(&device.name) || glob.is_match(&device.certname),
+        }
+    }
+}
+
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '[', '{'])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::Reading;
+    use super::*;
+
+    fn inventory() -> Inventory {
+        let text = r#"
+[defaults]
+platform = "cisco_ios"
+user = "u"
+agent = true
+[device]
+sw1 = { address = "a", certname = "sw1.lab.test", labels = { rack = "a1", site = "fra" } }
+sw2 = { address = "b", certname = "sw2.lab.test", labels = { rack = "a2", site = "fra" } }
+core1 = { address = "c" }
+"#;
+        Inventory::parse("i.toml", text, Path::new(""), None, &Reading::default()).unwrap()
+    }
+
+    fn select(targets: &[&str], labels: &[&str]) -> Result<Vec<String>, Vec<String>> {
+        let selection = Selection {
+            targets: targets.iter().map(|target| (*target).to_owned()).collect(),
+            labels: labels.iter().map(|label| label.parse().unwrap()).collect(),
+        };
+        let inventory = inventory();
+        match inventory.select(&selection) {
+            Ok(devices) => Ok(devices.iter().map(|device| device.name.clone()).collect()),
+            Err(errors) => Err(errors
+                .into_iter()
+                .map(|error| format!("{} | {}", error.message, error.help.unwrap_or_default()))
+                .collect()),
+        }
+    }
+
+    #[test]
+    fn targets_add_up_and_labels_narrow() {
+        let cases: [(&[&str], &[&str], &[&str]); 7] = [
+            (&[], &[], &["sw1", "sw2", "core1"]),
+            (&["core1", "sw1"], &[], &["sw1", "core1"]),
+            (&["sw2.lab.test"], &[], &["sw2"]),
+            (&["sw*"], &[], &["sw1", "sw2"]),
+            (&["sw[2-9]", "core?"], &[], &["sw2", "core1"]),
+            (&[], &["site=fra"], &["sw1", "sw2"]),
+            (&["sw*"], &["site=fra", "rack=a2"], &["sw2"]),
+        ];
+        for (targets, labels, expected) in cases {
+            let expected = expected.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(
+                select(targets, labels),
+                Ok(expected),
+                "{targets:?} {labels:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_fits_nothing_is_an_error_with_the_nearest_name() {
+        let cases: [(&[&str], &[&str], &[&str]); 6] = [
+            (
+                &["swl", "sw2"],
+                &[],
+                &["there is no device `swl` in i.toml | did you mean `sw1`?"],
+            ),
+            (
+                &["x*"],
+                &["rack=z9"],
+                &[
+                    "no device fits `x*` | `switchtender inventory show` lists the devices",
+                    "no device has label rack=z9 | values of rack: a1, a2",
+                ],
+            ),
+            (
+                &[],
+                &["rak=a1"],
+                &["no device has label rak=a1 | did you mean rack=a1?"],
+            ),
+            (
+                &[],
+                &["site=fre"],
+                &["no device has label site=fre | did you mean site=fra?"],
+            ),
+            (
+                &["core1"],
+                &["site=fra"],
+                &["no device fits all that was asked for | "],
+            ),
+            (
+                &["sw[1"],
+                &[],
+                &["`sw[1` is not a pattern: unclosed character class; missing ']' | "],
+            ),
+        ];
+        for (targets, labels, expected) in cases {
+            let expected = expected.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(
+                select(targets, labels),
+                Err(expected),
+                "{targets:?} {labels:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_label_is_a_name_and_a_value() {
+        assert!("rack".parse::<LabelSelector>().is_err());
+        assert!("=a1".parse::<LabelSelector>().is_err());
+        let empty: LabelSelector = "rack=".parse().unwrap();
+        assert_eq!(empty.value, "");
+    }
+}

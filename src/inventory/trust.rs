@@ -1,0 +1,80 @@
+//! How the inventory says whom to believe: host keys, certificates, fingerprints.
+
+use switchtender_devices::document::Item;
+
+/// `host_key`: how an SSH host key is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostKey {
+    /// It must be in `known_hosts`.
+    #[default]
+    KnownHosts,
+    TrustOnFirstUse,
+    Ignore,
+}
+
+/// `tls`: how a server certificate is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tls {
+    /// Against `ca_file`, or the system's trust anchors.
+    #[default]
+    Verify,
+    TrustOnFirstUse,
+    Ignore,
+}
+
+/// `fingerprint`: the one host key or certificate that is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fingerprint {
+    /// `SHA256:` and base64, as OpenSSH prints it.
+    HostKey(String),
+    /// SHA-256 in hex, with or without colons.
+    Certificate(String),
+}
+
+impl HostKey {
+    pub const WORDS: [(&str, HostKey); 3] = [
+        ("known_hosts", HostKey::KnownHosts),
+        ("trust_on_first_use", HostKey::TrustOnFirstUse),
+        ("ignore", HostKey::Ignore),
+    ];
+}
+
+impl Tls {
+    pub const WORDS: [(&str, Tls); 3] = [
+        ("verify", Tls::Verify),
+        ("trust_on_first_use", Tls::TrustOnFirstUse),
+        ("ignore", Tls::Ignore),
+    ];
+}
+
+impl Fingerprint {
+    pub fn read(item: &Item<'_>) -> Option<Self> {
+        let text = item.string()?;
+        if let Some(digest) = text.strip_prefix("SHA256:") {
+            let plain = digest.trim_end_matches('=');
+            let base64 = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
+            if plain.len() == 43 && plain.chars().all(base64) {
+                return Some(Fingerprint::HostKey(format!("SHA256:{plain}")));
+            }
+        } else {
+            let hex: String = text.chars().filter(|c| *c != ':').collect();
+            if hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit()) {
+                return Some(Fingerprint::Certificate(hex.to_ascii_lowercase()));
+            }
+        }
+        item.findings.error_with_help(
+            "fingerprint",
+            item.span.clone(),
+            format!("`{text}` is not a SHA-256 fingerprint"),
+            "for SSH as `ssh-keyscan HOST | ssh-keygen -lf -` prints it (SHA256:…), for HTTPS 64 \
+             hex digits as `openssl x509 -fingerprint -sha256` prints them",
+        );
+        None
+    }
+
+    pub fn as_str(&self) -> &str {
+        match self {
+            Fingerprint::HostKey(text) | Fingerprint::Certificate(text) => text,
+        }
+    }
+}
