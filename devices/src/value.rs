@@ -3,6 +3,11 @@
 //! The set is Puppet's (`docs/transaction.md`, section 1, *Rich data*): besides the JSON kinds
 //! there are enumerated values (interned names), the special value *absent*, and wrapped secrets.
 //! `Debug` masks secrets; nothing here prints one.
+//!
+//! Comparing in Puppet's sense is in [`compare`], the texts that people read are in [`show`].
+
+pub mod compare;
+pub mod show;
 
 use std::fmt;
 

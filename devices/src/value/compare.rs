@@ -1,0 +1,93 @@
+//! When a value on a device counts as the wanted one (`docs/transaction.md`, section 9,
+//! *In sync?*).
+//!
+//! The comparison has a direction: wanted `1500` matches a current `"1500"`, wanted `"1500"` does
+//! not match a current `1500`.
+
+use super::Value;
+
+impl Value {
+    /// Plain equality, in which whole and decimal numbers of the same size are equal and the order
+    /// of a hash's entries does not matter.
+    pub fn equals(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Integer(a), Value::Float(b)) | (Value::Float(b), Value::Integer(a)) => {
+                *a as f64 == *b
+            }
+            (Value::List(a), Value::List(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b))
+            }
+            (Value::Hash(a), Value::Hash(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|(key, value)| {
+                        b.iter()
+                            .find(|(other, _)| other.equals(key))
+                            .is_some_and(|(_, other)| value.equals(other))
+                    })
+            }
+            (Value::Sensitive(a), Value::Sensitive(b)) => a.equals(b),
+            (Value::Absent, Value::Symbol(name)) | (Value::Symbol(name), Value::Absent) => {
+                name == "absent"
+            }
+            (a, b) => a == b,
+        }
+    }
+
+    /// Whether this current value matches one wanted value: it is equal to it or to its text.
+    pub fn matches(&self, wanted: &Value) -> bool {
+        self.equals(wanted)
+            || matches!(self, Value::String(text) if *text == wanted.unwrap_sensitive().ruby_to_s())
+    }
+
+    /// Whether this current list matches the wanted one: it is equal to it or to the list of its
+    /// texts, in order. What is no list matches none.
+    pub fn matches_list(&self, wanted: &[Value]) -> bool {
+        let Value::List(current) = self else {
+            return false;
+        };
+        current.len() == wanted.len()
+            && (current.iter().zip(wanted).all(|(is, want)| is.equals(want))
+                || current.iter().zip(wanted).all(
+                    |(is, want)| matches!(is, Value::String(text) if *text == want.ruby_to_s()),
+                ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_current_text_matches_a_wanted_number_and_not_the_other_way_round() {
+        let cases: [(Value, Value, bool); 8] = [
+            ("1500".into(), 1500.into(), true),
+            (1500.into(), "1500".into(), false),
+            ("true".into(), Value::Symbol("true".into()), true),
+            (true.into(), Value::Symbol("true".into()), false),
+            (1.into(), Value::Float(1.0), true),
+            ("1.5".into(), Value::Float(1.5), true),
+            (Value::Absent, "absent".into(), false),
+            (Value::Absent, Value::Symbol("absent".into()), true),
+        ];
+        for (current, wanted, expected) in cases {
+            assert_eq!(
+                current.matches(&wanted),
+                expected,
+                "{current:?} against {wanted:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_list_matches_as_a_whole_or_as_texts_as_a_whole() {
+        let current: Value = vec!["1", "2"].into();
+        assert!(current.matches_list(&[1.into(), 2.into()]));
+        assert!(!current.matches_list(&[2.into(), 1.into()]));
+        let mixed = Value::List(vec![1.into(), "2".into()]);
+        assert!(
+            !mixed.matches_list(&[1.into(), 2.into()]),
+            "neither equal nor all texts"
+        );
+        assert!(!Value::string("1").matches_list(&["1".into()]));
+    }
+}
