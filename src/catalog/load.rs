@@ -1,0 +1,650 @@
+//! Loading a catalog: text → resources in order, with references resolved and calls made
+//! (`docs/transaction.md`, section 2, steps 1 to 4).
+//!
+//! Everything that can be found is found in one pass and told at once; the message of the whole is
+//! the first one, as Puppet would have raised it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
+use switchtender_devices::value::{Attributes, Value};
+
+use super::deferred;
+use super::position::{Segment, locate_all};
+use super::resource_ref::{ResourceRef, capitalize};
+use super::rich_data;
+use super::wire::{WireCatalog, WireResource, WireVersion};
+
+/// A catalog whose references all lead somewhere. What its resources mean is not yet known.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    /// The node or device it was compiled for.
+    pub name: String,
+    pub version: Option<Version>,
+    pub environment: Option<String>,
+    pub code_id: Option<String>,
+    pub catalog_uuid: Option<String>,
+    /// From 2 on every resource carries its kind.
+    pub format: u64,
+    pub tags: Vec<String>,
+    /// Lower-case names of the classes, for `classes.txt`.
+    pub classes: Vec<String>,
+    /// In the order of the catalog, which is the order of evaluation where nothing else decides.
+    pub resources: Vec<Declared>,
+    /// Containment, from container to content, as indexes into `resources`.
+    pub edges: Vec<(usize, usize)>,
+    /// The text it was read from, for messages.
+    pub source: Arc<Source>,
+}
+
+/// The configuration version; only logged and reported.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Version {
+    Number(i64),
+    Text(String),
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Version::Number(number) => number.fmt(f),
+            Version::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// A resource as the catalog declares it.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    pub reference: ResourceRef,
+    pub kind: Kind,
+    pub tags: Vec<String>,
+    /// Position in the manifest. A line without a file is not kept.
+    pub place: Option<Place>,
+    pub exported: bool,
+    /// Calls are made, rich data is read; values named as sensitive are wrapped.
+    pub parameters: Attributes,
+    /// The names that the compiler marked as sensitive, whether they have a value or not.
+    pub sensitive: Vec<String>,
+}
+
+impl Declared {
+    /// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
+    pub fn position(&self) -> String {
+        position(self.place.as_ref())
+    }
+}
+
+/// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
+pub(crate) fn position(place: Option<&Place>) -> String {
+    place.map_or_else(String::new, |place| {
+        format!(" (file: {}, line: {})", place.file, place.line)
+    })
+}
+
+/// What the compiler said a resource is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Has a type that agents know.
+    Compilable,
+    Class,
+    Defined,
+    Unknown,
+    /// Not said.
+    Missing,
+}
+
+/// What loading needs besides the text.
+#[derive(Clone, Debug, Default)]
+pub struct Loading {
+    /// The facts that deferred calls may look up.
+    pub facts: Attributes,
+}
+
+/// A catalog that cannot be loaded.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct LoadError {
+    /// What Puppet says: the first error, with the position in the manifest.
+    pub message: String,
+    /// Everything that is wrong, with places; never empty.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The source of a catalog from a file's or a response's bytes.
+///
+/// # Errors
+/// When the bytes are no UTF-8, with the offset of the first bad one.
+pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, LoadError> {
+    let name = name.into();
+    String::from_utf8(bytes)
+        .map(|text| Source::new(name.clone(), text))
+        .map_err(|error| {
+            let offset = error.utf8_error().valid_up_to();
+            let message = format!("{name} is no UTF-8 text (byte {offset})");
+            LoadError {
+                diagnostics: vec![Diagnostic::error("catalog-encoding", message.clone())],
+                message,
+            }
+        })
+}
+
+/// Reads a catalog. PSON is read as the JSON that it is.
+///
+/// # Errors
+/// With every finding about syntax, or about duplicates, aliases, edges and values.
+pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadError> {
+    let wire: WireCatalog =
+        serde_json::from_str(&source.text).map_err(|error| syntax_error(source, &error))?;
+    let mut findings = Findings::new(source);
+    let facts = Value::Hash(
+        loading
+            .facts
+            .iter()
+            .map(|(name, value)| (name.as_str().into(), value.clone()))
+            .collect(),
+    );
+
+    let mut names = Names::default();
+    let mut types = HashMap::new();
+    let mut resources = Vec::with_capacity(wire.resources.len());
+    for (index, resource) in wire.resources.into_iter().enumerate() {
+        let declared = declare(resource, index, &mut types, &facts, &mut findings);
+        names.register(index, &declared, &resources, &mut findings);
+        resources.push(declared);
+    }
+
+    let mut edges = Vec::with_capacity(wire.edges.len());
+    for (index, edge) in wire.edges.iter().enumerate() {
+        let mut end = |role: &str, text: &str| {
+            let found = ResourceRef::parse(text)
+                .ok()
+                .and_then(|reference| names.find(&reference));
+            if found.is_none() {
+                findings.add(
+                    Diagnostic::error(
+                        "catalog-edge",
+                        format!("the {role} of a containment edge, {text}, is not in the catalog"),
+                    ),
+                    format!(
+                        "Could not intern from data: Could not find relationship {role} {text:?}"
+                    ),
+                    vec!["edges".into(), index.into(), role.into()],
+                );
+            }
+            found
+        };
+        if let (Some(from), Some(to)) = (end("source", &edge.source), end("target", &edge.target)) {
+            edges.push((from, to));
+        }
+    }
+    findings.finish()?;
+
+    Ok(Catalog {
+        name: wire.name,
+        version: wire.version.map(|version| match version {
+            WireVersion::Number(number) => Version::Number(number),
+            WireVersion::Text(text) => Version::Text(text),
+        }),
+        environment: wire.environment,
+        code_id: wire.code_id,
+        catalog_uuid: wire.catalog_uuid,
+        format: wire.catalog_format,
+        tags: wire.tags,
+        classes: wire.classes,
+        resources,
+        edges,
+        source: Arc::clone(source),
+    })
+}
+
+fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
+    let offset = offset(&source.text, error.line(), error.column());
+    let said = error.to_string();
+    let said = said
+        .rsplit_once(" at line ")
+        .map_or(said.as_str(), |(said, _)| said);
+    let message = format!("Could not intern from data: {said}");
+    let end = source.text[offset..]
+        .chars()
+        .next()
+        .map_or(offset, |c| offset + c.len_utf8());
+    LoadError {
+        diagnostics: vec![
+            Diagnostic::error("catalog-syntax", format!("this is no catalog: {said}"))
+                .at(source, offset..end, "")
+                .help("a catalog is the JSON body that a Puppet server answers with"),
+        ],
+        message,
+    }
+}
+
+/// The byte offset of a line and column (both from 1, columns in bytes).
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
+    let mut at = (start + column.saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn declare(
+    resource: WireResource,
+    index: usize,
+    types: &mut HashMap<String, Arc<str>>,
+    facts: &Value,
+    findings: &mut Findings,
+) -> Declared {
+    let type_name = Arc::clone(
+        types
+            .entry(resource.type_name)
+            .or_insert_with_key(|name| capitalize(name).into()),
+    );
+    let mut declared = Declared {
+        reference: ResourceRef::with_type(type_name, &resource.title),
+        kind: match resource.kind.as_deref() {
+            Some("compilable_type") => Kind::Compilable,
+            Some("class") => Kind::Class,
+            Some("defined_type") => Kind::Defined,
+            Some(_) => Kind::Unknown,
+            None => Kind::Missing,
+        },
+        tags: resource.tags,
+        place: resource
+            .file
+            .zip(resource.line)
+            .map(|(file, line)| Place { file, line }),
+        exported: resource.exported,
+        parameters: Attributes::with_capacity(resource.parameters.len()),
+        sensitive: Vec::new(),
+    };
+    for (name, json) in &resource.parameters {
+        let path = || {
+            vec![
+                "resources".into(),
+                index.into(),
+                "parameters".into(),
+                name.as_str().into(),
+            ]
+        };
+        let value = match rich_data::read(json) {
+            Ok(value) => value,
+            Err(error) => {
+                findings.add(
+                    Diagnostic::error(
+                        "catalog-value",
+                        format!("{}: {name}: {error}", declared.reference),
+                    )
+                    .in_manifest(declared.place.clone()),
+                    format!("Could not intern from data: {error}"),
+                    path(),
+                );
+                continue;
+            }
+        };
+        let value = match deferred::resolve(value, facts) {
+            Ok(value) => value,
+            Err(error) => {
+                findings.add(
+                    Diagnostic::error(
+                        "catalog-deferred",
+                        format!("{}: {name}: {error}", declared.reference),
+                    )
+                    .in_manifest(declared.place.clone())
+                    .help(error.help()),
+                    error.to_string(),
+                    path(),
+                );
+                continue;
+            }
+        };
+        let marked = resource.sensitive_parameters.contains(name);
+        let value = match value {
+            Value::Sensitive(inner) => Value::Sensitive(inner),
+            value if marked => Value::Sensitive(Box::new(value)),
+            value => value,
+        };
+        declared.parameters.insert(name.clone(), value);
+    }
+    declared.sensitive = resource.sensitive_parameters;
+    declared
+}
+
+/// The names under which resources are found: references and aliases (section 14).
+#[derive(Default)]
+struct Names {
+    by_key: HashMap<(Arc<str>, Arc<str>), usize>,
+}
+
+impl Names {
+    fn find(&self, reference: &ResourceRef) -> Option<usize> {
+        let key = (
+            Arc::clone(reference.shared_type()),
+            Arc::clone(reference.shared_title()),
+        );
+        self.by_key.get(&key).copied()
+    }
+
+    fn register(
+        &mut self,
+        index: usize,
+        declared: &Declared,
+        earlier: &[Declared],
+        findings: &mut Findings,
+    ) {
+        let reference = &declared.reference;
+        let key = (
+            Arc::clone(reference.shared_type()),
+            Arc::clone(reference.shared_title()),
+        );
+        if let Some(&existing) = self.by_key.get(&key) {
+            let existing = &earlier[existing];
+            let at = match &existing.place {
+                Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),
+                None => String::new(),
+            };
+            findings.add(
+                Diagnostic::error("duplicate", format!("{reference} is declared twice"))
+                    .in_manifest(declared.place.clone())
+                    .help("give one of them another title"),
+                format!(
+                    "Duplicate declaration: {reference} is already declared{at}; cannot redeclare{}",
+                    declared.position()
+                ),
+                vec!["resources".into(), index.into(), "title".into()],
+            );
+            return;
+        }
+        self.by_key.insert(key, index);
+        let name = declared.parameters.get("name").and_then(plain_text);
+        let aliases = declared
+            .parameters
+            .get("alias")
+            .map(texts)
+            .unwrap_or_default();
+        for alias in &aliases {
+            self.alias(index, declared, earlier, alias, Value::inspect, findings);
+        }
+        // The key of a namevar is the list of its values.
+        if let Some(name) = name.filter(|name| *name != reference.title()) {
+            let shown = |value: &Value| format!("[{}]", value.inspect());
+            self.alias(index, declared, earlier, name, shown, findings);
+        }
+    }
+
+    fn alias(
+        &mut self,
+        index: usize,
+        declared: &Declared,
+        earlier: &[Declared],
+        alias: &str,
+        shown: impl Fn(&Value) -> String,
+        findings: &mut Findings,
+    ) {
+        let key = (
+            Arc::clone(declared.reference.shared_type()),
+            Arc::from(alias),
+        );
+        match self.by_key.get(&key) {
+            Some(&existing) if existing == index => {}
+            Some(&existing) => findings.add(
+                Diagnostic::error(
+                    "alias",
+                    format!(
+                        "{} is also called {alias:?}, as is {}",
+                        declared.reference, earlier[existing].reference
+                    ),
+                )
+                .in_manifest(declared.place.clone())
+                .help("two resources cannot manage the same thing"),
+                alias_collision(
+                    &declared.reference,
+                    &shown(&alias.into()),
+                    &[alias.into()],
+                    declared.place.as_ref(),
+                    earlier[existing].place.as_ref(),
+                ),
+                vec!["resources".into(), index.into()],
+            ),
+            None => {
+                self.by_key.insert(key, index);
+            }
+        }
+    }
+}
+
+/// Puppet's words for two resources under one name (section 14, *Collision*).
+pub(super) fn alias_collision(
+    reference: &ResourceRef,
+    shown: &str,
+    key: &[Value],
+    place: Option<&Place>,
+    existing: Option<&Place>,
+) -> String {
+    let at = match place {
+        Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),
+        None => String::new(),
+    };
+    let mut parts = vec![Value::string(reference.type_name())];
+    parts.extend_from_slice(key);
+    format!(
+        "Cannot alias {reference} to {shown}{at}; resource {} already declared{}",
+        Value::List(parts).inspect(),
+        position(existing)
+    )
+}
+
+fn plain_text(value: &Value) -> Option<&str> {
+    value.unwrap_sensitive().as_str()
+}
+
+/// The texts of a text or a list of texts.
+pub(super) fn texts(value: &Value) -> Vec<String> {
+    match value.unwrap_sensitive() {
+        Value::List(items) => items.iter().map(Value::ruby_to_s).collect(),
+        Value::Undef => Vec::new(),
+        other => vec![other.ruby_to_s()],
+    }
+}
+
+/// Findings whose places in the text are looked up when all are known.
+pub(super) struct Findings<'a> {
+    source: &'a Arc<Source>,
+    /// Puppet's words for the first.
+    message: Option<String>,
+    found: Vec<(Diagnostic, Vec<Segment>)>,
+}
+
+impl<'a> Findings<'a> {
+    pub fn new(source: &'a Arc<Source>) -> Self {
+        Self {
+            source,
+            message: None,
+            found: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, diagnostic: Diagnostic, message: String, path: Vec<Segment>) {
+        self.message.get_or_insert(message);
+        self.found.push((diagnostic, path));
+    }
+
+    pub fn finish(self) -> Result<(), LoadError> {
+        let Some(message) = self.message else {
+            return Ok(());
+        };
+        let spans = locate_all(
+            &self.source.text,
+            self.found.iter().map(|(_, path)| path.as_slice()),
+        );
+        let diagnostics = self
+            .found
+            .into_iter()
+            .zip(spans)
+            .map(|((diagnostic, _), span)| match span {
+                Some(span) => diagnostic.at(self.source, span, ""),
+                None => diagnostic,
+            })
+            .collect();
+        Err(LoadError {
+            message,
+            diagnostics,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog(resources: &str, edges: &str) -> Arc<Source> {
+        Source::new(
+            "c.json",
+            format!(
+                r#"{{"name": "d", "catalog_format": 2, "resources": [{resources}], "edges": [{edges}]}}"#
+            ),
+        )
+    }
+
+    fn vlan(title: &str, rest: &str) -> String {
+        format!(r#"{{"type": "Dev_vlan", "title": "{title}", "kind": "compilable_type"{rest}}}"#)
+    }
+
+    #[test]
+    fn errors_are_worded_as_puppet_words_them_and_point_into_the_text() {
+        let place = r#", "file": "/site.pp", "line": 7"#;
+        let cases = [
+            (
+                vec![vlan("10", place), vlan("10", "")],
+                "",
+                "Duplicate declaration: Dev_vlan[10] is already declared at (file: /site.pp, line: 7); cannot redeclare",
+                "\"10\"",
+            ),
+            (
+                vec![vlan("10", ""), vlan("10", place)],
+                "",
+                "Duplicate declaration: Dev_vlan[10] is already declared; cannot redeclare (file: /site.pp, line: 7)",
+                "\"10\"",
+            ),
+            (
+                vec![
+                    vlan("up", ""),
+                    vlan("x", r#", "parameters": {"alias": "up"}"#),
+                ],
+                "",
+                r#"Cannot alias Dev_vlan[x] to "up"; resource ["Dev_vlan", "up"] already declared"#,
+                "{",
+            ),
+            (
+                vec![
+                    vlan("up", place),
+                    vlan(
+                        "x",
+                        r#", "parameters": {"name": "up"}, "file": "/a.pp", "line": 1"#,
+                    ),
+                ],
+                "",
+                r#"Cannot alias Dev_vlan[x] to ["up"] at (file: /a.pp, line: 1); resource ["Dev_vlan", "up"] already declared (file: /site.pp, line: 7)"#,
+                "{",
+            ),
+            (
+                vec![
+                    vlan("x", r#", "parameters": {"name": "up"}"#),
+                    vlan("up", ""),
+                ],
+                "",
+                "Duplicate declaration: Dev_vlan[up] is already declared; cannot redeclare",
+                "\"up\"",
+            ),
+            (
+                vec![vlan("1", "")],
+                r#"{"source": "Class[main]", "target": "Dev_vlan[1]"}"#,
+                "Could not intern from data: Could not find relationship source \"Class[main]\"",
+                "\"Class[main]\"",
+            ),
+            (
+                vec![vlan(
+                    "1",
+                    r#", "parameters": {"label": {"__ptype": "Deferred", "name": "no_such_function"}}"#,
+                )],
+                "",
+                "Unknown function 'no_such_function'",
+                r#"{"__ptype""#,
+            ),
+            (
+                vec![vlan(
+                    "1",
+                    r#", "parameters": {"label": {"__ptype": "Odd"}}"#,
+                )],
+                "",
+                "Could not intern from data: No implementation mapping found for Puppet Type Odd",
+                r#"{"__ptype""#,
+            ),
+        ];
+        for (resources, edges, message, at) in cases {
+            let source = catalog(&resources.join(","), edges);
+            let error = load(&source, &Loading::default()).unwrap_err();
+            assert_eq!(error.message, message);
+            let label = &error.diagnostics[0].labels[0];
+            let marked = &source.text[label.span.clone()];
+            assert!(marked.starts_with(at), "{message}: marked {marked}");
+        }
+    }
+
+    #[test]
+    fn all_errors_are_told_at_once() {
+        let source = catalog(
+            &[vlan("1", ""), vlan("1", ""), vlan("1", "")].join(","),
+            r#"{"source": "A[1]", "target": "B[1]"}"#,
+        );
+        let error = load(&source, &Loading::default()).unwrap_err();
+        assert_eq!(error.diagnostics.len(), 4);
+    }
+
+    #[test]
+    fn sensitive_values_are_wrapped_from_the_start() {
+        let source = catalog(
+            &vlan(
+                "1",
+                r#", "parameters": {"a": "s3cret", "b": {"__ptype": "Sensitive", "__pvalue": "t0p"}}, "sensitive_parameters": ["a"]"#,
+            ),
+            "",
+        );
+        let catalog = load(&source, &Loading::default()).unwrap();
+        assert_eq!(
+            format!("{:?}", catalog.resources[0].parameters),
+            r#"{"a": ••••, "b": ••••}"#
+        );
+    }
+
+    #[test]
+    fn bad_bytes_and_bad_json_are_errors_with_a_place() {
+        assert!(super::source("c", vec![b'{', 0xff]).is_err());
+        for text in [
+            "",
+            "{",
+            "[]",
+            "{\"name\": 1}",
+            "{\"name\": \"ü\", ]",
+            "\u{feff}{}",
+        ] {
+            let source = Source::new("c.json", text);
+            let error = load(&source, &Loading::default()).unwrap_err();
+            assert_eq!(error.diagnostics.len(), 1, "{text}");
+        }
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let source = catalog(
+            &vlan("1", &format!(r#", "parameters": {{"x": {deep}}}"#)),
+            "",
+        );
+        assert!(load(&source, &Loading::default()).is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! Where in a JSON text a value stands.
+//!
+//! Loading does not keep places: it would cost every catalog what only a message needs. When one
+//! is to be shown, the text is parsed once more into a tree with byte ranges.
+
+use std::fmt;
+use std::ops::Range;
+
+use jsonc_parser::ast::{self, ObjectPropName};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+/// One step of a path into a JSON document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    Key(String),
+    Index(usize),
+}
+
+impl From<&str> for Segment {
+    fn from(key: &str) -> Self {
+        Segment::Key(key.to_owned())
+    }
+}
+
+impl From<usize> for Segment {
+    fn from(index: usize) -> Self {
+        Segment::Index(index)
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Segment::Key(key) => write!(f, ".{key}"),
+            Segment::Index(index) => write!(f, "[{index}]"),
+        }
+    }
+}
+
+/// The byte range of the value at a path; of its nearest ancestor where the path ends early.
+/// `None` when the text is no JSON at all.
+pub fn locate(text: &str, path: &[Segment]) -> Option<Range<usize>> {
+    locate_all(text, [path]).remove(0)
+}
+
+/// [`locate`] for several paths with one parse.
+pub(super) fn locate_all<'a>(
+    text: &str,
+    paths: impl IntoIterator<Item = &'a [Segment]>,
+) -> Vec<Option<Range<usize>>> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())
+        .ok()
+        .and_then(|result| result.value);
+    paths
+        .into_iter()
+        .map(|path| parsed.as_ref().map(|root| descend(root, path)))
+        .collect()
+}
+
+fn descend(root: &ast::Value, path: &[Segment]) -> Range<usize> {
+    let mut value = root;
+    for segment in path {
+        let next = match (value, segment) {
+            (ast::Value::Object(object), Segment::Key(key)) => object
+                .properties
+                .iter()
+                .rev() // of a repeated key the last counts
+                .find(|property| name(&property.name) == key)
+                .map(|property| &property.value),
+            (ast::Value::Array(array), Segment::Index(index)) => array.elements.get(*index),
+            _ => None,
+        };
+        match next {
+            Some(next) => value = next,
+            None => break,
+        }
+    }
+    let range = value.range();
+    range.start..range.end
+}
+
+fn name<'a>(name: &'a ObjectPropName<'a>) -> &'a str {
+    match name {
+        ObjectPropName::String(text) => &text.value,
+        ObjectPropName::Word(word) => word.value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_gives_the_value_or_its_nearest_ancestor() {
+        let text = r#"{"resources": [{"title": "a"}, {"title": "b"}]}"#;
+        let at = |path: &[Segment]| &text[locate(text, path).unwrap()];
+        assert_eq!(at(&["resources".into(), 1.into(), "title".into()]), "\"b\"");
+        assert_eq!(
+            at(&["resources".into(), 1.into(), "file".into()]),
+            r#"{"title": "b"}"#
+        );
+        assert_eq!(locate("{", &[]), None);
+    }
+}

@@ -1,0 +1,324 @@
+//! Puppet's rich data: values that JSON has no words for (`docs/transaction.md`, section 1).
+//!
+//! An object with the key `__ptype` stands for a typed value. Reading follows references inside
+//! a value; writing is used for what we store ourselves.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value as Json, json};
+use switchtender_devices::value::Value;
+
+/// A value that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RichDataError {
+    #[error("No implementation mapping found for Puppet Type {0}")]
+    UnknownType(String),
+    #[error("a value of type {kind} needs {needs}")]
+    Payload { kind: String, needs: &'static str },
+    #[error("number {0} does not fit in 64 bits")]
+    Number(String),
+    #[error("reference {0:?} does not lead to a value before it")]
+    LocalRef(String),
+}
+
+/// Kinds whose payload is a text and nothing else.
+const TEXT_KINDS: [&str; 7] = [
+    "Regexp",
+    "Timestamp",
+    "Timespan",
+    "SemVer",
+    "SemVerRange",
+    "URI",
+    "Type",
+];
+
+/// The value of a JSON value with rich data in it.
+///
+/// # Errors
+/// When a typed value has an unknown type or a payload that is not of its form.
+pub fn read(json: &Json) -> Result<Value, RichDataError> {
+    read_in(json, json, 0)
+}
+
+/// How many references may lead to each other before they are taken for a loop.
+const MAX_REFERENCES: usize = 16;
+
+fn read_in(json: &Json, root: &Json, references: usize) -> Result<Value, RichDataError> {
+    Ok(match json {
+        Json::Null => Value::Undef,
+        Json::Bool(truth) => Value::Bool(*truth),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => Value::Integer(whole),
+            (None, Some(decimal)) if !number.is_u64() => Value::Float(decimal),
+            _ => return Err(RichDataError::Number(number.to_string())),
+        },
+        Json::String(text) => Value::String(text.clone()),
+        Json::Array(items) => Value::List(
+            items
+                .iter()
+                .map(|item| read_in(item, root, references))
+                .collect::<Result<_, _>>()?,
+        ),
+        Json::Object(object) => match object.get("__ptype") {
+            None => Value::Hash(
+                object
+                    .iter()
+                    .map(|(key, value)| {
+                        Ok((
+                            Value::String(key.clone()),
+                            read_in(value, root, references)?,
+                        ))
+                    })
+                    .collect::<Result<_, _>>()?,
+            ),
+            Some(kind) => typed(kind, object, root, references)?,
+        },
+    })
+}
+
+fn typed(
+    kind: &Json,
+    object: &Map<String, Json>,
+    root: &Json,
+    references: usize,
+) -> Result<Value, RichDataError> {
+    let Some(kind) = kind.as_str() else {
+        return Err(RichDataError::UnknownType(kind.to_string()));
+    };
+    let payload = object.get("__pvalue");
+    let needs = |needs| RichDataError::Payload {
+        kind: kind.to_owned(),
+        needs,
+    };
+    let text = || {
+        payload
+            .and_then(Json::as_str)
+            .ok_or_else(|| needs("a text as __pvalue"))
+    };
+    Ok(match kind {
+        "Default" => Value::Default,
+        "Symbol" => Value::Symbol(text()?.to_owned()),
+        "Sensitive" => {
+            let payload = payload.ok_or_else(|| needs("a __pvalue"))?;
+            Value::Sensitive(Box::new(read_in(payload, root, references)?))
+        }
+        "Hash" => {
+            let flat = payload
+                .and_then(Json::as_array)
+                .filter(|flat| flat.len() % 2 == 0)
+                .ok_or_else(|| needs("a list of keys and values as __pvalue"))?;
+            Value::Hash(
+                flat.chunks_exact(2)
+                    .map(|pair| {
+                        Ok((
+                            read_in(&pair[0], root, references)?,
+                            read_in(&pair[1], root, references)?,
+                        ))
+                    })
+                    .collect::<Result<_, _>>()?,
+            )
+        }
+        "Binary" => Value::Binary(
+            BASE64
+                .decode(text()?.replace(['\n', '\r'], ""))
+                .map_err(|_| needs("base64 as __pvalue"))?,
+        ),
+        "Deferred" => Value::Deferred {
+            name: object
+                .get("name")
+                .and_then(Json::as_str)
+                .ok_or_else(|| needs("a name"))?
+                .to_owned(),
+            arguments: object
+                .get("arguments")
+                .and_then(Json::as_array)
+                .map_or(&[][..], Vec::as_slice)
+                .iter()
+                .map(|argument| read_in(argument, root, references))
+                .collect::<Result<_, _>>()?,
+        },
+        "LocalRef" => {
+            let path = text()?;
+            let target = (references < MAX_REFERENCES)
+                .then(|| follow(root, path))
+                .flatten()
+                .ok_or_else(|| RichDataError::LocalRef(path.to_owned()))?;
+            read_in(target, root, references + 1)?
+        }
+        kind if TEXT_KINDS.contains(&kind) => Value::Typed {
+            kind: kind.to_owned(),
+            text: text()?.to_owned(),
+        },
+        other => match pcore_type(other, object) {
+            Some(text) => Value::Typed {
+                kind: "Type".to_owned(),
+                text,
+            },
+            None => return Err(RichDataError::UnknownType(other.to_owned())),
+        },
+    })
+}
+
+/// Puppet's text of a type object: `Pcore::IntegerType` with `from` and `to` is `Integer[1, 9]`.
+fn pcore_type(kind: &str, object: &Map<String, Json>) -> Option<String> {
+    let name = kind.strip_prefix("Pcore::")?.strip_suffix("Type")?;
+    let parameters: Vec<String> = object
+        .iter()
+        .filter(|(key, _)| *key != "__ptype")
+        .map(|(_, value)| match value.as_object() {
+            Some(inner) => inner
+                .get("__ptype")
+                .and_then(Json::as_str)
+                .and_then(|kind| pcore_type(kind, inner))
+                .unwrap_or_else(|| value.to_string()),
+            None => value.to_string(),
+        })
+        .collect();
+    Some(if parameters.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}[{}]", parameters.join(", "))
+    })
+}
+
+/// The value at a JSON path such as `$['a'][0]` or `$.a`.
+fn follow<'a>(root: &'a Json, path: &str) -> Option<&'a Json> {
+    let mut value = root;
+    let mut rest = path.strip_prefix('$')?;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix('[') {
+            let (inside, after) = after.split_once(']')?;
+            let key = inside.trim_matches(|c| c == '\'' || c == '"');
+            value = match value {
+                Json::Array(items) => items.get(key.parse::<usize>().ok()?)?,
+                Json::Object(object) => object.get(key)?,
+                _ => return None,
+            };
+            rest = after;
+        } else {
+            let after = rest.strip_prefix('.')?;
+            let end = after.find(['.', '[']).unwrap_or(after.len());
+            value = value.get(&after[..end])?;
+            rest = &after[end..];
+        }
+    }
+    Some(value)
+}
+
+/// A value as JSON that [`read`] reads back as the same value. Sensitive values are written in
+/// clear inside their wrapper: only for places that keep secrets.
+pub fn write(value: &Value) -> Json {
+    let typed = |kind: &str, payload: Json| json!({"__ptype": kind, "__pvalue": payload});
+    match value {
+        Value::Absent => typed("Symbol", "absent".into()),
+        Value::Symbol(name) => typed("Symbol", name.as_str().into()),
+        Value::Default => json!({"__ptype": "Default"}),
+        Value::Sensitive(inner) => typed("Sensitive", write(inner)),
+        Value::Typed { kind, text } => typed(kind, text.as_str().into()),
+        Value::Binary(bytes) => typed("Binary", BASE64.encode(bytes).into()),
+        Value::Deferred { name, arguments } => json!({
+            "__ptype": "Deferred",
+            "name": name,
+            "arguments": arguments.iter().map(write).collect::<Vec<_>>(),
+        }),
+        Value::List(items) => items.iter().map(write).collect(),
+        Value::Hash(entries) => {
+            let plain = entries
+                .iter()
+                .all(|(key, _)| matches!(key, Value::String(name) if name != "__ptype"));
+            if plain {
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.ruby_to_s(), write(value)))
+                    .collect::<Map<_, _>>()
+                    .into()
+            } else {
+                let flat: Vec<Json> = entries
+                    .iter()
+                    .flat_map(|(key, value)| [write(key), write(value)])
+                    .collect();
+                typed("Hash", flat.into())
+            }
+        }
+        plain => write_plain(plain),
+    }
+}
+
+/// A value as the JSON of reports: typed values as text, enumerated ones as their names, hash keys
+/// as text, sensitive values masked.
+pub fn write_plain(value: &Value) -> Json {
+    match value {
+        Value::Undef => Json::Null,
+        Value::Bool(truth) => (*truth).into(),
+        Value::Integer(number) => (*number).into(),
+        Value::Float(number) => serde_json::Number::from_f64(*number)
+            .map_or_else(|| Json::String(number.to_string()), Json::Number),
+        Value::String(text) => text.as_str().into(),
+        Value::List(items) => items.iter().map(write_plain).collect(),
+        Value::Hash(entries) => entries
+            .iter()
+            .map(|(key, value)| (key.ruby_to_s(), write_plain(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Typed { kind, text } if kind == "Regexp" => format!("/{text}/").into(),
+        Value::Binary(bytes) => BASE64.encode(bytes).into(),
+        other => other.ruby_to_s().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_read_and_written_back() {
+        let kinds = [
+            json!(null),
+            json!([1, 1.5, true, "x"]),
+            json!({"a": {"b": []}}),
+            json!({"__ptype": "Default"}),
+            json!({"__ptype": "Symbol", "__pvalue": "sym"}),
+            json!({"__ptype": "Sensitive", "__pvalue": ["x"]}),
+            json!({"__ptype": "Hash", "__pvalue": [1, "one", {"__ptype": "Default"}, 2]}),
+            json!({"__ptype": "Regexp", "__pvalue": "^a"}),
+            json!({"__ptype": "Timestamp", "__pvalue": "2024-01-02T03:04:05.000000000 UTC"}),
+            json!({"__ptype": "Binary", "__pvalue": "aGVsbG8="}),
+            json!({"__ptype": "Deferred", "name": "upcase", "arguments": ["a"]}),
+        ];
+        for json in kinds {
+            let value = read(&json).unwrap();
+            assert_eq!(write(&value), json, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_reference_inside_a_value_is_followed_and_a_loop_is_an_error() {
+        let json =
+            json!({"a": [{"k": "v"}], "b": {"__ptype": "LocalRef", "__pvalue": "$['a'][0]"}});
+        let value = read(&json).unwrap();
+        assert_eq!(value.get("b").unwrap().get("k"), Some(&"v".into()));
+        let looped = json!({"a": {"__ptype": "LocalRef", "__pvalue": "$.a"}});
+        assert!(matches!(read(&looped), Err(RichDataError::LocalRef(_))));
+    }
+
+    #[test]
+    fn bad_payloads_are_errors_and_never_panics() {
+        let cases = [
+            json!({"__ptype": 7}),
+            json!({"__ptype": "Symbol"}),
+            json!({"__ptype": "Hash", "__pvalue": [1]}),
+            json!({"__ptype": "Binary", "__pvalue": "?"}),
+            json!({"__ptype": "Deferred"}),
+            json!({"__ptype": "My::Type", "x": 1}),
+            json!(18446744073709551615u64),
+        ];
+        for json in cases {
+            assert!(read(&json).is_err(), "{json}");
+        }
+        let unknown = read(&json!({"__ptype": "My::Type"})).unwrap_err();
+        assert_eq!(
+            unknown.to_string(),
+            "No implementation mapping found for Puppet Type My::Type"
+        );
+    }
+}
