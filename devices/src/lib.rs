@@ -9,6 +9,7 @@
 
 pub mod change;
 pub mod diagnostic;
+pub mod dialogue;
 pub mod document;
 pub mod model;
 pub mod operation;

@@ -1,0 +1,22 @@
+//! The dialogue with a command line interface, without I/O: bytes in, events out.
+//!
+//! [`Rules`] say what a platform's prompts, pagers, questions and errors look like; they are data
+//! of the platform's file. The [`Dialogue`] is told which lines were written and is fed whatever
+//! bytes arrive, in any pieces; it attributes every prompt to its line, turns pages, answers the
+//! questions that the rules expect and refuses all others. [`Verdict`] says what an answer means.
+//!
+//! Nothing here knows sockets or clocks: that nothing arrived for a while is told by
+//! [`Dialogue::quiet`]. Begin reading at [`engine`].
+
+mod echo;
+pub mod engine;
+pub mod rules;
+mod rules_file;
+mod screen;
+#[cfg(test)]
+mod tests;
+pub mod verdict;
+
+pub use engine::{Answer, Dialogue, Event, Input, Prompt, Question};
+pub use rules::{Class, Rules};
+pub use verdict::Verdict;

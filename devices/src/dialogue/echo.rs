@@ -1,0 +1,35 @@
+//! Recognising a line of ours where the device prints it back.
+
+use super::rules::{ModeId, Rules};
+
+/// The prompt before an echo, where one stands there.
+pub(super) type Head = Option<(ModeId, String)>;
+
+/// Whether a line that the device printed is the echo of `command`, perhaps behind a prompt.
+///
+/// Long lines are scrolled sideways on some devices, which leaves `$` and the end of the line; so
+/// the echo is not compared letter by letter.
+pub(super) fn of(rules: &Rules, printed: &str, command: &str) -> Option<Head> {
+    if same(printed, command) {
+        return Some(None);
+    }
+    let (mode, name, rest) = rules.leading_prompt(printed)?;
+    same(rest, command).then_some(Some((mode, name)))
+}
+
+/// Shortest visible part of a scrolled line that is taken for it.
+const SCROLLED_LEAST: usize = 3;
+
+fn same(printed: &str, command: &str) -> bool {
+    let (printed, command) = (printed.trim(), command.trim());
+    if printed == command {
+        return true;
+    }
+    if let Some(tail) = printed.strip_prefix('$') {
+        return tail.len() >= SCROLLED_LEAST && command.ends_with(tail);
+    }
+    if let Some(head) = printed.strip_suffix('$') {
+        return head.len() >= SCROLLED_LEAST && command.starts_with(head);
+    }
+    false
+}

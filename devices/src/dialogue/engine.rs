@@ -1,0 +1,550 @@
+//! The engine: which bytes are the answer to which line.
+//!
+//! Several lines may be under way at once. A device prints each line back behind a prompt before
+//! it answers it, and that echo is what the attribution rests on: an answer begins at the echo of
+//! its line and ends at the next prompt. A prompt therefore counts only after the echo of its
+//! line was seen, and only as the last, unterminated line or in front of the next line's echo; so
+//! prompts that appear in banners, in descriptions, or because somebody logs in, mislead nobody,
+//! and a prompt too many is passed over.
+//!
+//! Where a device never prints lines back, or the host name in the prompt is a new one, the prompt
+//! is believed as soon as nothing more comes ([`Dialogue::quiet`]).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::echo;
+use super::rules::{Confirm, ModeId, Rules, SecretRequest};
+use super::screen::Screen;
+use crate::secret::Text;
+
+/// A line to be answered by a prompt.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    pub line: Text,
+    /// Lines that are read without a prompt in between.
+    pub body: Vec<Text>,
+    /// The secret to give if the device asks for it.
+    pub secret: Option<Secret>,
+    /// Agree to the questions that the rules expect after this line. Otherwise all are declined.
+    pub agree: bool,
+}
+
+/// What to do when a secret is asked for.
+#[derive(Clone, Debug)]
+pub struct Secret {
+    pub request: SecretRequest,
+    /// `None`: there is none to give.
+    pub value: Option<Text>,
+}
+
+impl Input {
+    /// A line that cannot ask anything.
+    pub fn line(line: impl Into<Text>) -> Self {
+        Self {
+            line: line.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What is to be done after bytes were received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Write this now.
+    Write(Text),
+    /// The oldest line under way has been answered.
+    Answered(Answer),
+}
+
+/// The answer to one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Lines between the echo and the prompt, noise removed.
+    pub output: Vec<String>,
+    pub prompt: Prompt,
+    /// The questions that were asked, in order.
+    pub questions: Vec<Question>,
+    pub secret: SecretState,
+    /// The device took the body of the line; true where there is none.
+    pub body_taken: bool,
+    /// Column in the echoed line's own text of a printed column, for error marks.
+    pub prompt_width: usize,
+}
+
+/// Where the device is after an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    pub mode: ModeId,
+    /// As printed, `core1(config-if)#`.
+    pub text: String,
+}
+
+/// A question and what was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub text: String,
+    pub agreed: bool,
+}
+
+/// What became of a secret.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecretState {
+    /// It was not asked for, and so not sent.
+    #[default]
+    NotAsked,
+    Given,
+    /// It was given and asked for again, or refused in words.
+    Wrong,
+    /// It was asked for and there was none to give.
+    Missing,
+}
+
+/// The dialogue with one device.
+#[derive(Debug)]
+pub struct Dialogue {
+    rules: Arc<Rules>,
+    screen: Screen,
+    under_way: VecDeque<Exchange>,
+    /// Host name, as the last prompt outside configuration showed it.
+    name: Option<String>,
+    /// The prompt behind which the next line is typed.
+    last_prompt: String,
+    /// The device has printed a line of ours back, so it does so with all of them.
+    echoes: bool,
+}
+
+#[derive(Debug)]
+struct Exchange {
+    input: Input,
+    /// The line as it is printed back.
+    command: String,
+    echoed: bool,
+    /// Width of the prompt in front of the echo.
+    prompt_width: usize,
+    /// What was printed before the echo.
+    before: Vec<String>,
+    output: Vec<String>,
+    /// Bytes in both.
+    held: usize,
+    questions: Vec<Question>,
+    secret: SecretState,
+    /// Answers given to requests for a secret, the secret itself included.
+    secret_answers: usize,
+    body_sent: bool,
+    /// Lines of the body that were printed back.
+    body_echoed: usize,
+    /// Any prompt ends it: a question was declined, or there is no echo to wait for.
+    any_prompt: bool,
+}
+
+/// After so many empty answers to a request for a secret we interrupt.
+const SECRET_ANSWERS: usize = 5;
+const INTERRUPT: &str = "\u{3}";
+
+impl Dialogue {
+    /// A dialogue with a device that has not said anything yet. The first answer is the first
+    /// prompt; its output is what came before it.
+    pub fn new(rules: Arc<Rules>) -> Self {
+        let mut greeting = Exchange::new(Input::default());
+        greeting.any_prompt = true;
+        greeting.echoed = true;
+        Self {
+            rules,
+            screen: Screen::default(),
+            under_way: VecDeque::from([greeting]),
+            name: None,
+            last_prompt: String::new(),
+            echoes: false,
+        }
+    }
+
+    /// Notes that a line is being sent and returns what to write for it.
+    pub fn send(&mut self, input: Input) -> Text {
+        let mut exchange = Exchange::new(input);
+        let mut bytes = exchange.input.line.clone();
+        bytes.push(&self.rules.newline);
+        if self.rules.text_entry.is_none() {
+            bytes.append(exchange.take_body(&self.rules.newline));
+        }
+        self.under_way.push_back(exchange);
+        bytes
+    }
+
+    /// Lines that were sent and not answered.
+    pub fn under_way(&self) -> usize {
+        self.under_way.len()
+    }
+
+    /// The line whose answer is awaited, secrets masked.
+    pub fn awaited(&self) -> Option<&Text> {
+        self.under_way.front().map(|exchange| &exchange.input.line)
+    }
+
+    /// Bytes of unfinished answers that are held in memory.
+    pub fn held(&self) -> usize {
+        self.under_way.iter().map(|exchange| exchange.held).sum()
+    }
+
+    /// Takes bytes as they come.
+    pub fn receive(&mut self, bytes: &[u8]) -> Vec<Event> {
+        let mut events = Vec::new();
+        for byte in bytes {
+            if let Some(line) = self.screen.put(*byte) {
+                self.complete_line(line, &mut events);
+            }
+        }
+        self.last_line(&mut events);
+        events
+    }
+
+    /// Nothing came for a while: what stands there is all there is to say for now.
+    pub fn quiet(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        let Some(exchange) = self.under_way.front_mut() else {
+            return events;
+        };
+        let current = self.screen.current();
+        let standing = if current.trim().is_empty() {
+            exchange.last_printed().to_owned()
+        } else {
+            current.clone()
+        };
+        let believable = exchange.echoed || exchange.any_prompt || !self.echoes;
+        if let Some((mode, name)) = self.rules.prompt(&standing)
+            && believable
+        {
+            if current.trim().is_empty() {
+                exchange.forget_last_printed();
+            }
+            let before = std::mem::take(&mut exchange.before);
+            exchange.output.splice(0..0, before);
+            self.answered(mode, name, standing, &mut events);
+        } else if current.trim().is_empty() {
+            // Still working, or silent for good: the time limit decides.
+        } else if exchange.input.secret.is_some() {
+            self.secret_requested(&mut events);
+        } else if let Some(confirm) = question(&self.rules, &current) {
+            let refuse = confirm.refuse.clone();
+            exchange.any_prompt = true;
+            exchange.questions.push(Question {
+                text: current.trim().to_owned(),
+                agreed: false,
+            });
+            self.screen.clear();
+            events.push(Event::Write(Text::plain(refuse)));
+        }
+        events
+    }
+
+    /// The end of what was received, for the message when no answer comes.
+    pub fn tail(&self) -> String {
+        let mut tail = self.screen.current();
+        if tail.trim().is_empty()
+            && let Some(exchange) = self.under_way.front()
+        {
+            tail = exchange.last_printed().to_owned();
+        }
+        let tail = tail.trim();
+        let start = tail
+            .char_indices()
+            .rev()
+            .nth(TAIL - 1)
+            .map_or(0, |(at, _)| at);
+        tail[start..].to_owned()
+    }
+
+    fn complete_line(&mut self, line: String, events: &mut Vec<Event>) {
+        if self.rules.is_noise(&line) {
+            return;
+        }
+        let Some(exchange) = self.under_way.front_mut() else {
+            return;
+        };
+        if !exchange.echoed {
+            if let Some(head) = echo::of(&self.rules, &line, &exchange.command) {
+                exchange.echoed = true;
+                self.echoes = true;
+                exchange.held = 0;
+                exchange.before.clear();
+                exchange.prompt_width = match &head {
+                    Some(_) => line.len().saturating_sub(exchange.command.len()),
+                    None => self.last_prompt.len(),
+                };
+                if let Some((mode, name)) = head {
+                    self.learn(mode, name);
+                }
+                return;
+            }
+        } else if exchange.body_sent && exchange.body_echo(&self.rules, &line) {
+            return;
+        }
+        if let Some(next) = self.under_way.get(1)
+            && let Some(Some((mode, name))) = echo::of(&self.rules, &line, &next.command)
+        {
+            let text = line[..line.len().saturating_sub(next.command.len())].to_owned();
+            let width = text.len();
+            let exchange = &mut self.under_way[0];
+            let before = std::mem::take(&mut exchange.before);
+            exchange.output.splice(0..0, before);
+            self.answered(mode, name, text, events);
+            let next = &mut self.under_way[0];
+            next.echoed = true;
+            next.prompt_width = width;
+            return;
+        }
+        let begins_text = self
+            .rules
+            .text_entry
+            .as_ref()
+            .is_some_and(|pattern| pattern.is_match(&line));
+        let newline = &self.rules.newline;
+        let exchange = &mut self.under_way[0];
+        if begins_text && exchange.echoed && !exchange.body_sent {
+            events.push(Event::Write(exchange.take_body(newline)));
+        } else {
+            exchange.keep(line);
+        }
+    }
+
+    fn last_line(&mut self, events: &mut Vec<Event>) {
+        let Some(exchange) = self.under_way.front_mut() else {
+            return;
+        };
+        let current = self.screen.current();
+        if current.trim().is_empty() {
+            return;
+        }
+        if let Some(pager) = &self.rules.pager
+            && pager.marker.is_match(&current)
+        {
+            self.screen.blank();
+            events.push(Event::Write(Text::plain(&pager.key)));
+            return;
+        }
+        if let Some(secret) = &exchange.input.secret
+            && exchange.echoed
+            && secret.request.request.is_match(&current)
+        {
+            self.secret_requested(events);
+            return;
+        }
+        if exchange.input.agree
+            && exchange.echoed
+            && let Some(answer) = expected(&self.rules, &current, &exchange.command)
+        {
+            exchange.questions.push(Question {
+                text: current.trim().to_owned(),
+                agreed: true,
+            });
+            self.screen.clear();
+            events.push(Event::Write(Text::plain(
+                answer.to_owned() + &self.rules.newline,
+            )));
+            return;
+        }
+        if let Some((mode, name)) = self.rules.prompt(&current)
+            && (exchange.any_prompt || exchange.complete() && self.expects(mode, &name))
+        {
+            self.answered(mode, name, current, events);
+        }
+    }
+
+    /// Whether a prompt with this host name is no surprise.
+    fn expects(&self, mode: ModeId, name: &str) -> bool {
+        let Some(known) = &self.name else {
+            return true;
+        };
+        // In configuration modes long names are cut.
+        if known == name || self.rules.configures(mode) && known.starts_with(name) {
+            return true;
+        }
+        match (&self.rules.rename, self.under_way.front()) {
+            (Some(rename), Some(exchange)) => rename.is_match(&exchange.command),
+            _ => false,
+        }
+    }
+
+    fn learn(&mut self, mode: ModeId, name: String) {
+        let cut = self.rules.configures(mode)
+            && self
+                .name
+                .as_ref()
+                .is_some_and(|known| known.starts_with(&name));
+        if !cut {
+            self.name = Some(name);
+        }
+    }
+
+    fn answered(&mut self, mode: ModeId, name: String, text: String, events: &mut Vec<Event>) {
+        let exchange = self
+            .under_way
+            .pop_front()
+            .expect("only called while a line is under way");
+        self.screen.clear();
+        self.learn(mode, name);
+        self.last_prompt = text.clone();
+        events.push(Event::Answered(exchange.finish(Prompt {
+            mode,
+            text: text.trim().to_owned(),
+        })));
+    }
+
+    fn secret_requested(&mut self, events: &mut Vec<Event>) {
+        let newline = self.rules.newline.clone();
+        let exchange = self
+            .under_way
+            .front_mut()
+            .expect("only called while a line is under way");
+        let known = exchange
+            .input
+            .secret
+            .as_ref()
+            .and_then(|secret| secret.value.clone());
+        let mut answer = Text::new();
+        exchange.secret = match (exchange.secret, known) {
+            (SecretState::NotAsked, Some(value)) => {
+                answer.append(value);
+                SecretState::Given
+            }
+            (SecretState::NotAsked | SecretState::Missing, _) => SecretState::Missing,
+            (SecretState::Given | SecretState::Wrong, _) => SecretState::Wrong,
+        };
+        exchange.secret_answers += 1;
+        exchange.any_prompt = true;
+        if exchange.secret_answers > SECRET_ANSWERS {
+            answer.push(INTERRUPT);
+        } else {
+            answer.push(newline);
+        }
+        self.screen.clear();
+        events.push(Event::Write(answer));
+    }
+}
+
+/// Characters of the tail in messages.
+const TAIL: usize = 120;
+
+/// The rule for a question that stands in the last line.
+fn question<'r>(rules: &'r Rules, line: &str) -> Option<&'r Confirm> {
+    rules.confirms.iter().find(|confirm| asks(confirm, line))
+}
+
+/// What agrees to the question in the last line, if it is expected after the command.
+fn expected<'r>(rules: &'r Rules, line: &str, command: &str) -> Option<&'r str> {
+    rules
+        .confirms
+        .iter()
+        .filter(|confirm| {
+            confirm.only_after.is_empty()
+                || confirm
+                    .only_after
+                    .iter()
+                    .any(|pattern| pattern.is_match(command))
+        })
+        .filter(|confirm| asks(confirm, line))
+        .find_map(|confirm| confirm.answer.as_deref())
+}
+
+/// A question stands at the end of the line.
+fn asks(confirm: &Confirm, line: &str) -> bool {
+    let line = line.trim_end();
+    confirm.question.iter().any(|pattern| {
+        pattern
+            .find_iter(line)
+            .last()
+            .is_some_and(|found| found.end() == line.len())
+    })
+}
+
+impl Exchange {
+    fn new(input: Input) -> Self {
+        Self {
+            command: input.line.reveal(),
+            body_sent: input.body.is_empty(),
+            input,
+            echoed: false,
+            prompt_width: 0,
+            before: Vec::new(),
+            output: Vec::new(),
+            held: 0,
+            questions: Vec::new(),
+            secret: SecretState::NotAsked,
+            secret_answers: 0,
+            body_echoed: 0,
+            any_prompt: false,
+        }
+    }
+
+    fn take_body(&mut self, newline: &str) -> Text {
+        self.body_sent = true;
+        let mut text = Text::new();
+        for line in &self.input.body {
+            text.append(line.clone());
+            text.push(newline);
+        }
+        text
+    }
+
+    /// Whether the line is the echo of the body's next line; it is counted then.
+    fn body_echo(&mut self, rules: &Rules, line: &str) -> bool {
+        let Some(next) = self.input.body.get(self.body_echoed) else {
+            return false;
+        };
+        let found = echo::of(rules, line, &next.reveal()).is_some();
+        self.body_echoed += usize::from(found);
+        found
+    }
+
+    /// Nothing of ours is still to be printed back.
+    fn complete(&self) -> bool {
+        self.echoed && (!self.body_sent || self.body_echoed == self.input.body.len())
+    }
+
+    fn keep(&mut self, line: String) {
+        self.held += line.len();
+        if self.echoed {
+            self.output.push(line);
+        } else {
+            self.before.push(line);
+        }
+    }
+
+    fn last_printed(&self) -> &str {
+        self.output
+            .iter()
+            .rev()
+            .chain(self.before.iter().rev())
+            .find(|line| !line.trim().is_empty())
+            .map_or("", String::as_str)
+    }
+
+    fn forget_last_printed(&mut self) {
+        for lines in [&mut self.output, &mut self.before] {
+            while let Some(line) = lines.pop() {
+                if !line.trim().is_empty() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn finish(mut self, prompt: Prompt) -> Answer {
+        if let Some(secret) = &self.input.secret
+            && self.output.iter().any(|line| {
+                let refused = &secret.request.refused;
+                refused.iter().any(|pattern| pattern.is_match(line))
+            })
+        {
+            self.secret = SecretState::Wrong;
+        }
+        Answer {
+            output: self.output,
+            prompt,
+            questions: self.questions,
+            secret: self.secret,
+            body_taken: self.body_sent,
+            prompt_width: self.prompt_width,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What the dialogue engine must know of a platform, as data.
+//!
+//! Made from the sections `[connection]`, `[mode.*]`, `[open]`, `[close]`, `[save]`, `[error]` and
+//! `[confirm.*]` of a platform's file by [`Rules::read`]. No platform is named in code.
+
+use regex::Regex;
+
+/// Index of a mode in [`Rules::modes`].
+pub type ModeId = usize;
+
+/// How one platform talks.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// TCP port where the inventory names none.
+    pub port: u16,
+    /// What ends a line that we send.
+    pub newline: String,
+    /// Longest line that the device takes, in bytes.
+    pub line_limit: usize,
+    /// How much may be written before its prompts are seen.
+    pub window: Window,
+    /// Lines that are no part of any answer: log messages, time stamps.
+    pub noise: Vec<Regex>,
+    pub pager: Option<Pager>,
+    /// Lines that change the host name in the prompt.
+    pub rename: Option<Regex>,
+    /// What the device prints when it begins to take a text without prompts.
+    pub text_entry: Option<Regex>,
+    pub modes: Vec<Mode>,
+    /// Where reads are sent.
+    pub read_mode: ModeId,
+    /// Where global configuration lines are sent.
+    pub config_mode: Option<ModeId>,
+    /// The one mode that stands for all configuration sub-modes.
+    pub sub_mode: Option<ModeId>,
+    /// A sub-mode can be entered directly from another one.
+    pub sideways: bool,
+    /// Sent once after login; none of these may ask a question.
+    pub open: Vec<Step>,
+    pub close: Vec<Step>,
+    pub save: Vec<Step>,
+    /// In order of precedence.
+    pub errors: Vec<(Class, Regex)>,
+    pub confirms: Vec<Confirm>,
+}
+
+/// How much may be under way at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub lines: usize,
+    pub bytes: usize,
+}
+
+/// A program that stops after each page.
+#[derive(Clone, Debug)]
+pub struct Pager {
+    pub marker: Regex,
+    /// The key for the next page.
+    pub key: String,
+}
+
+/// A state of the command line, known by its prompt.
+#[derive(Clone, Debug)]
+pub struct Mode {
+    pub name: String,
+    /// The whole last line is this prompt.
+    pub(super) whole: Regex,
+    /// A line begins with this prompt.
+    pub(super) head: Regex,
+    /// Texts that the prompt must not contain.
+    pub excludes: Vec<String>,
+    pub edges: Vec<Edge>,
+}
+
+/// A way from one mode to another.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    pub to: ModeId,
+    pub send: String,
+    /// The device asks for a secret on this way, or may do so.
+    pub secret: Option<SecretRequest>,
+    /// What must be true after the way was taken.
+    pub verify: Option<Step>,
+}
+
+/// A request for a secret and the signs that it was wrong.
+#[derive(Clone, Debug)]
+pub struct SecretRequest {
+    /// The last line when the device asks.
+    pub request: Regex,
+    /// Output that means "wrong" or "not possible".
+    pub refused: Vec<Regex>,
+}
+
+/// A line that belongs to opening, closing or saving.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub send: String,
+    /// The modes in which it is sent; empty means the mode for reads.
+    pub modes: Vec<ModeId>,
+    /// What the output must contain.
+    pub expect: Option<Regex>,
+    /// A refusal does not matter.
+    pub optional: bool,
+}
+
+/// What a line of output means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Says nothing.
+    Ignore,
+    /// The command took effect, and people should see this.
+    Warning,
+    /// The login is not valid any more: nothing further may be tried.
+    Fatal,
+    /// This user may not do this; others lines may still work.
+    Authorization,
+    /// The command was refused.
+    Command,
+}
+
+/// A question that the device may ask.
+#[derive(Clone, Debug)]
+pub struct Confirm {
+    pub name: String,
+    pub question: Vec<Regex>,
+    /// What agrees, sent with a newline. `None`: never agreed to.
+    pub answer: Option<String>,
+    /// Commands after which it is expected; empty means any.
+    pub only_after: Vec<Regex>,
+    /// Keys that decline, sent as they are.
+    pub refuse: String,
+}
+
+impl Rules {
+    /// The mode whose prompt is this whole line, with the host name in it.
+    pub fn prompt(&self, line: &str) -> Option<(ModeId, String)> {
+        self.modes.iter().enumerate().find_map(|(id, mode)| {
+            let found = mode.whole.captures(line)?;
+            mode.allows(line)
+                .then(|| (id, named(&found, "name").to_owned()))
+        })
+    }
+
+    /// The prompt at the beginning of a line and what follows it.
+    pub(super) fn leading_prompt<'l>(&self, line: &'l str) -> Option<(ModeId, String, &'l str)> {
+        self.modes.iter().enumerate().find_map(|(id, mode)| {
+            let found = mode.head.captures(line)?;
+            let end = found.get(0).map_or(0, |all| all.end());
+            mode.allows(&line[..end])
+                .then(|| (id, named(&found, "name").to_owned(), &line[end..]))
+        })
+    }
+
+    /// The edge between two modes.
+    pub fn edge(&self, from: ModeId, to: ModeId) -> Option<&Edge> {
+        self.modes[from].edges.iter().find(|edge| edge.to == to)
+    }
+
+    /// The edges of the shortest way between two modes.
+    pub fn way(&self, from: ModeId, to: ModeId) -> Option<Vec<&Edge>> {
+        let mut reached: Vec<Option<(ModeId, &Edge)>> = vec![None; self.modes.len()];
+        let mut border = vec![from];
+        while !border.is_empty() && from != to && reached[to].is_none() {
+            let mut next = Vec::new();
+            for mode in border {
+                for edge in &self.modes[mode].edges {
+                    if edge.to != from && reached[edge.to].is_none() {
+                        reached[edge.to] = Some((mode, edge));
+                        next.push(edge.to);
+                    }
+                }
+            }
+            border = next;
+        }
+        let mut way = Vec::new();
+        let mut at = to;
+        while at != from {
+            let (before, edge) = reached[at]?;
+            way.push(edge);
+            at = before;
+        }
+        way.reverse();
+        Some(way)
+    }
+
+    pub fn is_noise(&self, line: &str) -> bool {
+        self.noise.iter().any(|pattern| pattern.is_match(line))
+    }
+
+    /// Whether configuration lines are taken in this mode.
+    pub fn configures(&self, mode: ModeId) -> bool {
+        Some(mode) == self.config_mode || Some(mode) == self.sub_mode
+    }
+}
+
+impl Mode {
+    fn allows(&self, prompt: &str) -> bool {
+        !self.excludes.iter().any(|text| prompt.contains(text))
+    }
+}
+
+impl Step {
+    /// Whether the step belongs in a mode.
+    pub fn applies(&self, mode: ModeId, read_mode: ModeId) -> bool {
+        if self.modes.is_empty() {
+            mode == read_mode
+        } else {
+            self.modes.contains(&mode)
+        }
+    }
+}
+
+fn named<'t>(found: &regex::Captures<'t>, name: &str) -> &'t str {
+    found.name(name).map_or("", |part| part.as_str())
+}

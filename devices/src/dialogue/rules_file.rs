@@ -1,0 +1,419 @@
+//! Reading [`Rules`] from a platform's file.
+
+use indexmap::IndexMap;
+use regex::{Regex, RegexBuilder};
+
+use super::rules::{Class, Confirm, Edge, Mode, ModeId, Pager, Rules, SecretRequest, Step, Window};
+use crate::document::{Item, Table};
+
+/// Limit on what a pattern may compile to; a hostile file costs no memory.
+const PATTERN_SIZE: usize = 1 << 20;
+
+impl Rules {
+    /// Reads the sections that describe the dialogue from a platform's root table. Other sections
+    /// are left to whoever else reads the file. Mistakes are collected in the table's findings;
+    /// `None` when they leave nothing usable.
+    pub fn read(root: &Table<'_>) -> Option<Rules> {
+        let Some(connection) = root.table("connection") else {
+            root.missing("connection");
+            return None;
+        };
+        let names = mode_names(root);
+        let modes = modes(root, &names);
+        let read_mode = mode_of(&connection, "read_mode", &names);
+        if connection.get("read_mode").is_none() {
+            connection.missing("read_mode");
+        }
+        let rules = Rules {
+            port: connection
+                .integer("port")
+                .and_then(|port| u16::try_from(port).ok())
+                .unwrap_or(22),
+            newline: connection.string("newline").unwrap_or_else(|| "\r".into()),
+            line_limit: size(&connection, "line_limit").unwrap_or(254),
+            window: connection
+                .table("window")
+                .map_or(Window::DEFAULT, |table| window(&table)),
+            noise: patterns(connection.get("noise")),
+            pager: connection.table("pager").and_then(|table| pager(&table)),
+            rename: pattern(connection.get("rename")),
+            text_entry: pattern(connection.get("text_entry")),
+            config_mode: mode_of(&connection, "config_mode", &names),
+            sub_mode: mode_of(&connection, "sub_mode", &names),
+            sideways: connection.bool("sideways").unwrap_or(false),
+            open: steps(root, "open", &names),
+            close: steps(root, "close", &names),
+            save: steps(root, "save", &names),
+            errors: errors(root),
+            confirms: confirms(root),
+            modes,
+            read_mode: read_mode?,
+        };
+        connection.finish();
+        Some(rules)
+    }
+}
+
+impl Window {
+    /// Enough for a resource, small enough for any input buffer behind flow control.
+    const DEFAULT: Window = Window {
+        lines: 40,
+        bytes: 4000,
+    };
+}
+
+fn size(table: &Table<'_>, key: &str) -> Option<usize> {
+    let item = table.get(key)?;
+    let number = item.integer()?;
+    let size = usize::try_from(number).ok().filter(|size| *size > 0);
+    if size.is_none() {
+        item.error("bad-number", format!("`{key}` must be 1 or more"));
+    }
+    size
+}
+
+fn window(table: &Table<'_>) -> Window {
+    let window = Window {
+        lines: size(table, "lines").unwrap_or(Window::DEFAULT.lines),
+        bytes: size(table, "bytes").unwrap_or(Window::DEFAULT.bytes),
+    };
+    table.finish();
+    window
+}
+
+fn pager(table: &Table<'_>) -> Option<Pager> {
+    let marker = required_pattern(table, "marker");
+    let key = table.string("key").unwrap_or_else(|| " ".into());
+    table.finish();
+    Some(Pager {
+        marker: marker?,
+        key,
+    })
+}
+
+/// The modes of a file and their places in [`Rules::modes`].
+type Names = IndexMap<String, ModeId>;
+
+fn mode_names(root: &Table<'_>) -> Names {
+    let Some(table) = root.table("mode") else {
+        root.missing("mode");
+        return Names::new();
+    };
+    table
+        .entries()
+        .into_iter()
+        .enumerate()
+        .map(|(id, (name, ..))| (name, id))
+        .collect()
+}
+
+fn modes(root: &Table<'_>, names: &Names) -> Vec<Mode> {
+    let Some(table) = root.table("mode") else {
+        return Vec::new();
+    };
+    table
+        .entries()
+        .into_iter()
+        .map(|(name, _, item)| {
+            item.table()
+                .and_then(|table| mode(name.clone(), &table, names))
+                .unwrap_or_else(|| Mode::unreachable(name))
+        })
+        .collect()
+}
+
+impl Mode {
+    /// Stands in for a mode with mistakes, so that the other modes keep their places.
+    fn unreachable(name: String) -> Mode {
+        let never = Regex::new(r"[^\s\S]").expect("a pattern that matches nothing");
+        Mode {
+            name,
+            whole: never.clone(),
+            head: never,
+            excludes: Vec::new(),
+            edges: Vec::new(),
+        }
+    }
+}
+
+fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
+    let item = table.get("prompt");
+    if item.is_none() {
+        table.missing("prompt");
+    }
+    let prompt = item.as_ref().and_then(Item::string);
+    let excludes = table.strings("excludes").unwrap_or_default();
+    let edges = table.table("to").map_or_else(Vec::new, |to| {
+        to.entries()
+            .into_iter()
+            .filter_map(|(key, span, item)| {
+                let target = names.get(&key).copied();
+                if target.is_none() {
+                    to.findings
+                        .error("unknown-mode", span, format!("there is no mode `{key}`"));
+                }
+                edge(target?, &item.table()?, names)
+            })
+            .collect()
+    });
+    table.finish();
+    let (item, prompt) = (item?, prompt?);
+    Some(Mode {
+        name,
+        whole: compile(&item, &format!(r"^(?:{prompt})\s*$"))?,
+        head: compile(&item, &format!("^(?:{prompt}) ?"))?,
+        excludes,
+        edges,
+    })
+}
+
+fn edge(to: ModeId, table: &Table<'_>, names: &Names) -> Option<Edge> {
+    let send = table.required_string("send");
+    let secret = table.table("secret").and_then(|secret| {
+        let request = required_pattern(&secret, "request");
+        let refused = patterns(secret.get("refused"));
+        secret.finish();
+        Some(SecretRequest {
+            request: request?,
+            refused,
+        })
+    });
+    let verify = table
+        .table("verify")
+        .and_then(|verify| step(&verify, names));
+    table.finish();
+    Some(Edge {
+        to,
+        send: send?,
+        secret,
+        verify,
+    })
+}
+
+fn mode_of(table: &Table<'_>, key: &str, names: &Names) -> Option<ModeId> {
+    let item = table.get(key)?;
+    let name = item.string()?;
+    let found = names.get(&name).copied();
+    if found.is_none() {
+        item.error("unknown-mode", format!("there is no mode `{name}`"));
+    }
+    found
+}
+
+fn steps(root: &Table<'_>, section: &str, names: &Names) -> Vec<Step> {
+    let Some(table) = root.table(section) else {
+        return Vec::new();
+    };
+    let steps = table.get("steps").and_then(|item| item.list());
+    table.finish();
+    steps
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|item| step(&item.table()?, names))
+        .collect()
+}
+
+fn step(table: &Table<'_>, names: &Names) -> Option<Step> {
+    let send = table.required_string("send");
+    let modes = table.get("in").map_or_else(Vec::new, |item| {
+        item.strings()
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|name| {
+                let found = names.get(name).copied();
+                if found.is_none() {
+                    item.error("unknown-mode", format!("there is no mode `{name}`"));
+                }
+                found
+            })
+            .collect()
+    });
+    let step = Step {
+        send: send.unwrap_or_default(),
+        modes,
+        expect: pattern(table.get("expect")),
+        optional: table.bool("optional").unwrap_or(false),
+    };
+    table.finish();
+    (!step.send.is_empty()).then_some(step)
+}
+
+/// The classes in order of precedence: a line that is to be ignored is so whatever else it matches.
+const CLASSES: [(&str, Class); 5] = [
+    ("ignore", Class::Ignore),
+    ("warning", Class::Warning),
+    ("fatal", Class::Fatal),
+    ("authorization", Class::Authorization),
+    ("command", Class::Command),
+];
+
+fn errors(root: &Table<'_>) -> Vec<(Class, Regex)> {
+    let Some(table) = root.table("error") else {
+        return Vec::new();
+    };
+    let errors = CLASSES
+        .iter()
+        .flat_map(|(key, class)| {
+            patterns(table.get(key))
+                .into_iter()
+                .map(|pattern| (*class, pattern))
+        })
+        .collect();
+    table.finish();
+    errors
+}
+
+fn confirms(root: &Table<'_>) -> Vec<Confirm> {
+    let Some(table) = root.table("confirm") else {
+        return Vec::new();
+    };
+    table
+        .entries()
+        .into_iter()
+        .filter_map(|(name, _, item)| {
+            let table = item.table()?;
+            if table.get("question").is_none() {
+                table.missing("question");
+            }
+            let confirm = Confirm {
+                name,
+                question: patterns(table.get("question")),
+                answer: table.string("answer"),
+                only_after: patterns(table.get("only_after")),
+                refuse: table.string("refuse").unwrap_or_else(|| "\u{3}".into()),
+            };
+            table.finish();
+            Some(confirm)
+        })
+        .collect()
+}
+
+fn required_pattern(table: &Table<'_>, key: &str) -> Option<Regex> {
+    let item = table.get(key);
+    if item.is_none() {
+        table.missing(key);
+    }
+    pattern(item)
+}
+
+fn pattern(item: Option<Item<'_>>) -> Option<Regex> {
+    let item = item?;
+    let text = item.string()?;
+    compile(&item, &text)
+}
+
+/// A list of patterns, or one alone.
+fn patterns(item: Option<Item<'_>>) -> Vec<Regex> {
+    let Some(item) = item else {
+        return Vec::new();
+    };
+    if item.is_list() {
+        let items = item.list().unwrap_or_default();
+        items
+            .into_iter()
+            .filter_map(|item| pattern(Some(item)))
+            .collect()
+    } else {
+        pattern(Some(item)).into_iter().collect()
+    }
+}
+
+fn compile(item: &Item<'_>, text: &str) -> Option<Regex> {
+    match RegexBuilder::new(text).size_limit(PATTERN_SIZE).build() {
+        Ok(pattern) => Some(pattern),
+        Err(error) => {
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim();
+            let why = why.trim_start_matches("error: ");
+            item.error(
+                "bad-pattern",
+                format!("`{}` is not a pattern: {why}", item.path),
+            );
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::document::{Findings, read};
+
+    fn load(text: &str) -> (Option<Rules>, Vec<String>) {
+        let source = Source::new("platform.toml", text);
+        let findings = Findings::new(&source);
+        let rules = read(&findings, |root| {
+            let rules = Rules::read(root);
+            root.finish();
+            rules
+        });
+        let messages = findings
+            .into_list()
+            .into_iter()
+            .map(|found| found.message)
+            .collect();
+        (rules, messages)
+    }
+
+    const SMALL: &str = r#"
+[connection]
+read_mode = "exec"
+config_mode = "config"
+
+[mode.exec]
+prompt = '(?<name>\w+)#'
+to.config = { send = "configure terminal" }
+
+[mode.config]
+prompt = '(?<name>\w+)\(config\)#'
+to.exec = { send = "end" }
+"#;
+
+    #[test]
+    fn a_small_file_gives_modes_and_ways_between_them() {
+        let (rules, messages) = load(SMALL);
+        assert_eq!(messages, [""; 0]);
+        let rules = rules.expect("read");
+        assert_eq!(rules.prompt("core1# "), Some((0, "core1".into())));
+        assert_eq!(rules.prompt("core1(config)#"), Some((1, "core1".into())));
+        assert_eq!(rules.prompt("core1(config)#x"), None);
+        let way = rules.way(0, 1).expect("there is a way");
+        assert_eq!(way[0].send, "configure terminal");
+        assert!(rules.way(0, 0).expect("no way needed").is_empty());
+    }
+
+    #[test]
+    fn mistakes_are_named_where_they_are() {
+        let cases = [
+            (
+                SMALL.replace("config_mode", "confg_mode"),
+                "unknown key `confg_mode` in [connection]",
+            ),
+            (
+                SMALL.replace("read_mode = \"exec\"", "read_mode = \"exce\""),
+                "there is no mode `exce`",
+            ),
+            (
+                SMALL.replace(r"(?<name>\w+)#", r"(?<name>\w+#"),
+                "`mode.exec.prompt` is not a pattern: unclosed group",
+            ),
+            (
+                SMALL.replace("to.exec", "to.user"),
+                "there is no mode `user`",
+            ),
+            (
+                format!("{SMALL}[error]\ncomand = 'x'\n"),
+                "unknown key `comand` in [error]",
+            ),
+            (
+                format!("{SMALL}[confirm.x]\nanswer = ''\n"),
+                "key `question` is missing in [confirm.x]",
+            ),
+        ];
+        for (text, expected) in cases {
+            let (_, messages) = load(&text);
+            assert_eq!(messages, [expected], "for {text}");
+        }
+    }
+}

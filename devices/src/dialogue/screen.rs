@@ -1,0 +1,195 @@
+//! What a terminal would show of the bytes that arrive: lines, and the line under the cursor.
+//!
+//! Backspaces, carriage returns and "erase to the end" act as on a terminal, so an echo that the
+//! device scrolled sideways, or a pager's marker that it wiped away, ends as the text that a
+//! person would have seen. All other control sequences are dropped.
+
+/// A terminal that remembers complete lines until they are taken.
+#[derive(Debug, Default)]
+pub(super) struct Screen {
+    line: Vec<u8>,
+    cursor: usize,
+    /// The line was blanked; blanks at its end are padding.
+    padded: bool,
+    escape: Escape,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    /// After ESC.
+    Started,
+    /// After ESC `[`, with the first parameter.
+    Control(u16),
+    /// Within a string (title and the like), up to BEL or ESC `\`.
+    String,
+}
+
+/// Lines longer than this are cut: no device prints them, and memory is bounded.
+const LINE_LIMIT: usize = 1 << 20;
+
+impl Screen {
+    /// Takes one byte; a complete line is returned.
+    pub fn put(&mut self, byte: u8) -> Option<String> {
+        match self.escape {
+            Escape::Started => self.after_escape(byte),
+            Escape::Control(parameter) => self.in_control(parameter, byte),
+            Escape::String => match byte {
+                0x07 => self.escape = Escape::None,
+                0x1b => self.escape = Escape::Started,
+                _ => {}
+            },
+            Escape::None => match byte {
+                0x1b => self.escape = Escape::Started,
+                b'\n' => return Some(self.take()),
+                b'\r' => self.cursor = 0,
+                0x08 => self.cursor = self.cursor.saturating_sub(1),
+                b'\t' | b' '..=0x7e | 0x80.. => self.print(byte),
+                _ => {}
+            },
+        }
+        None
+    }
+
+    /// The line under the cursor, which is not ended yet.
+    pub fn current(&self) -> String {
+        decode(&self.line)
+    }
+
+    /// Forgets the line under the cursor.
+    pub fn clear(&mut self) {
+        self.line.clear();
+        self.cursor = 0;
+        self.padded = false;
+    }
+
+    /// Wipes the line under the cursor but leaves the cursor where it is: what a pager that moves
+    /// back over its marker expects to find.
+    pub fn blank(&mut self) {
+        self.line.fill(b' ');
+        self.padded = true;
+    }
+
+    fn take(&mut self) -> String {
+        let mut text = decode(&self.line);
+        if self.padded {
+            text.truncate(text.trim_end().len());
+        }
+        self.clear();
+        text
+    }
+
+    fn print(&mut self, byte: u8) {
+        if self.cursor < self.line.len() {
+            self.line[self.cursor] = byte;
+        } else if self.line.len() < LINE_LIMIT {
+            self.line.push(byte);
+        } else {
+            return;
+        }
+        self.cursor += 1;
+    }
+
+    fn after_escape(&mut self, byte: u8) {
+        self.escape = match byte {
+            b'[' => Escape::Control(0),
+            b']' | b'P' | b'_' | b'^' => Escape::String,
+            // Intermediates ("ESC ( B") are followed by one more byte.
+            b' '..=b'/' => Escape::Started,
+            _ => Escape::None,
+        };
+    }
+
+    fn in_control(&mut self, parameter: u16, byte: u8) {
+        match byte {
+            b'0'..=b'9' => {
+                let digit = u16::from(byte - b'0');
+                self.escape = Escape::Control(parameter.saturating_mul(10).saturating_add(digit));
+            }
+            b' '..=b'?' => {}
+            _ => {
+                self.escape = Escape::None;
+                match byte {
+                    b'K' if parameter == 0 => self.line.truncate(self.cursor),
+                    b'K' if parameter == 2 => self.line.fill(b' '),
+                    b'D' => {
+                        let columns = usize::from(parameter.max(1));
+                        self.cursor = self.cursor.saturating_sub(columns);
+                    }
+                    b'C' => {
+                        let columns = usize::from(parameter.max(1));
+                        self.cursor = (self.cursor + columns).min(self.line.len());
+                    }
+                    b'G' => {
+                        let column = usize::from(parameter.max(1)) - 1;
+                        self.cursor = column.min(self.line.len());
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Devices print UTF-8 or, the older ones, Latin-1.
+fn decode(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(bytes: &[u8]) -> Vec<String> {
+        let mut screen = Screen::default();
+        let mut lines: Vec<_> = bytes.iter().filter_map(|byte| screen.put(*byte)).collect();
+        lines.push(screen.current());
+        lines
+    }
+
+    #[test]
+    fn bytes_show_as_on_a_terminal() {
+        let cases: [(&str, &[u8], &[&str]); 10] = [
+            ("line ends", b"a\r\nb\r\r\nc\nd", &["a", "b", "c", "d"]),
+            ("nulls and bells", b"a\0\0b\x07", &["ab"]),
+            ("colours", b"\x1b[7m--More--\x1b[m", &["--More--"]),
+            ("keypad", b"\x1b[?1h\x1b=\rtext", &["text"]),
+            ("overwritten", b"abc\rxy", &["xyc"]),
+            ("erased", b"abcdef\r\x1b[Kxy", &["xy"]),
+            ("typed over", b"prompt# shox\x08w", &["prompt# show"]),
+            (
+                "scrolled sideways",
+                b"r1(config)#snmp-server loc\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08$location here\x1b[K",
+                &["r1(config)#$location here"],
+            ),
+            ("title", b"\x1b]0;title\x07text", &["text"]),
+            ("latin-1", b"Z\xfcrich", &["Z\u{fc}rich"]),
+        ];
+        for (name, bytes, expected) in cases {
+            assert_eq!(show(bytes), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_pager_marker_leaves_no_trace() {
+        let ways: [&[u8]; 4] = [
+            b"\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08 ip address\r\n",
+            b"\r          \r ip address\r\n",
+            b"\r\x1b[K ip address\r\n",
+            b"\r ip address\r\n",
+        ];
+        for rest in ways {
+            let mut screen = Screen::default();
+            for byte in b" --More-- " {
+                assert_eq!(screen.put(*byte), None);
+            }
+            screen.blank();
+            let lines: Vec<_> = rest.iter().filter_map(|byte| screen.put(*byte)).collect();
+            assert_eq!(lines, [" ip address"]);
+        }
+    }
+}
