@@ -1,4 +1,4 @@
-//! The devices that can be reached, and how: `inventory.toml`.
+//! The devices that can be reached, and how: `inventory.toml`, and the peer's files ([`device_conf`]).
 //!
 //! A file has `[defaults]`, `[platform.<name>]` and `[device.<name>]` tables; what a device does
 //! not say comes from its platform's table, then from the defaults ([`layer`]). The file is read
@@ -9,6 +9,7 @@
 
 mod check;
 pub mod device;
+pub mod device_conf;
 mod duration;
 mod file_context;
 pub mod layer;

@@ -1,0 +1,247 @@
+//! Credentials files: who may read them, what they say, and where their secrets come from.
+//!
+//! A secret is a text, or `{ env = NAME }`, `{ file = PATH }`, `{ command = [PROGRAM, ARGUMENT…] }`.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use switchtender_devices::diagnostic::Diagnostic;
+
+use super::super::secret_source::SecretSource;
+use super::super::setting::{Origin, Setting, Table};
+use super::hocon::{self, Field, Value, World};
+use super::{Given, GivenAll, GivenValue, Surroundings};
+
+/// Who may be able to read files with credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Readers {
+    /// Owner and group; a file that others can read is refused.
+    #[default]
+    OwnerAndGroup,
+    /// Anyone: the operator has said so.
+    Anyone,
+}
+
+struct Files;
+
+impl World for Files {
+    fn read(&self, path: &Path) -> std::io::Result<String> {
+        std::fs::read_to_string(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}
+
+/// Reads a credentials file. `place` puts findings about the file as a whole where it was named.
+///
+/// # Cancellation
+/// May be dropped at any time.
+pub(super) async fn read(
+    device: &str,
+    path: &Path,
+    around: Surroundings<'_>,
+    place: &(dyn Fn(Diagnostic) -> Diagnostic + Sync),
+) -> Result<GivenAll, Vec<Diagnostic>> {
+    let failed =
+        |message: String| vec![place(Diagnostic::error("credentials-unreadable", message))];
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(failed(format!(
+                "Trying to load config from '{}', but file does not exist.",
+                path.display()
+            )));
+        }
+        Err(error) => return Err(failed(format!("cannot read {}: {error}", path.display()))),
+    };
+    if around.readers == Readers::OwnerAndGroup && metadata.mode() & 0o007 != 0 {
+        return Err(vec![place(
+            Diagnostic::error(
+                "credentials-mode",
+                format!(
+                    "{} can be read by everyone (mode {:04o})",
+                    path.display(),
+                    metadata.mode() & 0o7777
+                ),
+            )
+            .help(format!(
+                "chmod 0640 {}; or allow it with --credentials-readers=anyone",
+                path.display()
+            )),
+        )]);
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| failed(format!("cannot read {}: {error}", path.display())))?;
+    let root = hocon::read(path, &text, &Files).map_err(|found| vec![*found])?;
+    let source = root.mark.source.clone();
+    let Value::Object(fields) = root.value else {
+        return Err(failed(format!("{} is not an object", path.display())));
+    };
+    let mut values = Vec::new();
+    let mut found = Vec::new();
+    for field in fields {
+        match given(device, field, around).await {
+            Ok(given) => values.extend(given),
+            Err(mistake) => found.push(mistake),
+        }
+    }
+    if found.is_empty() {
+        Ok(GivenAll { values, source })
+    } else {
+        Err(found)
+    }
+}
+
+/// A field as a given value; `null` is as good as nothing.
+async fn given(
+    device: &str,
+    field: Field,
+    around: Surroundings<'_>,
+) -> Result<Option<Given>, Diagnostic> {
+    let mark = field.node.mark.clone();
+    let value = match field.node.value {
+        Value::Null => return Ok(None),
+        Value::Bool(truth) => GivenValue::Bool(truth),
+        Value::Integer(number) => GivenValue::Integer(number),
+        Value::String(text) => GivenValue::Text(text.into()),
+        other => match elsewhere(&other) {
+            Some(source) => {
+                let setting = Setting {
+                    value: source,
+                    origin: Origin {
+                        table: Table::Device(device.to_owned()),
+                        source: mark.source.clone(),
+                        span: field.key_mark.span.clone(),
+                    },
+                };
+                GivenValue::Text(around.secrets.get(&setting).await?)
+            }
+            None => GivenValue::Other(other.kind()),
+        },
+    };
+    Ok(Some(Given {
+        key: field.key,
+        key_mark: field.key_mark,
+        mark,
+        value,
+    }))
+}
+
+/// Where a secret is kept, if the value says so.
+fn elsewhere(value: &Value) -> Option<SecretSource> {
+    let Value::Object(fields) = value else {
+        return None;
+    };
+    let [field] = fields.as_slice() else {
+        return None;
+    };
+    match (field.key.as_str(), &field.node.value) {
+        ("env", Value::String(name)) => Some(SecretSource::Env(name.clone())),
+        ("file", Value::String(path)) => Some(SecretSource::File(PathBuf::from(path))),
+        ("command", Value::List(items)) if !items.is_empty() => items
+            .iter()
+            .map(|item| match &item.value {
+                Value::String(text) => Some(text.clone()),
+                Value::Integer(number) => Some(number.to_string()),
+                _ => None,
+            })
+            .collect::<Option<Vec<_>>>()
+            .map(SecretSource::Command),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use secrecy::ExposeSecret as _;
+
+    use super::super::super::Secrets;
+    use super::*;
+
+    async fn read_text(
+        text: &str,
+        mode: u32,
+        readers: Readers,
+    ) -> Result<GivenAll, Vec<Diagnostic>> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sw1.conf");
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let secrets =
+            Secrets::with_environment(false, |name| (name == "SW_PASS").then(|| "s3cret".into()));
+        let around = Surroundings {
+            device_dir: dir.path(),
+            readers,
+            secrets: &secrets,
+        };
+        read("sw1", &path, around, &|found| found).await
+    }
+
+    async fn password(text: &str) -> Result<String, String> {
+        let given = read_text(text, 0o600, Readers::OwnerAndGroup)
+            .await
+            .map_err(|found| found[0].message.clone())?;
+        match &given.values[0].value {
+            GivenValue::Text(text) => Ok(text.expose_secret().to_owned()),
+            GivenValue::Other(kind) => Err((*kind).to_owned()),
+            _ => panic!("not a text"),
+        }
+    }
+
+    #[tokio::test]
+    async fn secrets_come_from_where_the_file_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let secret = dir.path().join("secret");
+        std::fs::write(&secret, "s3cret\n").unwrap();
+        std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let file = format!("password {{ file = \"{}\" }}", secret.display());
+        let cases = [
+            ("password: s3cret", Ok("s3cret")),
+            ("password { env = SW_PASS }", Ok("s3cret")),
+            (file.as_str(), Ok("s3cret")),
+            (
+                "password { command = [printf, \"s3%s\", cret] }",
+                Ok("s3cret"),
+            ),
+            (
+                "password { env = NOPE }",
+                Err("environment variable NOPE is not set"),
+            ),
+            (
+                "password { command = [\"false\"] }",
+                Err("`false` ended with exit code 1"),
+            ),
+            ("password { vault = x }", Err("an object")),
+        ];
+        for (text, expected) in cases {
+            let expected = expected.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(password(text).await, expected, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_everyone_can_read_is_refused_unless_allowed() {
+        let Err(found) = read_text("host: h", 0o644, Readers::OwnerAndGroup).await else {
+            panic!("it was accepted")
+        };
+        let message = &found[0].message;
+        assert!(
+            message.ends_with("can be read by everyone (mode 0644)"),
+            "{found:?}"
+        );
+        assert!(
+            found[0].help.as_deref().unwrap().starts_with("chmod 0640 "),
+            "{found:?}"
+        );
+        assert!(
+            read_text("host: h", 0o640, Readers::OwnerAndGroup)
+                .await
+                .is_ok()
+        );
+        assert!(read_text("host: h", 0o644, Readers::Anyone).await.is_ok());
+    }
+}

@@ -1,0 +1,379 @@
+//! The lines of `device.conf`: sections, each with `type`, `url` and perhaps `debug`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use switchtender_devices::diagnostic::{Diagnostic, Source, nearest};
+
+use super::hocon::{Mark, Redacted};
+use super::legacy_url;
+
+const KEYS: [&str; 3] = ["type", "url", "debug"];
+
+/// A section: one device.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The section's name, which is the certname.
+    pub name: String,
+    pub kind: String,
+    pub debug: bool,
+    /// Place of the section's head.
+    pub head: Mark,
+    pub url: Mark,
+    url_text: SecretString,
+}
+
+impl Entry {
+    /// The URL with whatever secrets it has.
+    pub(super) fn url_text(&self) -> &str {
+        self.url_text.expose_secret()
+    }
+
+    /// Line of the section's head, from 1.
+    pub fn line(&self) -> usize {
+        self.head.source.position(self.head.span.start).0
+    }
+
+    /// The URL as people may see it.
+    pub fn shown_url(&self) -> String {
+        legacy_url::shown(self.url_text())
+    }
+}
+
+/// A section while its lines are read; ranges are in the original text.
+struct Section<'a> {
+    name: &'a str,
+    head: Range<usize>,
+    kind: Option<(&'a str, Range<usize>)>,
+    url: Option<(&'a str, Range<usize>)>,
+    debug: bool,
+}
+
+/// A mistake at a range of the original text, with a second place if there is one.
+struct Mistake {
+    code: &'static str,
+    message: String,
+    span: Range<usize>,
+    note: Option<(Range<usize>, &'static str)>,
+    help: Option<String>,
+}
+
+/// Reads the text of a `device.conf`.
+///
+/// # Errors
+/// All mistakes, each with its line; texts that may hold secrets are masked.
+pub fn parse(name: &str, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
+    let mut reader = Reader::default();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        reader.line(line, at);
+        at += line.len();
+    }
+    let (sections, mistakes, secrets) = reader.finish();
+    let redacted = Redacted::new(name, text, &secrets);
+    if !mistakes.is_empty() {
+        return Err(mistakes
+            .into_iter()
+            .map(|mistake| diagnostic(mistake, &redacted))
+            .collect());
+    }
+    let mark = |span: &Range<usize>| Mark {
+        source: Arc::clone(&redacted.source),
+        span: redacted.span(span),
+    };
+    Ok(sections
+        .into_iter()
+        .map(|section| {
+            let (url, url_span) = section.url.expect("checked when the section ended");
+            let (kind, _) = section.kind.expect("checked when the section ended");
+            Entry {
+                name: section.name.to_owned(),
+                kind: kind.to_owned(),
+                debug: section.debug,
+                head: mark(&section.head),
+                url: mark(&url_span),
+                url_text: url.to_owned().into(),
+            }
+        })
+        .collect())
+}
+
+/// Two files of a directory with the same section.
+pub(super) fn duplicate(first: &Entry, second: &Entry) -> Diagnostic {
+    Diagnostic::error(
+        "device-conf-duplicate",
+        format!("device {} is defined twice", second.name),
+    )
+    .at(&second.head.source, second.head.span.clone(), "again here")
+    .at(&first.head.source, first.head.span.clone(), "first here")
+}
+
+fn diagnostic(mistake: Mistake, redacted: &Redacted) -> Diagnostic {
+    let source: &Arc<Source> = &redacted.source;
+    let mut found = Diagnostic::error(mistake.code, mistake.message).at(
+        source,
+        redacted.span(&mistake.span),
+        "",
+    );
+    if let Some((span, text)) = mistake.note {
+        found = found.at(source, redacted.span(&span), text);
+    }
+    found.help = mistake.help;
+    found
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    sections: Vec<Section<'a>>,
+    mistakes: Vec<Mistake>,
+    secrets: Vec<Range<usize>>,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: &'a str, at: usize) {
+        let text = line.trim();
+        let start = at + (line.len() - line.trim_start().len());
+        let span = start..start + text.len();
+        if text.is_empty() {
+            return;
+        }
+        if text.starts_with('#') {
+            // Entries are parked in comments, passwords and all.
+            if text.contains("://") {
+                self.secrets.push(start + 1..span.end);
+            }
+            return;
+        }
+        if let Some(name) = text
+            .strip_prefix('[')
+            .and_then(|text| text.strip_suffix(']'))
+        {
+            self.section(name, span);
+            return;
+        }
+        let (key, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let value = value.trim();
+        let value_span = span.end - value.len()..span.end;
+        if let Some(secret) = legacy_url::secret_range(value) {
+            self.secrets
+                .push(value_span.start + secret.start..value_span.start + secret.end);
+        }
+        self.entry(key, value, span, value_span);
+    }
+
+    fn section(&mut self, name: &'a str, span: Range<usize>) {
+        self.end_section();
+        let legal = !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+        if !legal {
+            self.mistake(
+                "device-conf-name",
+                format!("`{name}` is not a name for a device"),
+                span.clone(),
+            )
+            .help = Some("names consist of letters, digits, `_`, `.` and `-`".to_owned());
+        }
+        let first = self
+            .sections
+            .iter()
+            .find(|section| section.name == name)
+            .map(|section| section.head.clone());
+        if let Some(first) = first {
+            self.mistake(
+                "device-conf-duplicate",
+                format!("device {name} is defined twice"),
+                span.clone(),
+            )
+            .note = Some((first, "first here"));
+        }
+        self.sections.push(Section {
+            name,
+            head: span,
+            kind: None,
+            url: None,
+            debug: false,
+        });
+    }
+
+    fn entry(
+        &mut self,
+        key: &'a str,
+        value: &'a str,
+        span: Range<usize>,
+        value_span: Range<usize>,
+    ) {
+        let key_span = span.start..span.start + key.len();
+        if self.sections.is_empty() {
+            self.mistake(
+                "device-conf-section",
+                format!("`{key}` stands before any section"),
+                key_span,
+            )
+            .help = Some(
+                "begin with the device's name in brackets: `[switch1.example.com]`".to_owned(),
+            );
+            return;
+        }
+        let section = self.sections.last_mut().expect("there is one");
+        match (key, value) {
+            ("debug", "") => section.debug = true,
+            ("type" | "url", "") => {
+                self.mistake(
+                    "device-conf-entry",
+                    format!("`{key}` has no value"),
+                    key_span,
+                );
+            }
+            ("type", _) => section.kind = Some((value, value_span)),
+            ("url", _) => section.url = Some((value, value_span)),
+            _ => {
+                let line = if value.is_empty() {
+                    key.to_owned()
+                } else {
+                    format!("{key} {}", legacy_url::shown(value))
+                };
+                let help = match nearest(key, KEYS) {
+                    Some(known) if known != key => Some(format!("did you mean `{known}`?")),
+                    _ => Some("known entries: `type NAME`, `url URL`, `debug`".to_owned()),
+                };
+                self.mistake(
+                    "device-conf-entry",
+                    format!("Invalid entry: {line}"),
+                    key_span,
+                )
+                .help = help;
+            }
+        }
+    }
+
+    fn end_section(&mut self) {
+        let Some(section) = self.sections.last() else {
+            return;
+        };
+        let (head, name) = (section.head.clone(), section.name);
+        let (kind, url) = (section.kind.is_none(), section.url.is_none());
+        for (missing, key) in [(kind, "type"), (url, "url")] {
+            if missing {
+                self.mistake(
+                    "device-conf-missing",
+                    format!("device {name} has no `{key}`"),
+                    head.clone(),
+                );
+            }
+        }
+    }
+
+    fn mistake(&mut self, code: &'static str, message: String, span: Range<usize>) -> &mut Mistake {
+        self.mistakes.push(Mistake {
+            code,
+            message,
+            span,
+            note: None,
+            help: None,
+        });
+        self.mistakes.last_mut().expect("just pushed")
+    }
+
+    fn finish(mut self) -> (Vec<Section<'a>>, Vec<Mistake>, Vec<Range<usize>>) {
+        self.end_section();
+        self.mistakes.sort_by_key(|mistake| mistake.span.start);
+        (self.sections, self.mistakes, self.secrets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_become_devices() {
+        let text = "# comment\n\n[switch1.example.com]\ntype cisco_ios\nurl file:///etc/sw1.conf\ndebug\n\n[lb1]\n  type f5\n  url https://admin:s3cret@lb1:8443/\n";
+        let entries = parse("device.conf", text).unwrap();
+        assert_eq!(entries.len(), 2);
+        assert_eq!(
+            (
+                entries[0].name.as_str(),
+                entries[0].kind.as_str(),
+                entries[0].debug,
+                entries[0].line()
+            ),
+            ("switch1.example.com", "cisco_ios", true, 3)
+        );
+        assert_eq!(entries[1].line(), 8);
+        assert_eq!(entries[1].url_text(), "https://admin:s3cret@lb1:8443/");
+        assert_eq!(entries[1].shown_url(), "https://••••@lb1:8443/");
+        assert!(!entries[1].url.source.text.contains("s3cret"));
+        assert!(!format!("{entries:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn every_mistake_is_told_with_its_own_line() {
+        // Line, message, help.
+        type Told = &'static [(usize, &'static str, &'static str)];
+        let cases: [(&str, Told); 8] = [
+            (
+                "[a]\ntype x\nulr ssh://u:s3cret@h/\nurl file:///x\n",
+                &[(3, "Invalid entry: ulr ssh://••••@h/", "did you mean `url`?")],
+            ),
+            (
+                "\n\ntype x\n[a]\ntype x\nurl file:///x",
+                &[(3, "`type` stands before any section", "begin with")],
+            ),
+            ("[a]\ntype x\n", &[(1, "device a has no `url`", "")]),
+            (
+                "# c\n[a]\nurl file:///x\n",
+                &[(2, "device a has no `type`", "")],
+            ),
+            (
+                "[a]\ntype x\nurl file:///x\n\n[b]\ntype x\nurl file:///x\n[a]\ntype x\nurl file:///x\n",
+                &[(8, "device a is defined twice", "")],
+            ),
+            (
+                "[a b]\ntype x\nurl file:///x\n",
+                &[(1, "`a b` is not a name for a device", "names consist")],
+            ),
+            (
+                "[a]\ntype\nurl file:///x\ndebug yes\n",
+                &[
+                    (1, "device a has no `type`", ""),
+                    (2, "`type` has no value", ""),
+                    (4, "Invalid entry: debug yes", "known entries"),
+                ],
+            ),
+            (
+                "[a]\r\ntype = x\r\nurl file:///x\r\nname y\r\n",
+                &[(4, "Invalid entry: name y", "known entries")],
+            ),
+        ];
+        for (text, expected) in cases {
+            let mistakes = parse("device.conf", text).expect_err(text);
+            assert_eq!(mistakes.len(), expected.len(), "{text:?}: {mistakes:?}");
+            for (found, (line, message, help)) in mistakes.iter().zip(expected) {
+                let label = &found.labels[0];
+                assert_eq!(label.source.position(label.span.start).0, *line, "{text:?}");
+                assert_eq!(found.message, *message, "{text:?}");
+                assert!(
+                    found.help.as_deref().unwrap_or("").starts_with(help),
+                    "{:?}",
+                    found.help
+                );
+                assert!(!format!("{found:?}").contains("s3cret"), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_repeated_section_cites_both_lines() {
+        let text = "[a]\ntype x\nurl file:///x\n[a]\ntype x\nurl file:///x\n";
+        let found = &parse("device.conf", text).unwrap_err()[0];
+        let lines: Vec<_> = found
+            .labels
+            .iter()
+            .map(|label| label.source.position(label.span.start).0)
+            .collect();
+        assert_eq!(lines, [4, 1]);
+    }
+}

@@ -1,0 +1,223 @@
+use std::collections::BTreeMap;
+
+use super::*;
+
+struct Fixed {
+    files: BTreeMap<&'static str, &'static str>,
+    variables: BTreeMap<&'static str, &'static str>,
+}
+
+impl World for Fixed {
+    fn read(&self, path: &Path) -> std::io::Result<String> {
+        self.files
+            .get(path.to_str().unwrap())
+            .map(|text| (*text).to_owned())
+            .ok_or_else(|| std::io::ErrorKind::NotFound.into())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).map(|text| (*text).to_owned())
+    }
+}
+
+fn world() -> Fixed {
+    Fixed {
+        files: BTreeMap::from([
+            ("/c/common.conf", "user: ops\nport: 2222\n"),
+            ("/c/loop.conf", "include \"loop.conf\"\n"),
+        ]),
+        variables: BTreeMap::from([("SW_PASS", "from env")]),
+    }
+}
+
+/// The value as JSON, which these tests may see.
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(truth) => (*truth).into(),
+        Value::Integer(number) => (*number).into(),
+        Value::Float(number) => (*number).into(),
+        Value::String(text) => text.clone().into(),
+        Value::List(items) => items.iter().map(|item| json(&item.value)).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|field| (field.key.clone(), json(&field.node.value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+    }
+}
+
+#[test]
+fn what_configuration_files_use_is_read() {
+    let cases = [
+        (
+            "json",
+            r#"{"host":"h","port":22,"ok":true}"#,
+            r#"{"host":"h","port":22,"ok":true}"#,
+        ),
+        (
+            "no braces, both signs",
+            "host: h\nport = 22 # ssh\n",
+            r#"{"host":"h","port":22}"#,
+        ),
+        (
+            "whole fractions",
+            "a: 2.0\nb: 2.5\nc: -3",
+            r#"{"a":2,"b":2.5,"c":-3}"#,
+        ),
+        (
+            "quoted numbers stay text",
+            "port: \"22\"",
+            r#"{"port":"22"}"#,
+        ),
+        (
+            "unquoted text",
+            "host: sw1.example.com\nuser: two words ",
+            r#"{"host":"sw1.example.com","user":"two words"}"#,
+        ),
+        ("pieces", "a: \"x\"y \"z\"", r#"{"a":"xy z"}"#),
+        (
+            "dotted and nested",
+            "a.b: 1\na { c = 2 }\n",
+            r#"{"a":{"b":1,"c":2}}"#,
+        ),
+        ("later wins", "a: 1\na: 2", r#"{"a":2}"#),
+        (
+            "lists by lines",
+            "l: [1\n2, 3,\n]\nl += 4",
+            r#"{"l":[1,2,3,4]}"#,
+        ),
+        ("comments", "// x\na: 1 // y\n# z\n", r#"{"a":1}"#),
+        (
+            "three quotes",
+            "a: \"\"\"x \"q\"\ny\"\"\"",
+            r#"{"a":"x \"q\"\ny"}"#,
+        ),
+        (
+            "escapes",
+            r#"a: "\u00e4\n\ud83d\ude00""#,
+            r#"{"a":"ä\n😀"}"#,
+        ),
+        (
+            "substitution",
+            "h: sw1\nhost: ${h}.example.com",
+            r#"{"h":"sw1","host":"sw1.example.com"}"#,
+        ),
+        (
+            "environment",
+            "password: ${SW_PASS}\nx: ${?NOPE}",
+            r#"{"password":"from env"}"#,
+        ),
+        ("default and override", "a: 1\na: ${?NOPE}", r#"{"a":1}"#),
+        (
+            "include",
+            "include \"common.conf\"\nport: 22",
+            r#"{"user":"ops","port":22}"#,
+        ),
+        (
+            "include inside",
+            "a { include file(\"common.conf\") }",
+            r#"{"a":{"user":"ops","port":2222}}"#,
+        ),
+        (
+            "optional include",
+            "include \"nope.conf\"\na: 1",
+            r#"{"a":1}"#,
+        ),
+        ("empty", "", "{}"),
+        (
+            "windows line ends",
+            "a: 1\r\nb: x\r\n",
+            r#"{"a":1,"b":"x"}"#,
+        ),
+    ];
+    for (name, text, expected) in cases {
+        let node = read(Path::new("/c/d.conf"), text, &world())
+            .unwrap_or_else(|error| panic!("{name}: {}", error.message));
+        let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
+        assert_eq!(json(&node.value), expected, "{name}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_their_line_and_without_values() {
+    let cases = [
+        (
+            "password: \"s3cret\nhost: x",
+            "the closing quote is missing on this line (line 1)",
+            1,
+        ),
+        (
+            "host: x\npassword s3cret\n",
+            "`:` or `=` is missing after the key (line 2)",
+            2,
+        ),
+        ("a: 1\nb: {\n c: s3cret", "`}` is missing (line 3)", 3),
+        (
+            "password: s3cret!x",
+            "a value with this character must be in quotes",
+            1,
+        ),
+        (
+            "a: 1\npassword: ${NOPE}",
+            "nothing is known by the name `NOPE`",
+            2,
+        ),
+        (
+            "a: ${b}\nb: ${a}",
+            "substitutions refer to each other in a circle",
+            0,
+        ),
+        (
+            "a: {x: 1} s3cret",
+            "an object cannot stand beside a string",
+            1,
+        ),
+        (
+            "include required(\"nope.conf\")",
+            "cannot include /c/nope.conf",
+            1,
+        ),
+        (
+            "include \"loop.conf\"",
+            "cannot include /c/loop.conf: it includes itself",
+            1,
+        ),
+    ];
+    for (text, message, line) in cases {
+        let Err(error) = read(Path::new("/c/d.conf"), text, &world()) else {
+            panic!("{text:?} was accepted");
+        };
+        assert!(
+            error.message.starts_with(message),
+            "{text:?}: {}",
+            error.message
+        );
+        let label = &error.labels[0];
+        if line > 0 {
+            assert_eq!(label.source.position(label.span.start).0, line, "{text:?}");
+        }
+        assert!(
+            !label.source.text.contains("s3cret"),
+            "{:?}",
+            label.source.text
+        );
+        assert!(!error.message.contains("s3cret"), "{}", error.message);
+    }
+}
+
+#[test]
+fn the_text_that_findings_show_has_keys_and_no_values() {
+    let text = "{\"host\":\"h\",\"password\":\"s3cret\"} # was: 0ld\n";
+    let node =
+        read(Path::new("/c/d.conf"), text, &world()).unwrap_or_else(|e| panic!("{}", e.message));
+    let Value::Object(fields) = &node.value else {
+        panic!()
+    };
+    let mark = &fields[1].key_mark;
+    assert_eq!(
+        mark.source.text,
+        "{\"host\":••••,\"password\":••••} #••••\n"
+    );
+    assert_eq!(&mark.source.text[mark.span.clone()], "\"password\"");
+}
