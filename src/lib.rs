@@ -8,5 +8,6 @@ pub mod clock;
 pub mod diagnostic;
 pub mod fleet;
 pub mod inventory;
+pub mod route;
 pub mod store;
 pub mod telemetry;

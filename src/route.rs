@@ -1,0 +1,214 @@
+//! Which resource of a catalog is for a device, which for a host.
+//!
+//! A function of the catalog and of the models; nothing is read and nothing is said. What follows
+//! from it, skipping or refusing, is decided by [`Mixed`] and told by `validate` and by the run.
+//! Source: `docs/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
+
+mod host_type;
+
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use switchtender_devices::model::{RunsOn, TypeModel};
+
+use crate::catalog::{Catalog, Kind};
+
+/// What is to be done about a catalog that mixes resources of hosts and devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mixed {
+    /// The misplaced resources are skipped and listed.
+    #[default]
+    Warn,
+    /// The catalog is not applied.
+    Refuse,
+    /// The misplaced resources are skipped without a word, as Puppet does.
+    Silent,
+}
+
+impl FromStr for Mixed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "warn" => Ok(Mixed::Warn),
+            "refuse" => Ok(Mixed::Refuse),
+            "silent" => Ok(Mixed::Silent),
+            _ => Err(format!("`{text}` is none of warn, refuse, silent")),
+        }
+    }
+}
+
+/// Where a resource is applied.
+#[derive(Clone, Debug)]
+pub enum Destination {
+    /// A class, a defined type or a stage: applied nowhere, it only holds others.
+    Container,
+    Device(Arc<TypeModel>),
+    /// On both sides. Without a model it is one of Puppet's own (`notify`, `schedule`).
+    Both(Option<Arc<TypeModel>>),
+    Host,
+    /// A type that neither Puppet nor any model knows. Never taken for a host's.
+    Unknown,
+}
+
+impl Destination {
+    /// Skipped when the catalog is applied to a device.
+    pub fn only_host(&self) -> bool {
+        matches!(self, Destination::Host)
+    }
+
+    /// Skipped when the catalog is applied to a host.
+    pub fn only_device(&self) -> bool {
+        matches!(self, Destination::Device(_))
+    }
+
+    /// The model by which the resource is read, if it has one.
+    pub fn model(&self) -> Option<&Arc<TypeModel>> {
+        match self {
+            Destination::Device(model) | Destination::Both(Some(model)) => Some(model),
+            _ => None,
+        }
+    }
+}
+
+/// The destination of each resource, in the catalog's order. `model` finds a type by its
+/// lower-case name.
+pub fn route(
+    catalog: &Catalog,
+    model: impl Fn(&str) -> Option<Arc<TypeModel>>,
+) -> Vec<Destination> {
+    // A catalog has few types and many resources of each.
+    let mut known: HashMap<(&str, bool), Destination> = HashMap::new();
+    catalog
+        .resources
+        .iter()
+        .map(|resource| {
+            let typed = is_typed(resource.kind, catalog.format);
+            known
+                .entry((resource.reference.type_name(), typed.is_some()))
+                .or_insert_with(|| {
+                    let name = resource.reference.model_name();
+                    match typed {
+                        None => Destination::Container,
+                        Some(unknown) => destination(&name, &model).unwrap_or(unknown),
+                    }
+                })
+                .clone()
+        })
+        .collect()
+}
+
+/// Whether a resource has a type that does something, and what it is if nobody knows the type.
+/// From format 2 on the kind decides; before, unknown names are defined types.
+fn is_typed(kind: Kind, format: u64) -> Option<Destination> {
+    match kind {
+        Kind::Compilable => Some(Destination::Unknown),
+        _ if format >= 2 => None,
+        Kind::Class => None,
+        _ => Some(Destination::Container),
+    }
+}
+
+fn destination(name: &str, model: impl Fn(&str) -> Option<Arc<TypeModel>>) -> Option<Destination> {
+    match name {
+        "class" | "stage" | "component" | "whit" | "node" => return Some(Destination::Container),
+        _ => {}
+    }
+    if let Some(model) = model(name) {
+        return Some(match model.runs_on {
+            RunsOn::Device => Destination::Device(model),
+            RunsOn::Both => Destination::Both(Some(model)),
+            RunsOn::Host => Destination::Host,
+        });
+    }
+    match name {
+        "notify" | "schedule" => Some(Destination::Both(None)),
+        _ if host_type::is_host_type(name) => Some(Destination::Host),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchtender_devices::diagnostic::Source;
+    use switchtender_devices::model;
+
+    use super::*;
+    use crate::catalog::{Loading, load};
+
+    fn words(format: u64, resources: &[(&str, &str)]) -> Vec<&'static str> {
+        let resources: Vec<String> = resources
+            .iter()
+            .map(|(name, kind)| {
+                let kind = match *kind {
+                    "" => String::new(),
+                    kind => format!(r#", "kind": "{kind}""#),
+                };
+                format!(r#"{{"type": "{name}", "title": "t{name}"{kind}}}"#)
+            })
+            .collect();
+        let text = format!(
+            r#"{{"name": "n", "catalog_format": {format}, "resources": [{}]}}"#,
+            resources.join(",")
+        );
+        let catalog = load(&Source::new("c", text), &Loading::default()).unwrap();
+        let models = |name: &str| {
+            let runs_on = match name {
+                "network_vlan" => "device",
+                "site_probe" => "both",
+                "site_cron" => "host",
+                _ => return None,
+            };
+            let text = format!(
+                "schema = 1\ntype = \"{name}\"\ndoc = \"x\"\nruns_on = \"{runs_on}\"\n\
+                 [attr.name]\nrole = \"namevar\"\n"
+            );
+            Some(Arc::new(
+                model::load::load(&Source::new("m", text)).unwrap(),
+            ))
+        };
+        route(&catalog, models)
+            .iter()
+            .map(|destination| match destination {
+                Destination::Container => "container",
+                Destination::Device(_) => "device",
+                Destination::Both(Some(_)) => "both",
+                Destination::Both(None) => "both, built in",
+                Destination::Host => "host",
+                Destination::Unknown => "unknown",
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_model_decides_then_puppets_own_types_and_nothing_is_a_host_type_by_default() {
+        let cases = [
+            ("Network_vlan", "device"),
+            ("Site_probe", "both"),
+            ("Site_cron", "host"),
+            ("File", "host"),
+            ("Notify", "both, built in"),
+            ("Schedule", "both, built in"),
+            ("Stage", "container"),
+            ("Ios_anything", "unknown"),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(words(2, &[(name, "compilable_type")]), [expected], "{name}");
+        }
+    }
+
+    #[test]
+    fn the_kind_decides_from_format_2_and_the_name_before() {
+        let kinds = [
+            ("Class", "class"),
+            ("Site::Unit", "defined_type"),
+            ("Node", "unknown"),
+            ("File", ""),
+            ("Network_vlan", "defined_type"),
+        ];
+        assert_eq!(words(2, &kinds), ["container"; 5]);
+        let old = [("Site::Unit", ""), ("File", ""), ("Network_vlan", "")];
+        assert_eq!(words(1, &old), ["container", "host", "device"]);
+    }
+}
