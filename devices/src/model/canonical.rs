@@ -18,18 +18,39 @@ use crate::value::{Attributes, Value};
 #[error("{attribute}: {message}")]
 pub struct ValueError {
     pub attribute: String,
+    pub kind: ValueErrorKind,
     /// In lower case, without the attribute's name.
     pub message: String,
     pub help: Option<String>,
+}
+
+/// What is wrong, for whoever sorts or counts such errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueErrorKind {
+    /// The type has no such attribute.
+    Unknown,
+    /// The attribute does not take the value.
+    Refused,
+    /// The attribute is needed and has no value.
+    Missing,
+    /// A rule between attributes is broken.
+    Rule,
 }
 
 impl ValueError {
     pub fn new(attribute: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             attribute: attribute.into(),
+            kind: ValueErrorKind::Refused,
             message: message.into(),
             help: None,
         }
+    }
+
+    #[must_use]
+    pub fn of(mut self, kind: ValueErrorKind) -> Self {
+        self.kind = kind;
+        self
     }
 
     #[must_use]
@@ -73,10 +94,13 @@ impl TypeModel {
                         .collect();
                     errors.push(
                         ValueError::new(name, "is not given and the title does not tell it")
+                            .of(ValueErrorKind::Missing)
                             .help(format!("the title is read as {}", patterns.join(" or "))),
                     );
                 }
-                None if model.required => errors.push(ValueError::new(name, "is required")),
+                None if model.required => {
+                    errors.push(ValueError::new(name, "is required").of(ValueErrorKind::Missing));
+                }
                 None => {}
             }
         }
@@ -131,7 +155,8 @@ impl TypeModel {
     }
 
     fn unknown(&self, attribute: &str) -> ValueError {
-        let error = ValueError::new(attribute, format!("{} has no such attribute", self.name));
+        let error = ValueError::new(attribute, format!("{} has no such attribute", self.name))
+            .of(ValueErrorKind::Unknown);
         match nearest(attribute, self.attributes.keys().map(String::as_str)) {
             Some(known) => error.help(format!("did you mean `{known}`?")),
             None => error,
@@ -194,7 +219,7 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
         RuleKind::Forbidden if !given.is_empty() => (given[0], misplaced(rule)),
         _ => return None,
     };
-    let error = ValueError::new(attribute, message);
+    let error = ValueError::new(attribute, message).of(ValueErrorKind::Rule);
     Some(if rule.doc.is_empty() {
         error
     } else {
