@@ -6,6 +6,8 @@
 pub mod completions;
 pub mod exit;
 pub mod man;
+pub mod run;
+pub mod view;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
