@@ -5,6 +5,7 @@
 
 pub mod completions;
 pub mod exit;
+pub mod inventory;
 pub mod man;
 pub mod run;
 pub mod view;
@@ -77,14 +78,15 @@ impl Global {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Completions(completions::Args),
+    Inventory(inventory::Args),
     Man(man::Args),
 }
 
 impl Command {
     fn run(self, global: &Global) -> Result<Exit, CommandError> {
-        let _ = global;
         match self {
             Command::Completions(args) => completions::run(&args),
+            Command::Inventory(args) => inventory::run(&args, global),
             Command::Man(args) => man::run(&args),
         }
     }

@@ -2,7 +2,11 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::process::ExitCode;
+
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::terminal::{self, Look};
 
 /// How a command ended when it could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +25,8 @@ pub struct CommandError {
     pub source: Option<Box<dyn Error + Send + Sync>>,
     /// What to do about it.
     pub hint: Option<String>,
+    /// Findings in files, shown before the message.
+    pub findings: Vec<Diagnostic>,
     pub exit: u8,
 }
 
@@ -30,7 +36,16 @@ impl CommandError {
             message: message.into(),
             source: None,
             hint: None,
+            findings: Vec::new(),
             exit: 1,
+        }
+    }
+
+    /// Findings in files that stand in the way; they speak for themselves.
+    pub fn findings(findings: Vec<Diagnostic>) -> Self {
+        Self {
+            findings,
+            ..Self::new("")
         }
     }
 
@@ -60,7 +75,11 @@ impl CommandError {
         } else {
             ("", "", "")
         };
-        let mut text = format!("{red}error{plain}: {}", self.message);
+        let mut text = terminal::render_all(&self.findings, Look { colours: colored });
+        if self.message.is_empty() {
+            return text.trim_end().to_owned();
+        }
+        let _ = write!(text, "{red}error{plain}: {}", self.message);
         let mut cause: Option<&dyn Error> =
             self.source.as_deref().map(|source| source as &dyn Error);
         while let Some(error) = cause {
@@ -74,6 +93,11 @@ impl CommandError {
     }
 }
 
+/// Writes to standard output. A reader that has gone away (`| head`) is not an error.
+pub fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
 /// Prints an error, if there is one, and gives the process its exit code.
 #[allow(
     clippy::print_stderr,
@@ -83,9 +107,7 @@ pub fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
     match result {
         Ok(exit) => ExitCode::from(exit.0),
         Err(error) => {
-            if !error.message.is_empty() {
-                eprintln!("{}", error.text(colored));
-            }
+            eprintln!("{}", error.text(colored));
             ExitCode::from(error.exit)
         }
     }

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::exit::CommandError;
+use crate::inventory;
+
 /// Which devices and catalogs.
 #[derive(Debug, clap::Args)]
 pub struct Subject {
@@ -41,6 +44,22 @@ pub struct Selection {
     /// Only devices with this label (repeatable; all must match)
     #[arg(short, long, value_name = "KEY=VALUE")]
     pub label: Vec<String>,
+}
+
+impl Selection {
+    /// The selection as the inventory understands it.
+    pub fn parse(&self) -> Result<inventory::Selection, CommandError> {
+        let labels = self
+            .label
+            .iter()
+            .map(|label| label.parse::<inventory::LabelSelector>());
+        Ok(inventory::Selection {
+            targets: self.target.clone(),
+            labels: labels
+                .collect::<Result<_, _>>()
+                .map_err(CommandError::new)?,
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -26,7 +26,7 @@ fn literal(value: &Value) -> String {
         Value::Float(number) => format!("{number:?}"),
         Value::String(text) | Value::Symbol(text) => string(text),
         Value::List(items) => {
-            let items: Vec<_> = items.iter().map(|item| literal(item)).collect();
+            let items: Vec<_> = items.iter().map(literal).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Hash(entries) => {
@@ -49,7 +49,7 @@ fn literal(value: &Value) -> String {
             )
         }
         Value::Deferred { name, arguments } => {
-            let arguments: Vec<_> = arguments.iter().map(|item| literal(item)).collect();
+            let arguments: Vec<_> = arguments.iter().map(literal).collect();
             format!("Deferred({}, [{}])", string(name), arguments.join(", "))
         }
     }
