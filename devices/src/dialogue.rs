@@ -17,6 +17,8 @@ mod screen;
 mod tests;
 pub mod verdict;
 
-pub use engine::{Answer, Dialogue, Event, Input, Prompt, Question};
+pub use engine::{Answer, Dialogue, Event, Input, Prompt, Question, Secret, SecretState};
 pub use rules::{Class, Rules};
-pub use verdict::Verdict;
+#[cfg(test)]
+pub(crate) use tests::rules as rules_for_tests;
+pub use verdict::{Refusal, Verdict};

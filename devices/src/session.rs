@@ -3,7 +3,20 @@
 //! A [`Session`] is one logged-in connection. It sends reads and operations and attributes each
 //! answer; what to send is decided elsewhere.
 
+mod cli;
+mod error;
+mod guard;
+mod mask;
+mod open;
+mod protocol;
+mod ssh;
 pub mod target;
+mod transcript;
+mod wire;
+
+pub use error::{SessionError, SessionErrorKind};
+pub use open::open;
+pub use protocol::{Dialect, Protocol};
 
 use std::time::Duration;
 
@@ -35,8 +48,20 @@ pub trait Session: Send {
         stop: &CancellationToken,
     ) -> Vec<OperationResult>;
 
+    /// Makes the running configuration the one that the device starts with. Returns its words.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    async fn save(&mut self) -> Result<String, SessionError>;
+
     /// Leaves configuration mode, logs off and ends the connection, within a time limit.
     async fn close(&mut self) -> Vec<String>;
+
+    /// What people should know of how the session came about: a key stored or not checked.
+    fn notes(&self) -> &[String];
+
+    /// Facts about the connection itself, such as the negotiated algorithms.
+    fn facts(&self) -> Vec<(&'static str, String)>;
 
     fn statistics(&self) -> Statistics;
 }
@@ -60,21 +85,4 @@ pub struct Statistics {
     pub reads: u64,
     /// Time until the session was ready.
     pub login: Duration,
-}
-
-/// Why a session could not be opened, or ended.
-///
-/// Messages carry device and command, never a secret. `hint` says what to do.
-#[derive(Debug, thiserror::Error)]
-#[error("{device}: {kind}")]
-pub struct SessionError {
-    pub device: String,
-    pub kind: SessionErrorKind,
-}
-
-/// What went wrong with a session. More kinds are added where the session is built.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionErrorKind {
-    #[error("cannot reach {address}: {why}")]
-    Unreachable { address: String, why: String },
 }

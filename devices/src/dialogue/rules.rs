@@ -15,8 +15,6 @@ pub struct Rules {
     pub port: u16,
     /// What ends a line that we send.
     pub newline: String,
-    /// Longest line that the device takes, in bytes.
-    pub line_limit: usize,
     /// How much may be written before its prompts are seen.
     pub window: Window,
     /// Lines that are no part of any answer: log messages, time stamps.

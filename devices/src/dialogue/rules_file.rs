@@ -30,7 +30,6 @@ impl Rules {
                 .and_then(|port| u16::try_from(port).ok())
                 .unwrap_or(22),
             newline: connection.string("newline").unwrap_or_else(|| "\r".into()),
-            line_limit: size(&connection, "line_limit").unwrap_or(254),
             window: connection
                 .table("window")
                 .map_or(Window::DEFAULT, |table| window(&table)),

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::verdict::Refusal;
 use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::secret::Text;
 
-fn rules(platform: &str) -> Arc<Rules> {
+pub(crate) fn rules(platform: &str) -> Arc<Rules> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("definitions")
         .join(platform)
@@ -234,8 +233,6 @@ fn enable(value: Option<&str>) -> (Dialogue, Arc<Rules>) {
     });
     (dialogue, rules)
 }
-
-use super::engine::{Secret, SecretState};
 
 #[test]
 fn the_enable_secret_is_sent_only_when_it_is_asked_for() {

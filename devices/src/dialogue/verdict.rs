@@ -10,6 +10,8 @@ pub struct Verdict {
     pub refused: Option<Refusal>,
     /// What else the device said, warnings included.
     pub said: Vec<String>,
+    /// Some of it is nothing that the rules know.
+    pub surprising: bool,
 }
 
 /// Why a line did not take effect.
@@ -29,6 +31,7 @@ impl Verdict {
         let mut said = Vec::new();
         let mut error = None;
         let mut mark = None;
+        let mut surprising = false;
         for line in &answer.output {
             if line.trim().is_empty() {
                 continue;
@@ -39,7 +42,8 @@ impl Verdict {
             }
             match rules.classify(line) {
                 Some(Class::Ignore) => continue,
-                None | Some(Class::Warning) => {}
+                Some(Class::Warning) => {}
+                None => surprising = true,
                 Some(class) => error = error.or(Some(class)),
             }
             said.push(line.trim().to_owned());
@@ -59,7 +63,11 @@ impl Verdict {
         } else {
             Some(Refusal::NoText)
         };
-        Verdict { refused, said }
+        Verdict {
+            refused,
+            said,
+            surprising,
+        }
     }
 
     /// Judges the answer to a read. What is read may hold anything, so only an error in place of

@@ -29,6 +29,20 @@ pub struct Target {
     pub transcript: Option<PathBuf>,
 }
 
+impl Target {
+    /// Every secret in it, for whoever must mask them.
+    pub fn secrets(&self) -> Vec<&SecretString> {
+        let own = [
+            &self.password,
+            &self.enable_password,
+            &self.ssh.passphrase,
+            &self.rest.token,
+        ];
+        let jump = self.ssh.jump.iter().flat_map(|jump| jump.secrets());
+        own.into_iter().flatten().chain(jump).collect()
+    }
+}
+
 /// What only SSH needs.
 #[derive(Clone, Debug)]
 pub struct SshOptions {

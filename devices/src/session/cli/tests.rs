@@ -1,0 +1,684 @@
+//! The command line session against scripted peers in memory.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::dialogue::rules_for_tests;
+use crate::session::target::{
+    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, TlsPolicy,
+};
+
+/// A device in memory that prints back what it is sent.
+#[derive(Clone, Default)]
+struct Device {
+    /// The first prompt ends in `>`, and `enable` wants this secret.
+    enable: Option<&'static str>,
+    privilege: u8,
+    /// Lines that it answers by an error.
+    refuses: &'static [&'static str],
+    /// Lines that it answers by these words.
+    says: &'static [(&'static str, &'static str)],
+    /// Lines that it answers by a question; `Some`: what it says after anything but `n`.
+    asks: &'static [(&'static str, &'static str)],
+    /// It hangs up instead of answering this line.
+    drops_at: Option<&'static str>,
+    /// It says nothing more from this line on.
+    silent_at: Option<&'static str>,
+    /// It says nothing until it gets a line.
+    sleeps: bool,
+    banner: &'static str,
+}
+
+/// What the device saw: the prompt at which each line was taken, and how many pieces came.
+#[derive(Default)]
+struct Seen {
+    lines: Vec<String>,
+    pieces: usize,
+}
+
+type Log = Arc<Mutex<Seen>>;
+
+impl Device {
+    fn start(self) -> (DuplexStream, Log) {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let log = Log::default();
+        tokio::spawn(self.run(theirs, Arc::clone(&log)));
+        (ours, log)
+    }
+
+    async fn run(self, mut stream: DuplexStream, log: Log) {
+        let mut mode = String::new();
+        let mut level = if self.enable.is_some() { ">" } else { "#" };
+        let mut input = String::new();
+        let mut buffer = [0; 4096];
+        if !self.sleeps {
+            let hello = format!("{}\r\ncore1{level}", self.banner);
+            stream.write_all(hello.as_bytes()).await.expect("open");
+        }
+        loop {
+            // One line at a time, as a line editor takes them from what was typed ahead.
+            while !input.contains('\r') {
+                let count = stream.read(&mut buffer).await.unwrap_or(0);
+                if count == 0 {
+                    return;
+                }
+                log.lock().expect("free").pieces += 1;
+                input.push_str(&String::from_utf8_lossy(&buffer[..count]));
+            }
+            let (line, rest) = input.split_once('\r').expect("just seen");
+            let (line, rest) = (line.to_owned(), rest.to_owned());
+            input = rest;
+            let prompt = format!("core1{mode}{level}");
+            log.lock()
+                .expect("free")
+                .lines
+                .push(format!("{prompt}{line}"));
+            if self.drops_at == Some(line.as_str()) {
+                return;
+            }
+            if self.silent_at == Some(line.as_str()) {
+                std::future::pending::<()>().await;
+            }
+            let mut output = format!("{line}\r\n");
+            if let Some((_, question)) = self.asks.iter().find(|(asked, _)| *asked == line) {
+                output.push_str(question);
+                stream.write_all(output.as_bytes()).await.expect("open");
+                let key = stream.read(&mut buffer).await.unwrap_or(0);
+                let key = String::from_utf8_lossy(&buffer[..key]).into_owned();
+                log.lock()
+                    .expect("free")
+                    .lines
+                    .push(format!("answer {key:?}"));
+                let prompt = format!("\r\ncore1{mode}{level}");
+                stream.write_all(prompt.as_bytes()).await.expect("open");
+                continue;
+            }
+            if self.refuses.contains(&line.as_str()) {
+                output.push_str("            ^\r\n% Invalid input detected at '^' marker.\r\n\r\n");
+            } else if let Some((_, words)) = self.says.iter().find(|(said, _)| *said == line) {
+                output.push_str(words);
+                output.push_str("\r\n");
+            } else if line == "enable" {
+                output.push_str("Password: ");
+                stream.write_all(output.as_bytes()).await.expect("open");
+                output = "\r\n".to_owned();
+                for _ in 0..3 {
+                    let count = stream.read(&mut buffer).await.unwrap_or(0);
+                    let typed = String::from_utf8_lossy(&buffer[..count]).into_owned();
+                    log.lock()
+                        .expect("free")
+                        .lines
+                        .push(format!("secret {typed:?}"));
+                    if Some(typed.trim_end()) == self.enable {
+                        level = "#";
+                        break;
+                    }
+                    stream.write_all(b"\r\nPassword: ").await.expect("open");
+                }
+                if level == ">" {
+                    output.push_str("% Bad secrets\r\n\r\n");
+                }
+            } else if line == "show privilege" {
+                output.push_str(&format!(
+                    "Current privilege level is {}\r\n",
+                    self.privilege
+                ));
+            } else if line == "show clock" {
+                output.push_str("12:00:00\r\n");
+            } else if line == "exit" && mode.is_empty() {
+                return;
+            } else {
+                mode = match line.split(' ').next().unwrap_or_default() {
+                    "configure" => "(config)".to_owned(),
+                    "interface" => "(config-if)".to_owned(),
+                    "vlan" => "(config-vlan)".to_owned(),
+                    "end" => String::new(),
+                    "exit" => "(config)".to_owned(),
+                    _ => mode,
+                };
+            }
+            output.push_str(&format!("core1{mode}{level}"));
+            stream.write_all(output.as_bytes()).await.expect("open");
+        }
+    }
+}
+
+fn target() -> Target {
+    Target {
+        device: "core1".to_owned(),
+        host: "192.0.2.1".to_owned(),
+        port: None,
+        user: "admin".to_owned(),
+        password: Some(SecretString::from("pw-secret")),
+        enable_password: Some(SecretString::from("en-secret")),
+        ssh: SshOptions {
+            private_key: None,
+            passphrase: None,
+            agent: false,
+            host_key: HostKeyPolicy::Ignore,
+            algorithms: Algorithms::Modern,
+            jump: None,
+        },
+        rest: RestOptions {
+            token: None,
+            login: RestLogin::Auto,
+            login_provider: None,
+            tls: TlsPolicy::System,
+            proxy: None,
+        },
+        connect_timeout: Duration::from_secs(5),
+        command_timeout: Duration::from_secs(10),
+        transcript: None,
+    }
+}
+
+async fn open(device: Device, access: Access) -> (Result<CliSession, SessionErrorKind>, Log) {
+    let (stream, log) = device.start();
+    let terminal = Terminal {
+        stream: Box::new(stream),
+        end: EndReason::default(),
+        connection: None,
+    };
+    let reads = ["show clock".to_owned(), "show version".to_owned()];
+    let rules = rules_for_tests("cisco_ios");
+    let session = CliSession::open(&target(), terminal, &rules, (access, &reads)).await;
+    (session, log)
+}
+
+async fn ready(device: Device) -> (CliSession, Log) {
+    let (session, log) = open(device, Access::ReadWrite).await;
+    let mut session = session.expect("opened");
+    session.read(&[]).await.expect("set up");
+    let mut seen = log.lock().expect("free");
+    seen.lines.clear();
+    seen.pieces = 0;
+    drop(seen);
+    (session, log)
+}
+
+fn lines(log: &Log) -> Vec<String> {
+    log.lock().expect("free").lines.clone()
+}
+
+fn request(command: &str) -> ReadRequest {
+    ReadRequest {
+        name: command.to_owned(),
+        command: command.to_owned(),
+        optional: false,
+    }
+}
+
+fn operation(mode: &[&str], text: &str) -> Operation {
+    Operation {
+        attributes: vec!["x".to_owned()],
+        action: Action::Line(Line {
+            mode: mode.iter().map(|line| Text::plain(*line)).collect(),
+            text: (!text.is_empty()).then(|| Text::plain(text)),
+            body: Vec::new(),
+            may_ask: false,
+            warning: None,
+        }),
+    }
+}
+
+fn outcomes(results: &[OperationResult]) -> Vec<String> {
+    results
+        .iter()
+        .map(|result| match &result.outcome {
+            Outcome::Done { said } if said.is_empty() => "done".to_owned(),
+            Outcome::Done { said } => format!("done: {}", said.join("; ")),
+            Outcome::Refused { said } => format!("refused: {said}"),
+            Outcome::NotSent => "not sent".to_owned(),
+            Outcome::Unknown { why } => format!("unknown: {why}"),
+        })
+        .collect()
+}
+
+async fn commit(session: &mut CliSession, operations: &[Operation]) -> Vec<String> {
+    let results = session.commit(operations, &CancellationToken::new()).await;
+    assert_eq!(results.len(), operations.len());
+    outcomes(&results)
+}
+
+const DONE: &str = "done";
+
+#[tokio::test]
+async fn set_up_and_reads_go_out_together() {
+    let (session, log) = open(Device::default(), Access::ReadWrite).await;
+    let mut session = session.expect("opened");
+    let texts = session
+        .read(&[request("show clock"), request("show version")])
+        .await
+        .expect("read");
+    assert_eq!(texts, ["12:00:00\n", ""]);
+    assert_eq!(
+        lines(&log),
+        [
+            "core1#terminal length 0",
+            "core1#terminal width 511",
+            "core1#terminal no monitor",
+            "core1#show clock",
+            "core1#show version",
+        ]
+    );
+    assert_eq!(log.lock().expect("free").pieces, 1);
+    // The first prompt, and one for everything else.
+    assert_eq!(session.statistics().round_trips, 2);
+}
+
+#[tokio::test]
+async fn a_login_as_plain_user_becomes_privileged() {
+    let device = Device {
+        enable: Some("en-secret"),
+        privilege: 15,
+        ..Device::default()
+    };
+    let (session, log) = open(device, Access::ReadOnly).await;
+    session.expect("opened");
+    assert_eq!(
+        lines(&log),
+        [
+            "core1>terminal length 0",
+            "core1>enable",
+            "secret \"en-secret\\r\"",
+            "core1#show privilege",
+            "core1#terminal width 511",
+            "core1#terminal no monitor",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_enable_secret_is_tried_once() {
+    let device = Device {
+        enable: Some("another"),
+        ..Device::default()
+    };
+    let (session, log) = open(device, Access::ReadWrite).await;
+    let error = session.err().expect("refused");
+    assert!(
+        matches!(error, SessionErrorKind::EnableRefused { .. }),
+        "{error}"
+    );
+    let secrets: Vec<_> = lines(&log)
+        .into_iter()
+        .filter(|line| line.starts_with("secret"))
+        .collect();
+    assert_eq!(
+        secrets,
+        [
+            "secret \"en-secret\\r\"",
+            "secret \"\\r\"",
+            "secret \"\\r\""
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_level_that_is_too_low_is_told() {
+    let device = Device {
+        enable: Some("en-secret"),
+        privilege: 7,
+        ..Device::default()
+    };
+    let (session, _) = open(device, Access::ReadWrite).await;
+    let error = session.err().expect("refused");
+    assert_eq!(
+        error,
+        SessionErrorKind::Privilege {
+            said: "Current privilege level is 7".to_owned()
+        }
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sleeping_line_is_woken_by_one_empty_line() {
+    let device = Device {
+        sleeps: true,
+        ..Device::default()
+    };
+    let (session, log) = open(device, Access::ReadWrite).await;
+    let mut session = session.expect("opened");
+    let texts = session.read(&[request("show clock")]).await.expect("read");
+    assert_eq!(texts, ["12:00:00\n"]);
+    assert_eq!(lines(&log)[0], "core1#");
+}
+
+#[tokio::test]
+async fn a_resource_costs_two_round_trips_and_its_neighbour_too() {
+    let (mut session, log) = ready(Device::default()).await;
+    let vlan = |id: &str, name: &str| {
+        let mode = format!("vlan {id}");
+        vec![
+            operation(&[&mode], ""),
+            operation(&[&mode], &format!("name {name}")),
+            operation(&[&mode], "shutdown"),
+        ]
+    };
+    let before = session.statistics().round_trips;
+    assert_eq!(commit(&mut session, &vlan("10", "a")).await, [DONE; 3]);
+    // One more for `configure terminal`, once per session.
+    assert_eq!(session.statistics().round_trips - before, 3);
+    assert_eq!(commit(&mut session, &vlan("11", "b")).await, [DONE; 3]);
+    assert_eq!(session.statistics().round_trips - before, 5);
+    assert_eq!(
+        commit(&mut session, &[operation(&[], "ntp server 1")]).await,
+        [DONE]
+    );
+    assert_eq!(session.statistics().round_trips - before, 7);
+    session.read(&[request("show clock")]).await.expect("read");
+    assert_eq!(session.statistics().round_trips - before, 8);
+    assert_eq!(
+        lines(&log),
+        [
+            "core1#configure terminal",
+            "core1(config)#vlan 10",
+            "core1(config-vlan)#name a",
+            "core1(config-vlan)#shutdown",
+            "core1(config-vlan)#vlan 11",
+            "core1(config-vlan)#name b",
+            "core1(config-vlan)#shutdown",
+            "core1(config-vlan)#exit",
+            "core1(config)#ntp server 1",
+            "core1(config)#end",
+            "core1#show clock",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn lines_behind_a_refused_one_are_told_as_they_were_answered() {
+    let (mut session, log) = ready(Device {
+        refuses: &["speed 7"],
+        ..Device::default()
+    })
+    .await;
+    let mode = ["interface Gi1/0/1"];
+    let operations = [
+        operation(&mode, "description x"),
+        operation(&mode, "speed 7"),
+        operation(&mode, "mtu 9000"),
+        operation(&[], "ntp server 1"),
+    ];
+    let refused = "refused: % Invalid input detected at '^' marker.";
+    assert_eq!(
+        commit(&mut session, &operations).await,
+        [DONE, refused, DONE, "not sent"]
+    );
+    // The next resource relies on nothing.
+    assert_eq!(
+        commit(&mut session, &[operation(&mode, "mtu 1500")]).await,
+        [DONE]
+    );
+    assert_eq!(
+        lines(&log)[5..],
+        [
+            "core1(config-if)#end",
+            "core1#configure terminal",
+            "core1(config)#interface Gi1/0/1",
+            "core1(config-if)#mtu 1500",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_mode_that_was_not_entered_gets_no_lines() {
+    let cases: [(Device, &str); 2] = [
+        (
+            Device {
+                refuses: &["interface Foo9"],
+                ..Device::default()
+            },
+            "refused: % Invalid input detected at '^' marker.",
+        ),
+        (
+            Device {
+                says: &[("interface Foo9", "no such thing here")],
+                ..Device::default()
+            },
+            "refused: no such thing here",
+        ),
+    ];
+    for (device, expected) in cases {
+        let (mut session, log) = ready(device).await;
+        // From one interface into the next: the prompt alone proves nothing.
+        let first = [operation(&["interface Gi1/0/1"], "shutdown")];
+        assert_eq!(commit(&mut session, &first).await, [DONE]);
+        let mode = ["interface Foo9"];
+        let operations = [operation(&mode, "shutdown"), operation(&mode, "mtu 9000")];
+        let outcomes = commit(&mut session, &operations).await;
+        assert!(outcomes[0].starts_with(expected), "{outcomes:?}");
+        assert_eq!(outcomes[1], "not sent");
+        assert_eq!(
+            lines(&log).last().expect("some"),
+            "core1(config-if)#interface Foo9"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unexpected_question_is_declined_and_told() {
+    let (mut session, log) = ready(Device {
+        asks: &[("no feature", "This is dangerous. Go on? [confirm]")],
+        ..Device::default()
+    })
+    .await;
+    let outcomes = commit(&mut session, &[operation(&[], "no feature")]).await;
+    assert_eq!(
+        outcomes,
+        [
+            "refused: it asked a question that nobody expected, which was declined: \
+             This is dangerous. Go on? [confirm]"
+        ]
+    );
+    assert!(lines(&log).contains(&"answer \"n\"".to_owned()));
+    assert_eq!(
+        commit(&mut session, &[operation(&[], "ntp server 1")]).await,
+        [DONE]
+    );
+}
+
+#[tokio::test]
+async fn an_expected_question_is_agreed_to_and_asked_alone() {
+    let (mut session, log) = ready(Device {
+        asks: &[("no username x", "This operation will remove all username related configurations with same name. Do you want to continue? [confirm]")],
+        ..Device::default()
+    })
+    .await;
+    let mut asks = operation(&[], "no username x");
+    if let Action::Line(line) = &mut asks.action {
+        line.may_ask = true;
+    }
+    let operations = [
+        operation(&[], "ntp server 1"),
+        asks,
+        operation(&[], "ntp server 2"),
+    ];
+    assert_eq!(commit(&mut session, &operations).await, [DONE; 3]);
+    assert!(lines(&log).contains(&"answer \"\\r\"".to_owned()));
+    assert_eq!(session.statistics().writes, 3);
+}
+
+#[tokio::test]
+async fn a_dropped_connection_tells_what_is_known() {
+    let (mut session, _) = ready(Device {
+        drops_at: Some("mtu 9000"),
+        ..Device::default()
+    })
+    .await;
+    let mode = ["interface Gi1/0/1"];
+    let operations = [
+        operation(&mode, "description x"),
+        operation(&mode, "mtu 9000"),
+        operation(&mode, "shutdown"),
+        operation(&[], "ntp server 1"),
+    ];
+    let lost = "unknown: the connection ended after `mtu 9000`: the device closed it";
+    assert_eq!(
+        commit(&mut session, &operations).await,
+        [DONE, lost, lost, "not sent"]
+    );
+    // Nothing can be done any more, and nothing pretends.
+    assert_eq!(
+        commit(&mut session, &[operation(&[], "x")]).await,
+        ["not sent"]
+    );
+    let error = session
+        .read(&[request("show clock")])
+        .await
+        .expect_err("gone");
+    assert!(
+        error.to_string().starts_with("core1: the connection ended"),
+        "{error}"
+    );
+    session.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_ends_at_the_limit_and_says_what_was_last() {
+    let (session, _) = open(
+        Device {
+            silent_at: Some("show version"),
+            ..Device::default()
+        },
+        Access::ReadWrite,
+    )
+    .await;
+    let mut session = session.expect("opened");
+    let requests = [request("show clock"), request("show version")];
+    let error = session.read(&requests).await.expect_err("silent");
+    assert_eq!(
+        error.to_string(),
+        "core1: no answer to `show version` within 10s"
+    );
+}
+
+#[tokio::test]
+async fn a_refused_read_is_an_error_unless_it_is_optional() {
+    let device = || Device {
+        refuses: &["show version"],
+        ..Device::default()
+    };
+    let (mut session, _) = ready(device()).await;
+    let error = session
+        .read(&[request("show version")])
+        .await
+        .expect_err("refused");
+    assert_eq!(
+        error.to_string(),
+        "core1: the device refused `show version`: % Invalid input detected at '^' marker."
+    );
+    let mut optional = request("show version");
+    optional.optional = true;
+    let texts = session
+        .read(&[optional, request("show clock")])
+        .await
+        .expect("read");
+    assert_eq!(texts, ["", "12:00:00\n"]);
+}
+
+#[tokio::test]
+async fn a_read_only_session_sends_nothing_but_reads() {
+    let (session, log) = open(Device::default(), Access::ReadOnly).await;
+    let mut session = session.expect("opened");
+    session.read(&[request("show clock")]).await.expect("read");
+    let before = lines(&log).len();
+    assert_eq!(
+        commit(&mut session, &[operation(&["vlan 10"], "name x")]).await,
+        ["not sent"]
+    );
+    let tries = [
+        "configure terminal",
+        "show running-config",
+        "show clock\rreload",
+        "reload",
+        "",
+    ];
+    for command in tries {
+        let error = session.read(&[request(command)]).await.expect_err(command);
+        assert!(
+            matches!(error.kind, SessionErrorKind::ReadOnly { .. }),
+            "{error}"
+        );
+    }
+    let error = session.save().await.expect_err("a write");
+    assert!(
+        matches!(error.kind, SessionErrorKind::ReadOnly { .. }),
+        "{error}"
+    );
+    // Even the inner way is barred.
+    assert!(session.go_to(&[Text::plain("vlan 10")]).await.is_err());
+    assert_eq!(lines(&log).len(), before);
+}
+
+#[tokio::test]
+async fn cancellation_is_looked_at_between_operations() {
+    let (mut session, log) = ready(Device::default()).await;
+    let stop = CancellationToken::new();
+    stop.cancel();
+    let results = session
+        .commit(&[operation(&[], "ntp server 1")], &stop)
+        .await;
+    assert_eq!(outcomes(&results), ["not sent"]);
+    assert_eq!(lines(&log), [""; 0]);
+}
+
+#[tokio::test]
+async fn closing_leaves_configuration_and_logs_off() {
+    let (mut session, log) = ready(Device::default()).await;
+    commit(&mut session, &[operation(&["vlan 10"], "name x")]).await;
+    assert_eq!(session.close().await, [""; 0]);
+    assert_eq!(lines(&log)[3..], ["core1(config-vlan)#end", "core1#exit"]);
+}
+
+#[tokio::test]
+async fn secrets_are_in_no_message_and_no_transcript() {
+    let directory = tempfile::tempdir().expect("made");
+    let path = directory.path().join("core1.log");
+    let device = Device {
+        enable: Some("en-secret"),
+        privilege: 15,
+        says: &[(
+            "snmp-server community top-secret RO",
+            "% Error: top-secret is bad",
+        )],
+        banner: "pw-secret",
+        ..Device::default()
+    };
+    let (stream, _) = device.start();
+    let terminal = Terminal {
+        stream: Box::new(stream),
+        end: EndReason::default(),
+        connection: None,
+    };
+    let target = Target {
+        transcript: Some(path.clone()),
+        ..target()
+    };
+    let rules = rules_for_tests("cisco_ios");
+    let mut session = CliSession::open(&target, terminal, &rules, (Access::ReadWrite, &[]))
+        .await
+        .expect("opened");
+    let mut text = Text::plain("snmp-server community ");
+    text.push_secret("top-secret");
+    text.push(" RO");
+    let mut operation = operation(&[], "x");
+    if let Action::Line(line) = &mut operation.action {
+        line.text = Some(text);
+    }
+    let outcomes = commit(&mut session, &[operation]).await;
+    assert_eq!(outcomes, ["refused: % Error: •••• is bad"]);
+    session.close().await;
+    drop(session);
+    let transcript = std::fs::read_to_string(path).expect("written");
+    assert!(
+        transcript.contains("> snmp-server community •••• RO"),
+        "{transcript}"
+    );
+    assert!(!transcript.contains("secret"), "{transcript}");
+}

@@ -1,0 +1,40 @@
+//! What a session must know of a platform.
+
+use std::sync::Arc;
+
+use crate::dialogue::Rules;
+use crate::document::Table;
+
+/// How to talk with the devices of a platform.
+#[derive(Clone, Debug)]
+pub struct Protocol {
+    pub dialect: Dialect,
+    /// Commands that the platform's reads name: all that a read-only session may send.
+    pub reads: Vec<String>,
+}
+
+/// The kind of talk.
+#[derive(Clone, Debug)]
+pub enum Dialect {
+    /// A command line over SSH.
+    Cli(Arc<Rules>),
+}
+
+impl Protocol {
+    /// Reads what concerns sessions from a platform's root table: `transport`, the sections of
+    /// [`Rules::read`], and the commands of `[read.*]`. All else is left to other readers.
+    pub fn read(root: &Table<'_>) -> Option<Self> {
+        let reads = root.table("read").map_or_else(Vec::new, |table| {
+            let entries = table.entries().into_iter();
+            entries
+                .filter_map(|(_, _, item)| item.table()?.string("command"))
+                .collect()
+        });
+        let transport = root.get("transport");
+        let dialect = match transport.as_ref().and_then(|item| item.string()).as_deref() {
+            Some("ssh-cli") => Dialect::Cli(Arc::new(Rules::read(root)?)),
+            _ => return None,
+        };
+        Some(Self { dialect, reads })
+    }
+}

@@ -1,0 +1,153 @@
+//! Our side of the protocol: what the library tells us while a connection lives.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use russh::client::{DisconnectReason, Handler, Session};
+use russh::keys::PublicKeyOrCertificate;
+use russh::{AlgorithmKind, Error, Names};
+
+use super::algorithms;
+use super::known_hosts::Judge;
+use crate::session::error::SessionErrorKind;
+use crate::session::wire::EndReason;
+
+/// What is learnt in the library's task and needed outside of it.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// Why the connection ended. Reads on the channel just end; the reason only comes here.
+    pub end: EndReason,
+    /// Why the host key was refused.
+    refused: OnceLock<SessionErrorKind>,
+    negotiated: Mutex<Option<Vec<(&'static str, String)>>>,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Shared {
+    /// What an error of the library means, with what we know besides.
+    pub fn failure(&self, address: &str, error: &Error) -> SessionErrorKind {
+        if let Some(refused) = self.refused.get() {
+            return refused.clone();
+        }
+        match error {
+            Error::NoCommonAlgo { kind, theirs, .. } => SessionErrorKind::NoCommonAlgorithm {
+                what: algorithm_kind(kind).to_owned(),
+                offered: theirs.clone(),
+                allowed_by: algorithms::narrowest(kind, theirs),
+            },
+            // With ssh-dss alone some servers fail only here.
+            Error::IO(error) if self.end.get().is_none() => SessionErrorKind::Unreachable {
+                address: address.to_owned(),
+                why: error.to_string(),
+            },
+            error => SessionErrorKind::Unreachable {
+                address: address.to_owned(),
+                why: self.end.get().cloned().unwrap_or_else(|| words(error)),
+            },
+        }
+    }
+
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.lock().expect("never held over a panic").clone()
+    }
+
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let negotiated = self.negotiated.lock().expect("never held over a panic");
+        negotiated.clone().unwrap_or_default()
+    }
+}
+
+fn algorithm_kind(kind: &AlgorithmKind) -> &'static str {
+    match kind {
+        AlgorithmKind::Kex => "key exchange",
+        AlgorithmKind::Key => "host key algorithm",
+        AlgorithmKind::Cipher => "cipher",
+        AlgorithmKind::Compression => "compression",
+        AlgorithmKind::Mac => "MAC",
+    }
+}
+
+/// The library's error in words that can follow a colon.
+pub(super) fn words(error: &Error) -> String {
+    match error {
+        Error::HUP | Error::Disconnect | Error::SendError | Error::RecvError => {
+            "the device closed the connection".to_owned()
+        }
+        Error::KeepaliveTimeout => "the device does not answer any more".to_owned(),
+        Error::ChannelOpenFailure(reason) => reason.description().to_lowercase(),
+        Error::Version => "it does not speak SSH".to_owned(),
+        other => {
+            let text = other.to_string();
+            let mut letters = text.chars();
+            let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+            first.into_iter().chain(letters).collect()
+        }
+    }
+}
+
+/// The handler of one connection.
+pub(super) struct Client {
+    judge: Judge,
+    shared: Arc<Shared>,
+}
+
+impl Client {
+    pub fn new(judge: Judge, shared: Arc<Shared>) -> Self {
+        Self { judge, shared }
+    }
+}
+
+impl Handler for Client {
+    type Error = Error;
+
+    async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Error> {
+        let PublicKeyOrCertificate::PublicKey { key, .. } = key else {
+            // Certificates are not asked for.
+            return Ok(false);
+        };
+        match self.judge.judge(key) {
+            Ok(note) => {
+                let mut notes = self.shared.notes.lock().expect("never held over a panic");
+                notes.extend(note);
+                Ok(true)
+            }
+            Err(kind) => {
+                // Set once; a second check does not happen after a refusal.
+                let _ = self.shared.refused.set(kind);
+                Ok(false)
+            }
+        }
+    }
+
+    async fn kex_done(
+        &mut self,
+        _secret: Option<&[u8]>,
+        names: &Names,
+        _session: &mut Session,
+    ) -> Result<(), Error> {
+        let facts = vec![
+            ("ssh_kex", names.kex.as_ref().to_owned()),
+            ("ssh_host_key", names.key.as_str().to_owned()),
+            ("ssh_cipher", names.cipher.as_ref().to_owned()),
+            ("ssh_mac", names.server_mac.as_ref().to_owned()),
+        ];
+        *self
+            .shared
+            .negotiated
+            .lock()
+            .expect("never held over a panic") = Some(facts);
+        Ok(())
+    }
+
+    async fn disconnected(&mut self, reason: DisconnectReason<Error>) -> Result<(), Error> {
+        let (why, result) = match reason {
+            DisconnectReason::ReceivedDisconnect(info) if info.message.is_empty() => {
+                (format!("{:?}", info.reason_code), Ok(()))
+            }
+            DisconnectReason::ReceivedDisconnect(info) => (info.message, Ok(())),
+            DisconnectReason::Error(error) => (words(&error), Err(error)),
+        };
+        // The first reason is the one.
+        let _ = self.shared.end.set(why);
+        result
+    }
+}

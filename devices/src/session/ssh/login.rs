@@ -1,0 +1,241 @@
+//! Logging in: each secret is shown to a device once.
+
+use std::sync::Arc;
+
+use russh::client::{AuthResult, Handle, KeyboardInteractiveAuthResponse, Prompt};
+use russh::keys::agent::AgentIdentity;
+use russh::keys::agent::client::AgentClient;
+use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
+use russh::{MethodKind, MethodSet};
+use secrecy::ExposeSecret;
+
+use super::client::Client;
+use crate::session::error::SessionErrorKind;
+use crate::session::target::Target;
+
+/// Why a login failed.
+pub(super) enum Failure {
+    Kind(SessionErrorKind),
+    Ssh(russh::Error),
+}
+
+impl From<russh::Error> for Failure {
+    fn from(error: russh::Error) -> Self {
+        Failure::Ssh(error)
+    }
+}
+
+impl From<SessionErrorKind> for Failure {
+    fn from(kind: SessionErrorKind) -> Self {
+        Failure::Kind(kind)
+    }
+}
+
+/// What has been tried already.
+#[derive(Default)]
+struct Tried {
+    key: bool,
+    agent: bool,
+    password: bool,
+}
+
+/// Logs in with what the target has, in the order in which the server lists the methods. A
+/// password is tried once, by one method: wrong ones lock accounts.
+pub(super) async fn log_in(handle: &mut Handle<Client>, target: &Target) -> Result<(), Failure> {
+    let mut tried = Tried::default();
+    // Asking for nothing tells the methods without an attempt being counted.
+    let mut methods = match handle.authenticate_none(&target.user).await? {
+        AuthResult::Success => return Ok(()),
+        AuthResult::Failure {
+            remaining_methods, ..
+        } => remaining_methods,
+    };
+    loop {
+        let next = methods.iter().copied().find(|method| match method {
+            MethodKind::PublicKey => {
+                target.ssh.private_key.is_some() && !tried.key || target.ssh.agent && !tried.agent
+            }
+            MethodKind::Password | MethodKind::KeyboardInteractive => {
+                target.password.is_some() && !tried.password
+            }
+            _ => false,
+        });
+        let result = match next {
+            Some(MethodKind::PublicKey) if target.ssh.private_key.is_some() && !tried.key => {
+                tried.key = true;
+                by_key(handle, target).await?
+            }
+            Some(MethodKind::PublicKey) => {
+                tried.agent = true;
+                by_agent(handle, target, methods.clone()).await?
+            }
+            Some(MethodKind::Password) => {
+                tried.password = true;
+                let password = password(target);
+                handle.authenticate_password(&target.user, password).await?
+            }
+            Some(MethodKind::KeyboardInteractive) => {
+                tried.password = true;
+                by_questions(handle, target).await?
+            }
+            _ => {
+                let methods = names(&methods);
+                return Err(Failure::Kind(if tried.any() {
+                    SessionErrorKind::LoginRefused {
+                        user: target.user.clone(),
+                        methods,
+                    }
+                } else {
+                    SessionErrorKind::NoCredentials { methods }
+                }));
+            }
+        };
+        match result {
+            AuthResult::Success => return Ok(()),
+            AuthResult::Failure {
+                remaining_methods, ..
+            } => methods = remaining_methods,
+        }
+    }
+}
+
+impl Tried {
+    fn any(&self) -> bool {
+        self.key || self.agent || self.password
+    }
+}
+
+fn names(methods: &MethodSet) -> Vec<String> {
+    methods.iter().map(String::from).collect()
+}
+
+fn password(target: &Target) -> String {
+    let password = target.password.as_ref();
+    password.map_or_else(String::new, |text| text.expose_secret().to_owned())
+}
+
+async fn by_key(handle: &mut Handle<Client>, target: &Target) -> Result<AuthResult, Failure> {
+    let path = target
+        .ssh
+        .private_key
+        .as_ref()
+        .expect("only called with a key");
+    let failed = |why: String| SessionErrorKind::File {
+        what: "cannot use the private key",
+        path: path.clone(),
+        why,
+    };
+    let text = tokio::fs::read_to_string(path)
+        .await
+        .map_err(|error| failed(error.to_string()))?;
+    let passphrase = target.ssh.passphrase.as_ref();
+    let key = decode_secret_key(&text, passphrase.map(|text| text.expose_secret()))
+        .map_err(|error| failed(error.to_string().to_lowercase()))?;
+    // Old servers let us wait a second for this; only RSA keys need it.
+    let hash = if key.algorithm().is_rsa() {
+        handle.best_supported_rsa_hash().await?.flatten()
+    } else {
+        None
+    };
+    let key = PrivateKeyWithHashAlg::new(Arc::new(key), hash);
+    Ok(handle.authenticate_publickey(&target.user, key).await?)
+}
+
+/// Offers the agent's keys, one after the other.
+async fn by_agent(
+    handle: &mut Handle<Client>,
+    target: &Target,
+    methods: MethodSet,
+) -> Result<AuthResult, Failure> {
+    let unusable = |why: String| SessionErrorKind::Agent { why };
+    let mut agent = AgentClient::connect_env()
+        .await
+        .map_err(|error| unusable(error.to_string().to_lowercase()))?;
+    let identities = agent
+        .request_identities()
+        .await
+        .map_err(|error| unusable(error.to_string().to_lowercase()))?;
+    let mut hash = None;
+    let mut result = AuthResult::Failure {
+        remaining_methods: methods,
+        partial_success: false,
+    };
+    for identity in identities {
+        let AgentIdentity::PublicKey { key, .. } = identity else {
+            continue;
+        };
+        let hash = if key.algorithm().is_rsa() {
+            if hash.is_none() {
+                hash = Some(handle.best_supported_rsa_hash().await?.flatten());
+            }
+            hash.flatten()
+        } else {
+            None
+        };
+        result = handle
+            .authenticate_publickey_with(&target.user, key, hash, &mut agent)
+            .await
+            .map_err(|error| unusable(error.to_string().to_lowercase()))?;
+        match &result {
+            AuthResult::Success => break,
+            AuthResult::Failure {
+                remaining_methods,
+                partial_success,
+            } => {
+                if *partial_success || !remaining_methods.contains(&MethodKind::PublicKey) {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// Keyboard-interactive: each prompt without echo is answered by the password, once.
+async fn by_questions(handle: &mut Handle<Client>, target: &Target) -> Result<AuthResult, Failure> {
+    let mut answered = false;
+    let mut response = handle
+        .authenticate_keyboard_interactive_start(&target.user, None)
+        .await?;
+    loop {
+        match response {
+            KeyboardInteractiveAuthResponse::Success => return Ok(AuthResult::Success),
+            KeyboardInteractiveAuthResponse::Failure {
+                remaining_methods,
+                partial_success,
+            } => {
+                return Ok(AuthResult::Failure {
+                    remaining_methods,
+                    partial_success,
+                });
+            }
+            KeyboardInteractiveAuthResponse::InfoRequest { prompts, .. } => {
+                let hidden = prompts.iter().any(|prompt| !prompt.echo);
+                if hidden && answered {
+                    // Asked again: that was a refusal.
+                    return Ok(AuthResult::Failure {
+                        remaining_methods: MethodSet::empty(),
+                        partial_success: false,
+                    });
+                }
+                answered |= hidden;
+                let answers = prompts
+                    .iter()
+                    .map(|prompt| answer(prompt, target))
+                    .collect();
+                response = handle
+                    .authenticate_keyboard_interactive_respond(answers)
+                    .await?;
+            }
+        }
+    }
+}
+
+/// A visible prompt asks for the user, if for anything.
+fn answer(prompt: &Prompt, target: &Target) -> String {
+    if prompt.echo {
+        target.user.clone()
+    } else {
+        password(target)
+    }
+}

@@ -1,0 +1,118 @@
+//! The record of a dialogue, for people who look for trouble. Secrets are masked.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use super::error::SessionErrorKind;
+use super::mask::Mask;
+
+/// Writes what was sent (`>`) and what came (`<`), line by line.
+pub(super) struct Transcript {
+    file: Option<BufWriter<File>>,
+    /// Received bytes that are not a whole line yet: a secret may lie across two pieces.
+    pending: Vec<u8>,
+}
+
+impl Transcript {
+    /// Begins a transcript, readable for owner and group only, or one that is written nowhere.
+    pub fn create(path: Option<&Path>) -> Result<Self, SessionErrorKind> {
+        let file = path
+            .map(|path| {
+                let mut options = File::options();
+                options.write(true).create(true).truncate(true);
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o640);
+                options
+                    .open(path)
+                    .map(BufWriter::new)
+                    .map_err(|error| SessionErrorKind::File {
+                        what: "cannot write the transcript",
+                        path: path.to_owned(),
+                        why: error.to_string(),
+                    })
+            })
+            .transpose()?;
+        Ok(Self {
+            file,
+            pending: Vec::new(),
+        })
+    }
+
+    /// What was sent, as it may be shown.
+    pub fn sent(&mut self, shown: &str, mask: &Mask) {
+        self.flush(mask);
+        for line in mask.apply(shown).split_terminator(['\r', '\n']) {
+            self.line('>', line);
+        }
+    }
+
+    pub fn received(&mut self, bytes: &[u8], mask: &Mask) {
+        if self.file.is_none() {
+            return;
+        }
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.flush(mask);
+            } else {
+                self.pending.push(*byte);
+            }
+        }
+    }
+
+    /// Something to know that neither side said.
+    pub fn note(&mut self, note: &str, mask: &Mask) {
+        self.flush(mask);
+        self.line('#', &mask.apply(note));
+    }
+
+    fn flush(&mut self, mask: &Mask) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let text = String::from_utf8_lossy(&pending);
+        self.line('<', mask.apply(&text).trim_end_matches('\r'));
+    }
+
+    fn line(&mut self, mark: char, text: &str) {
+        if let Some(file) = &mut self.file {
+            let text: String = text.chars().flat_map(visible).collect();
+            // A full disk must not end the session; the transcript just ends early.
+            if writeln!(file, "{mark} {text}").is_err() {
+                self.file = None;
+            }
+        }
+    }
+}
+
+/// Control characters would move the reader's cursor.
+fn visible(character: char) -> impl Iterator<Item = char> {
+    let escaped = character.is_control() && character != '\t';
+    let plain = (!escaped).then_some(character);
+    let shown = escaped.then(|| character.escape_default());
+    plain.into_iter().chain(shown.into_iter().flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_that_comes_in_two_pieces_is_masked() {
+        let directory = tempfile::tempdir().expect("made");
+        let path = directory.path().join("log");
+        let mut mask = Mask::default();
+        mask.add("s3cret");
+        let mut transcript = Transcript::create(Some(&path)).expect("created");
+        transcript.sent("enable\r", &mask);
+        transcript.received(b"enable\r\nkey s3c", &mask);
+        transcript.received(b"ret\r\ncore1#", &mask);
+        transcript.sent("snmp-server community s3cret\r", &mask);
+        drop(transcript);
+        assert_eq!(
+            std::fs::read_to_string(path).expect("written"),
+            "> enable\n< enable\n< key ••••\n< core1#\n> snmp-server community ••••\n"
+        );
+    }
+}
