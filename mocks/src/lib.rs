@@ -1,1 +1,19 @@
-//! stub
+//! Mock devices on loopback: a switch over SSH and a load balancer over HTTPS.
+//!
+//! They are written from the descriptions of the devices in `docs/devices`, never from driver definitions or driver code: the
+//! two must be able to contradict each other. This package depends on nothing else in the workspace.
+//!
+//! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
+//! * [`fault`]: what can go wrong on purpose.
+//! * [`control`]: what a test can look at afterwards.
+
+#![warn(missing_docs)]
+
+pub mod cli_switch;
+pub mod control;
+pub mod fault;
+mod network;
+
+pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
+pub use control::{Exchange, ExchangeLog, SharedWriter};
+pub use fault::Fault;

@@ -1,0 +1,258 @@
+//! The state of one switch: its machine, its configuration, its VLANs, and where a session stands in it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::hardware::Hardware;
+use super::interface_name::InterfaceName;
+use super::tree::{Block, Entry};
+use super::vlan::{PendingVlans, VlanTable};
+
+/// A switch without its connections. Cheap to clone: the configuration is shared until it is changed.
+#[derive(Debug, Clone)]
+pub struct Device {
+    /// The machine.
+    pub hardware: &'static Hardware,
+    /// Its name, which is also its prompt.
+    pub hostname: String,
+    /// The running configuration.
+    pub configuration: Arc<Configuration>,
+    /// What was saved last.
+    pub startup: Option<(String, Arc<Configuration>)>,
+    /// What a timed configuration goes back to unless it is confirmed before the moment.
+    pub revert: Option<Revert>,
+}
+
+/// A configuration that comes back by itself.
+#[derive(Debug, Clone)]
+pub struct Revert {
+    /// When.
+    pub at: Instant,
+    /// Host name then.
+    pub hostname: String,
+    /// Configuration then.
+    pub configuration: Arc<Configuration>,
+}
+
+/// Text and table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// Lines of the running configuration, without the host name.
+    pub root: Block,
+    /// VLANs.
+    pub vlans: VlanTable,
+}
+
+/// Where a session stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// The mode.
+    pub mode: Mode,
+    /// What a `vlan` sub-mode has collected.
+    pub pending: Option<PendingVlans>,
+}
+
+/// A mode of the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// `>`
+    Exec,
+    /// `#`
+    Privileged,
+    /// `(config)#`
+    Config,
+    /// `(config-if)#`
+    Interface(InterfaceName),
+    /// `(config-vlan)#`
+    Vlan,
+    /// `(config-vrf)#`, by the line that opened it.
+    Vrf(String),
+    /// `(config-std-nacl)#`, `(config-ext-nacl)#`
+    AccessList {
+        /// Extended rather than standard.
+        extended: bool,
+        /// Name or number.
+        name: String,
+    },
+    /// `(config-line)#`, by the line that opened it.
+    Line(String),
+}
+
+impl Mode {
+    /// The text in the prompt's parentheses.
+    pub fn tag(&self) -> Option<&'static str> {
+        Some(match self {
+            Mode::Exec | Mode::Privileged => return None,
+            Mode::Config => "config",
+            Mode::Interface(_) => "config-if",
+            Mode::Vlan => "config-vlan",
+            Mode::Vrf(_) => "config-vrf",
+            Mode::AccessList {
+                extended: false, ..
+            } => "config-std-nacl",
+            Mode::AccessList { extended: true, .. } => "config-ext-nacl",
+            Mode::Line(_) => "config-line",
+        })
+    }
+
+    /// The name in the log.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Mode::Exec => "exec",
+            Mode::Privileged => "privileged",
+            other => other.tag().unwrap_or("config"),
+        }
+    }
+
+    /// Identity of the line whose block this mode edits.
+    pub fn block_identity(&self) -> Option<String> {
+        match self {
+            Mode::Exec | Mode::Privileged | Mode::Config | Mode::Vlan => None,
+            Mode::Interface(name) => Some(format!("interface {name}")),
+            Mode::Vrf(line) | Mode::Line(line) => Some(line.clone()),
+            Mode::AccessList { name, .. } => Some(access_list_identity(name)),
+        }
+    }
+}
+
+/// Identity of an access list's line: names are unique over both kinds.
+pub fn access_list_identity(name: &str) -> String {
+    format!("ip access-list {name}")
+}
+
+/// Identity of an interface's line.
+pub fn interface_identity(name: &InterfaceName) -> String {
+    format!("interface {name}")
+}
+
+impl Device {
+    /// The configuration, to change.
+    pub fn edit(&mut self) -> &mut Configuration {
+        Arc::make_mut(&mut self.configuration)
+    }
+
+    /// Lines of an interface that exists.
+    pub fn interface(&self, name: &InterfaceName) -> Option<&Block> {
+        self.configuration
+            .root
+            .find(&interface_identity(name))?
+            .block
+            .as_ref()
+    }
+
+    /// All interfaces with their lines, in order.
+    pub fn interfaces(&self) -> impl Iterator<Item = (InterfaceName, &Block)> {
+        self.configuration
+            .root
+            .entries()
+            .iter()
+            .filter_map(|entry| {
+                let name = InterfaceName::parse(entry.identity.strip_prefix("interface ")?)?;
+                Some((name, entry.block.as_ref()?))
+            })
+    }
+
+    /// All access lists: extended or not, name, lines.
+    pub fn access_lists(&self) -> impl Iterator<Item = (bool, &str, &Block)> {
+        self.configuration
+            .root
+            .entries()
+            .iter()
+            .filter_map(|entry| {
+                let name = entry.identity.strip_prefix("ip access-list ")?;
+                Some((
+                    entry.text.starts_with("ip access-list extended"),
+                    name,
+                    entry.block.as_ref()?,
+                ))
+            })
+    }
+
+    /// Whether keys are hidden when they are stored.
+    pub fn hides_keys(&self) -> bool {
+        self.configuration
+            .root
+            .find("service password-encryption")
+            .is_some()
+    }
+
+    /// Whether a VRF of that name is configured.
+    pub fn has_vrf(&self, name: &str) -> bool {
+        let root = &self.configuration.root;
+        root.find(&format!("ip vrf {name}")).is_some()
+            || root.find(&format!("vrf definition {name}")).is_some()
+    }
+
+    /// Carries out what a `vlan` sub-mode has collected.
+    pub fn commit(&mut self, position: &mut Position) {
+        if let Some(pending) = position.pending.take() {
+            self.edit().vlans.commit(&pending);
+        }
+    }
+
+    /// Goes back to the configuration before a timed session when its time is over.
+    pub fn expire(&mut self, now: Instant) {
+        if let Some(revert) = self.revert.take_if(|revert| revert.at <= now) {
+            self.hostname = revert.hostname;
+            self.configuration = revert.configuration;
+        }
+    }
+
+    /// Adds an interface without lines, if it is not there.
+    pub fn add_interface(&mut self, rule: usize, name: &InterfaceName) {
+        let identity = interface_identity(name);
+        if self.configuration.root.find(&identity).is_none() {
+            self.edit().root.set(Entry {
+                rule,
+                sort: name.sort_key(),
+                text: identity.clone(),
+                identity,
+                block: Some(Block::default()),
+            });
+        }
+    }
+}
+
+impl Position {
+    /// At a prompt of the exec modes.
+    pub fn exec(privileged: bool) -> Self {
+        Position {
+            mode: if privileged {
+                Mode::Privileged
+            } else {
+                Mode::Exec
+            },
+            pending: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_timed_configuration_goes_back_when_its_time_is_over() {
+        let hardware = &crate::cli_switch::hardware::ALL[0];
+        let configuration = Arc::new(Configuration::default());
+        let now = Instant::now();
+        let mut device = Device {
+            hardware,
+            hostname: "after".to_owned(),
+            configuration: configuration.clone(),
+            startup: None,
+            revert: Some(Revert {
+                at: now + Duration::from_secs(60),
+                hostname: "before".to_owned(),
+                configuration,
+            }),
+        };
+        device.expire(now + Duration::from_secs(59));
+        assert_eq!(device.hostname, "after");
+        device.expire(now + Duration::from_secs(60));
+        assert_eq!(device.hostname, "before");
+        assert!(device.revert.is_none());
+    }
+}

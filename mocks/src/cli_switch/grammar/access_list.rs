@@ -1,0 +1,399 @@
+//! Access lists: their entries, in sub-modes and as numbered one-line forms.
+
+use std::net::Ipv4Addr;
+
+use super::global::access_list_entry;
+use super::{Rule, Scope};
+use crate::cli_switch::configure::{Command, Configuring, Sign, end, exit};
+use crate::cli_switch::device::{Mode, access_list_identity};
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::ports;
+use crate::cli_switch::tree::{Block, Entry};
+
+const fn rule(pattern: &'static str, effect: Effect) -> Rule {
+    Rule {
+        pattern,
+        effect,
+        when: always,
+    }
+}
+
+fn always(_: &Scope<'_>) -> bool {
+    true
+}
+
+macro_rules! address {
+    () => {
+        "(any | host <ipv4> | addrgroup <word> | object-group <word> | <ipv4> <ipv4>)"
+    };
+}
+
+macro_rules! port {
+    () => {
+        "[eq <port> (<port>)* | neq <port> (<port>)* | gt <port> | lt <port> | portgroup <word> | range <port> <port>]"
+    };
+}
+
+macro_rules! options {
+    () => {
+        "(ack | dscp <dscp> | established | fin | fragments | log | log-input | match-all <flag> (<flag>)* \
+         | match-any <flag> (<flag>)* | option <word> | precedence <word> | psh | reflect <word> [timeout <1-2147483>] \
+         | rst | syn | time-range <word> | tos <word> | urg)*"
+    };
+}
+
+/// `(config-std-nacl)#`
+pub const STANDARD: &[Rule] = &[
+    rule(
+        "[<1-2147483647>] (permit | deny) (any | host <ipv4> | <ipv4> [<ipv4>]) [log]",
+        Effect::Run(entry),
+    ),
+    rule("[<1-2147483647>] remark <line>", Effect::Run(entry)),
+    rule("<1-2147483647> ! <never>", Effect::Run(entry)),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-ext-nacl)#`
+pub const EXTENDED: &[Rule] = &[
+    rule(
+        concat!(
+            "[<1-2147483647>] [dynamic <word>] (permit | deny) (tcp | udp | sctp) ",
+            address!(),
+            port!(),
+            address!(),
+            port!(),
+            options!()
+        ),
+        Effect::Run(entry),
+    ),
+    rule(
+        concat!(
+            "[<1-2147483647>] [dynamic <word>] (permit | deny) icmp ",
+            address!(),
+            address!(),
+            "[administratively-prohibited | echo | echo-reply | host-unreachable | net-unreachable | packet-too-big \
+             | parameter-problem | port-unreachable | redirect | source-quench | time-exceeded | traceroute | ttl-exceeded \
+             | unreachable | <0-255> [<0-255>]]",
+            options!()
+        ),
+        Effect::Run(entry),
+    ),
+    rule(
+        concat!(
+            "[<1-2147483647>] [dynamic <word>] (permit | deny) igmp ",
+            address!(),
+            address!(),
+            "[dvmrp | host-query | host-report | pim | trace | <0-15>]",
+            options!()
+        ),
+        Effect::Run(entry),
+    ),
+    rule(
+        concat!(
+            "[<1-2147483647>] [dynamic <word>] (permit | deny) (ahp | eigrp | esp | gre | ip | ipinip | nos | ospf | pcp | pim | <0-255>) ",
+            address!(),
+            address!(),
+            options!()
+        ),
+        Effect::Run(entry),
+    ),
+    rule("[<1-2147483647>] evaluate <word>", Effect::Run(entry)),
+    rule("[<1-2147483647>] remark <line>", Effect::Run(entry)),
+    rule("<1-2147483647> ! <never>", Effect::Run(entry)),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// Whether a numbered list is extended; `None` for a name.
+fn numbered_kind(name: &str) -> Option<bool> {
+    match name.parse::<u32>().ok()? {
+        1..=99 | 1300..=1999 => Some(false),
+        _ => Some(true),
+    }
+}
+
+/// `[no] ip access-list standard|extended X`
+pub fn block(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let extended = command.word(2) == "extended";
+    let name = command.word(3).to_owned();
+    let identity = access_list_identity(&name);
+    let number_is_fine = match name.parse::<u32>() {
+        Ok(number) => number_ranges(number) == Some(extended),
+        Err(_) => true,
+    };
+    if !number_is_fine {
+        return Reply::Say("% Invalid access list name.".to_owned());
+    }
+    let wanted = access_list_entry(extended, &name);
+    let existing = configuring
+        .device
+        .configuration
+        .root
+        .find(&identity)
+        .cloned();
+    let conflict = existing
+        .as_ref()
+        .is_some_and(|found| found.text != wanted.text && !is_vacant(found));
+    if conflict {
+        return Reply::Say("% Access-list type conflicts with prior definition".to_owned());
+    }
+    let root = &mut configuring.device.edit().root;
+    if !command.is_set() {
+        root.remove(&identity);
+        return Reply::Silent;
+    }
+    if existing.is_none_or(|found| found.text != wanted.text) {
+        root.remove(&identity);
+        root.set(wanted);
+    }
+    configuring.position.mode = Mode::AccessList { extended, name };
+    Reply::Silent
+}
+
+fn is_vacant(entry: &Entry) -> bool {
+    entry.block.as_ref().is_none_or(Block::is_empty)
+}
+
+fn number_ranges(number: u32) -> Option<bool> {
+    match number {
+        1..=99 | 1300..=1999 => Some(false),
+        100..=199 | 2000..=2699 => Some(true),
+        _ => None,
+    }
+}
+
+/// `[no] access-list N …`: the one-line form. `no` takes the whole list out, whatever follows.
+pub fn numbered(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let name = command.word(1).to_owned();
+    let Some(extended) = name.parse().ok().and_then(number_ranges) else {
+        return Reply::Invalid(1);
+    };
+    if command.sign != Sign::Set {
+        configuring
+            .device
+            .edit()
+            .root
+            .remove(&access_list_identity(&name));
+        return Reply::Silent;
+    }
+    let root = &mut configuring.device.edit().root;
+    if root.find(&access_list_identity(&name)).is_none() {
+        root.set(access_list_entry(extended, &name));
+    }
+    let before = configuring.position.mode.clone();
+    configuring.position.mode = Mode::AccessList { extended, name };
+    let reply = configuring.line(&command.words[2..].join(" "), false);
+    configuring.position.mode = before;
+    reply.unwrap_or(Reply::Invalid(3))
+}
+
+/// An entry with or without its number, or the removal of one.
+fn entry(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let (number, body) = match command.word(0).parse::<u32>() {
+        Ok(number) => (Some(number), &command.words[1..]),
+        Err(_) => (None, &command.words[..]),
+    };
+    let newer = configuring.device.hardware.xe;
+    let extended = matches!(
+        configuring.position.mode,
+        Mode::AccessList { extended: true, .. }
+    );
+    let text = match printed(body, extended, newer) {
+        Ok(text) => text,
+        Err(index) => return Reply::Invalid(index + usize::from(number.is_some())),
+    };
+    let list = configuring.block();
+    let same = list
+        .entries()
+        .iter()
+        .find(|entry| entry.text == text)
+        .map(|entry| entry.identity.clone());
+    if !command.is_set() {
+        let identity = match number {
+            Some(number) => number.to_string(),
+            None => same.unwrap_or_default(),
+        };
+        list.remove(&identity);
+        return Reply::Silent;
+    }
+    if body.first().is_none_or(String::is_empty) {
+        return Reply::Incomplete;
+    }
+    match number {
+        Some(number) if list.find(&number.to_string()).is_some() => {
+            return Reply::Say("% Duplicate sequence number".to_owned());
+        }
+        // The same rule twice in one list is dropped without a word.
+        _ if same.is_some() && body[0] != "remark" => return Reply::Silent,
+        _ => {}
+    }
+    let last = list
+        .entries()
+        .iter()
+        .filter_map(|entry| entry.sort.first().copied())
+        .max()
+        .unwrap_or(0);
+    let number = number.unwrap_or(last + 10);
+    list.set(Entry {
+        sort: vec![number],
+        ..Entry::line(0, number.to_string(), text)
+    });
+    Reply::Silent
+}
+
+/// The body as the device prints it, or the index of a word that cannot be.
+fn printed(words: &[String], extended: bool, newer: bool) -> Result<String, usize> {
+    if words.iter().any(|word| word == "log") && words.iter().any(|word| word == "log-input") {
+        return Err(words.len() - 1);
+    }
+    let mut out: Vec<String> = Vec::new();
+    let mut index = 0;
+    let protocol = if words.first().is_some_and(|word| word == "dynamic") {
+        words.get(3)
+    } else {
+        words.get(1)
+    };
+    let tcp = protocol.is_some_and(|word| word == "tcp");
+    let with_ports =
+        extended && protocol.is_some_and(|word| ["tcp", "udp"].contains(&word.as_str()));
+    let mut after_port_word = false;
+    while let Some(word) = words.get(index) {
+        let next = words.get(index + 1);
+        let first_address = index >= 1;
+        if word == "remark" {
+            return Ok(words[index..].join(" "));
+        }
+        if word == "host" && !extended {
+            index += 1;
+            continue;
+        }
+        if let (Ok(address), true) = (word.parse::<Ipv4Addr>(), first_address) {
+            let is_host = index > 0 && words[index - 1] == "host";
+            match next
+                .and_then(|next| next.parse::<Ipv4Addr>().ok())
+                .filter(|_| !is_host)
+            {
+                Some(wildcard) => {
+                    out.extend(masked(address, wildcard, extended));
+                    index += 1;
+                }
+                None => out.push(address.to_string()),
+            }
+            after_port_word = false;
+        } else if with_ports && after_port_word && is_port(word) {
+            out.push(ports::printed(word, tcp, newer).ok_or(index)?);
+        } else {
+            after_port_word = ["eq", "neq", "gt", "lt", "range"].contains(&word.as_str());
+            out.push(if index == protocol_index(words) && extended {
+                protocol_name(word)
+            } else {
+                word.clone()
+            });
+        }
+        index += 1;
+    }
+    Ok(out.join(" "))
+}
+
+fn protocol_index(words: &[String]) -> usize {
+    if words.first().is_some_and(|word| word == "dynamic") {
+        3
+    } else {
+        1
+    }
+}
+
+fn is_port(word: &str) -> bool {
+    word.parse::<u16>().is_ok() || ports::is_name(word)
+}
+
+fn protocol_name(word: &str) -> String {
+    let known = [
+        ("1", "icmp"),
+        ("2", "igmp"),
+        ("4", "ipinip"),
+        ("6", "tcp"),
+        ("17", "udp"),
+        ("47", "gre"),
+        ("50", "esp"),
+        ("51", "ahp"),
+        ("88", "eigrp"),
+        ("89", "ospf"),
+        ("94", "nos"),
+        ("103", "pim"),
+        ("108", "pcp"),
+    ];
+    known
+        .iter()
+        .find(|(number, _)| *number == word)
+        .map_or(word, |(_, name)| name)
+        .to_owned()
+}
+
+/// The address without the bits that do not matter.
+fn masked(address: Ipv4Addr, wildcard: Ipv4Addr, extended: bool) -> Vec<String> {
+    let address = Ipv4Addr::from(u32::from(address) & !u32::from(wildcard));
+    match u32::from(wildcard) {
+        u32::MAX => vec!["any".to_owned()],
+        0 if extended => vec!["host".to_owned(), address.to_string()],
+        0 => vec![address.to_string()],
+        _ => vec![address.to_string(), wildcard.to_string()],
+    }
+}
+
+/// Lines of `show ip access-lists`.
+pub fn show(extended: bool, name: &str, list: &Block) -> String {
+    let kind = if extended { "Extended" } else { "Standard" };
+    let mut text = format!("{kind} IP access list {name}\n");
+    for entry in list
+        .entries()
+        .iter()
+        .filter(|entry| !entry.text.starts_with("remark"))
+    {
+        let mut body = entry.text.clone();
+        if !extended {
+            let mut words: Vec<String> = body.split(' ').map(str::to_owned).collect();
+            if words
+                .get(2)
+                .is_some_and(|word| word.parse::<Ipv4Addr>().is_ok())
+            {
+                words[1].push(',');
+                words.insert(2, "wildcard bits".to_owned());
+            }
+            body = words.join(" ").replacen("deny ", "deny   ", 1);
+        }
+        text.push_str(&format!("    {} {body}\n", entry.identity));
+    }
+    text
+}
+
+/// Lines of one list in the configuration.
+pub fn configuration_lines(extended: bool, name: &str, list: &Block, numbers: bool) -> Vec<String> {
+    let padded = |text: &str| {
+        if numbers {
+            text.to_owned()
+        } else {
+            text.replacen("deny ", "deny   ", 1)
+        }
+    };
+    if !numbers && numbered_kind(name).is_some() {
+        // Without numbers of lines, numbered lists are printed in their one-line form.
+        return list
+            .entries()
+            .iter()
+            .map(|entry| format!("access-list {name} {}", padded(&entry.text)))
+            .collect();
+    }
+    let kind = if extended { "extended" } else { "standard" };
+    let mut lines = vec![format!("ip access-list {kind} {name}")];
+    lines.extend(list.entries().iter().map(|entry| {
+        let number = if numbers {
+            format!("{} ", entry.identity)
+        } else {
+            String::new()
+        };
+        format!(" {number}{}", padded(&entry.text))
+    }));
+    lines
+}

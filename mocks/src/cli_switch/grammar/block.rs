@@ -1,0 +1,159 @@
+//! Lines of the small sub-modes: `vlan`, `ip vrf`, `line`.
+
+use super::{Rule, Scope};
+use crate::cli_switch::configure::{Command, Configuring, Sign, end, exit};
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::vlan::RESERVED;
+
+const fn rule(pattern: &'static str, effect: Effect) -> Rule {
+    Rule {
+        pattern,
+        effect,
+        when: always,
+    }
+}
+
+fn always(_: &Scope<'_>) -> bool {
+    true
+}
+
+/// `(config-vlan)#`
+pub const VLAN: &[Rule] = &[
+    rule("name ! <vlan-name>", Effect::Run(vlan_name)),
+    rule("shutdown", Effect::Run(vlan_shutdown)),
+    rule("state ! (active | suspend)", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-vrf)#`
+pub const VRF: &[Rule] = &[
+    rule("description ! <line>", Effect::Store),
+    rule("rd ! <rd>", Effect::Run(route_distinguisher)),
+    rule("import map ! <word>", Effect::Store),
+    rule("export map ! <word>", Effect::Store),
+    rule(
+        "route-target (export | import | both) <rd>",
+        Effect::Run(route_target),
+    ),
+    rule(
+        "maximum routes ! <1-4294967295> [<1-100> | warning-only]",
+        Effect::Store,
+    ),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-line)#`
+pub const LINE: &[Rule] = &[
+    rule("access-class <word> ! (in | out) [vrf-also]", Effect::Store),
+    rule(
+        "exec-timeout ! <0-35791> [<0-2147483>]",
+        Effect::Unless("exec-timeout 10 0"),
+    ),
+    rule(
+        "privilege level ! <0-15>",
+        Effect::Unless("privilege level 1"),
+    ),
+    rule("password ! [0 | 7] <word>", Effect::Store),
+    rule("logging synchronous", Effect::Store),
+    rule("login ! [local | authentication <word>]", Effect::Store),
+    rule("length ! <0-512>", Effect::Unless("length 24")),
+    rule("width ! <0-512>", Effect::Unless("width 80")),
+    rule(
+        "transport input ! (all | none | ssh | telnet | ssh telnet | telnet ssh)",
+        Effect::Store,
+    ),
+    rule(
+        "transport output ! (all | none | ssh | telnet | ssh telnet | telnet ssh)",
+        Effect::Store,
+    ),
+    rule("transport preferred ! (none | ssh | telnet)", Effect::Store),
+    rule("stopbits ! (1 | 1.5 | 2)", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+fn reserved(configuring: &Configuring<'_>) -> Option<u16> {
+    let pending = configuring.position.pending.as_ref()?;
+    RESERVED
+        .into_iter()
+        .find(|number| pending.list.contains(*number))
+}
+
+fn vlan_name(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if let Some(number) = reserved(configuring) {
+        return Reply::Say(format!(
+            "Default VLAN {number} may not have its name changed."
+        ));
+    }
+    let Some(pending) = &mut configuring.position.pending else {
+        return Reply::Invalid(0);
+    };
+    if command.is_set() && pending.list.iter().count() > 1 {
+        return Reply::Say("% A name can be set for a single VLAN only.".to_owned());
+    }
+    pending.name = Some(command.is_set().then(|| command.word(1).to_owned()));
+    Reply::Silent
+}
+
+fn vlan_shutdown(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if let Some(number) = reserved(configuring) {
+        return Reply::Say(format!("Default VLAN {number} may not be shut down."));
+    }
+    let transparent = configuring
+        .device
+        .configuration
+        .root
+        .value("vtp mode")
+        .is_some_and(|mode| mode != "client");
+    let Some(pending) = &mut configuring.position.pending else {
+        return Reply::Invalid(0);
+    };
+    if !transparent && pending.list.iter().any(|number| number > 1005) && command.is_set() {
+        return Reply::Say("Command is only allowed on VLAN 2..1001.".to_owned());
+    }
+    pending.shutdown = Some(command.is_set());
+    Reply::Silent
+}
+
+fn route_distinguisher(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let block = configuring.block();
+    match (command.sign, block.value("rd").map(str::to_owned)) {
+        (Sign::Set, Some(old)) if old != command.word(1) => Reply::Say(
+            "% Cannot overwrite the RD; remove the old one with \"no rd\" first.".to_owned(),
+        ),
+        (Sign::Set, _) => {
+            block.set(command.entry(command.text()));
+            Reply::Silent
+        }
+        (_, Some(old)) if command.words.len() > 1 && old != command.word(1) => {
+            Reply::Say("% RD does not match the configured one.".to_owned())
+        }
+        _ => {
+            block.remove("rd");
+            Reply::Silent
+        }
+    }
+}
+
+/// `both` is stored as its two halves.
+fn route_target(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let directions: &[&str] = match command.word(1) {
+        "both" => &["export", "import"],
+        "export" => &["export"],
+        _ => &["import"],
+    };
+    for direction in directions {
+        let text = format!("route-target {direction} {}", command.word(2));
+        if command.is_set() {
+            let mut entry = command.entry(text.clone());
+            entry.identity = text;
+            entry.sort = vec![u32::from(*direction == "import")];
+            configuring.block().set(entry);
+        } else {
+            configuring.block().remove(&text);
+        }
+    }
+    Reply::Silent
+}

@@ -1,0 +1,120 @@
+//! Commands of the exec modes.
+
+use super::{Rule, Scope};
+use crate::cli_switch::effect::{Effect, ExecCommand, Show};
+
+const fn rule(pattern: &'static str, command: ExecCommand) -> Rule {
+    Rule {
+        pattern,
+        effect: Effect::Exec(command),
+        when: always,
+    }
+}
+
+const fn privileged(pattern: &'static str, command: ExecCommand) -> Rule {
+    Rule {
+        pattern,
+        effect: Effect::Exec(command),
+        when: is_privileged,
+    }
+}
+
+fn always(_: &Scope<'_>) -> bool {
+    true
+}
+
+fn is_privileged(scope: &Scope<'_>) -> bool {
+    scope.privileged
+}
+
+/// All of them.
+pub const RULES: &[Rule] = &[
+    rule("enable [<0-15>]", ExecCommand::Enable),
+    rule("disable [<0-15>]", ExecCommand::Disable),
+    rule("exit", ExecCommand::Exit),
+    rule("logout", ExecCommand::Exit),
+    rule("quit", ExecCommand::Exit),
+    rule("terminal length <0-512>", ExecCommand::TerminalLength),
+    rule("terminal width <0-512>", ExecCommand::TerminalWidth),
+    rule("terminal no monitor", ExecCommand::TerminalOther),
+    privileged("terminal monitor", ExecCommand::TerminalOther),
+    rule("terminal no history", ExecCommand::TerminalOther),
+    rule(
+        "terminal history [size <0-256>]",
+        ExecCommand::TerminalOther,
+    ),
+    privileged("configure [terminal]", ExecCommand::Configure),
+    privileged(
+        "configure terminal revert timer <1-120>",
+        ExecCommand::ConfigureRevert,
+    ),
+    privileged("configure confirm", ExecCommand::ConfigureConfirm),
+    privileged(
+        "configure replace <word> [force]",
+        ExecCommand::ConfigureReplace,
+    ),
+    privileged("write [memory]", ExecCommand::WriteMemory),
+    privileged(
+        "copy running-config startup-config",
+        ExecCommand::CopyToStartup,
+    ),
+    privileged(
+        "clear (logging | counters | ip arp | mac address-table)",
+        ExecCommand::Clear,
+    ),
+    rule("show version", ExecCommand::Show(Show::Version)),
+    privileged(
+        "show running-config [all]",
+        ExecCommand::Show(Show::RunningConfig),
+    ),
+    privileged(
+        "show running-config interface <interface>",
+        ExecCommand::Show(Show::RunningConfigInterface),
+    ),
+    privileged(
+        "show startup-config",
+        ExecCommand::Show(Show::StartupConfig),
+    ),
+    rule("show privilege", ExecCommand::Show(Show::Privilege)),
+    rule("show vlan [brief]", ExecCommand::Show(Show::VlanBrief)),
+    rule(
+        "show interfaces switchport",
+        ExecCommand::Show(Show::Switchport),
+    ),
+    rule(
+        "show interfaces <interface> switchport",
+        ExecCommand::Show(Show::Switchport),
+    ),
+    rule(
+        "show interfaces status",
+        ExecCommand::Show(Show::InterfaceStatus),
+    ),
+    rule(
+        "show interfaces <interface> status",
+        ExecCommand::Show(Show::InterfaceStatus),
+    ),
+    rule(
+        "show ip access-lists [<word>]",
+        ExecCommand::Show(Show::AccessLists),
+    ),
+    rule(
+        "show access-lists [<word>]",
+        ExecCommand::Show(Show::AccessLists),
+    ),
+    rule("show snmp user", ExecCommand::Show(Show::SnmpUser)),
+    rule(
+        "show spanning-tree summary",
+        ExecCommand::Show(Show::SpanningTreeSummary),
+    ),
+    rule("show vrf [brief]", ExecCommand::Show(Show::Vrf)),
+    rule("show ip vrf [brief]", ExecCommand::Show(Show::Vrf)),
+    rule("show clock", ExecCommand::Show(Show::Clock)),
+    rule(
+        "show ip interface brief",
+        ExecCommand::Show(Show::IpInterfaceBrief),
+    ),
+    rule(
+        "show etherchannel summary",
+        ExecCommand::Show(Show::EtherchannelSummary),
+    ),
+];

@@ -1,0 +1,542 @@
+//! Lines of the interface sub-mode, in the order in which the running configuration prints them.
+
+use super::{Rule, Scope};
+use crate::cli_switch::configure::{Command, Configuring, Sign, end, exit};
+use crate::cli_switch::device::Mode;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::interface_name::InterfaceName;
+use crate::cli_switch::switchport::Switchport;
+use crate::cli_switch::vlan_list::VlanList;
+
+use super::global::interface_rule;
+
+const fn rule(pattern: &'static str, effect: Effect) -> Rule {
+    Rule {
+        pattern,
+        effect,
+        when: always,
+    }
+}
+
+const fn on(when: fn(&Scope<'_>) -> bool, pattern: &'static str, effect: Effect) -> Rule {
+    Rule {
+        pattern,
+        effect,
+        when,
+    }
+}
+
+fn always(_: &Scope<'_>) -> bool {
+    true
+}
+
+fn switchable(scope: &Scope<'_>) -> bool {
+    scope.interface.is_some_and(InterfaceName::is_switchable)
+}
+
+fn routable_port(scope: &Scope<'_>) -> bool {
+    switchable(scope) && scope.hardware.routing
+}
+
+fn has_isl(scope: &Scope<'_>) -> bool {
+    switchable(scope) && scope.hardware.isl
+}
+
+fn has_mtu(scope: &Scope<'_>) -> bool {
+    scope.hardware.interface_mtu
+}
+
+fn physical(scope: &Scope<'_>) -> bool {
+    scope.interface.is_some_and(|name| !name.is_virtual())
+}
+
+fn bundle(scope: &Scope<'_>) -> bool {
+    scope.interface.is_some_and(InterfaceName::is_port_channel)
+}
+
+fn fast(scope: &Scope<'_>) -> bool {
+    scope
+        .interface
+        .is_some_and(|name| name.type_name() == "FastEthernet")
+}
+
+fn gigabit(scope: &Scope<'_>) -> bool {
+    scope
+        .interface
+        .is_some_and(|name| name.type_name() == "GigabitEthernet" || name.is_port_channel())
+}
+
+fn beyond_gigabit(scope: &Scope<'_>) -> bool {
+    switchable(scope) && !fast(scope) && !gigabit(scope)
+}
+
+fn has_vrf(scope: &Scope<'_>) -> bool {
+    scope.hardware.routing
+}
+
+/// All of them.
+pub const RULES: &[Rule] = &[
+    rule("description ! <line>", Effect::Store),
+    on(routable_port, "switchport", Effect::Run(switchport)),
+    on(
+        switchable,
+        "switchport access vlan ! <1-4094>",
+        Effect::Run(access_vlan),
+    ),
+    on(
+        has_isl,
+        "switchport trunk encapsulation ! (dot1q | isl | negotiate)",
+        Effect::Run(encapsulation),
+    ),
+    on(
+        switchable,
+        "switchport trunk native vlan ! <1-4094>",
+        Effect::Unless("switchport trunk native vlan 1"),
+    ),
+    on(
+        switchable,
+        "switchport trunk allowed vlan ! (all | none | <vlan-list> | (add | except | remove) <vlan-list>)",
+        Effect::Run(vlan_list),
+    ),
+    on(
+        switchable,
+        "switchport trunk pruning vlan ! (none | <vlan-list> | (add | except | remove) <vlan-list>)",
+        Effect::Run(vlan_list),
+    ),
+    on(
+        switchable,
+        "switchport mode ! (access | trunk | dynamic (auto | desirable))",
+        Effect::Run(mode),
+    ),
+    on(
+        switchable,
+        "switchport nonegotiate",
+        Effect::Run(nonegotiate),
+    ),
+    on(
+        switchable,
+        "switchport voice vlan ! (<1-4094> | dot1p | none | untagged)",
+        Effect::Run(voice_vlan),
+    ),
+    on(switchable, "switchport protected", Effect::Store),
+    on(
+        switchable,
+        "switchport port-security ! [maximum <1-3072>]",
+        Effect::Store,
+    ),
+    on(
+        has_vrf,
+        "vrf forwarding ! <word>",
+        Effect::Run(vrf_forwarding),
+    ),
+    on(
+        has_vrf,
+        "ip vrf forwarding ! <word>",
+        Effect::Run(vrf_forwarding),
+    ),
+    rule(
+        "ip address ! (<ipv4> <mask> [secondary] | dhcp)",
+        Effect::Run(ip_address),
+    ),
+    rule("ip access-group <word> ! (in | out)", Effect::Store),
+    rule("ip helper-address <ipv4>", Effect::Store),
+    rule("ip redirects", Effect::OnByDefault),
+    rule("ip proxy-arp", Effect::OnByDefault),
+    rule("ip route-cache cef", Effect::OnByDefault),
+    on(
+        physical,
+        "ip dhcp snooping limit rate ! <1-2048>",
+        Effect::Store,
+    ),
+    on(physical, "ip dhcp snooping trust", Effect::Store),
+    on(has_mtu, "mtu ! <1500-9198>", Effect::Unless("mtu 1500")),
+    rule("bandwidth ! <1-200000000>", Effect::Store),
+    rule(
+        "ipv6 address <ipv6-prefix> [eui-64 | link-local]",
+        Effect::Store,
+    ),
+    rule("ipv6 enable", Effect::Store),
+    rule(
+        "load-interval ! <30-600>",
+        Effect::Unless("load-interval 300"),
+    ),
+    rule("logging event link-status", Effect::OnByDefault),
+    rule(
+        "logging event (bundle-status | nfas-status | power-inline-status | spanning-tree | status | subif-link-status | trunk-status)",
+        Effect::Store,
+    ),
+    rule("shutdown", Effect::Store),
+    on(fast, "speed ! (10 | 100 | auto)", Effect::Run(speed)),
+    on(
+        gigabit,
+        "speed ! (10 | 100 | 1000 | auto)",
+        Effect::Run(speed),
+    ),
+    on(
+        beyond_gigabit,
+        "speed ! (10 | 100 | 1000 | 10000 | 10g | 40g | 56g | 100g | auto | nonegotiate)",
+        Effect::Run(speed),
+    ),
+    on(
+        switchable,
+        "duplex ! (auto | full | half)",
+        Effect::Run(duplex),
+    ),
+    on(
+        switchable,
+        "flowcontrol receive ! (desired | off | on)",
+        Effect::Unless("flowcontrol receive off"),
+    ),
+    rule("snmp trap link-status", Effect::OnByDefault),
+    rule("snmp trap link-status permit duplicates", Effect::Store),
+    on(
+        physical,
+        "snmp trap mac-notification change (added | removed)",
+        Effect::Store,
+    ),
+    on(
+        physical,
+        "channel-group ! <1-128> mode (active | auto | desirable | on | passive)",
+        Effect::Run(channel_group),
+    ),
+    on(
+        bundle,
+        "port-channel min-links ! <1-8>",
+        Effect::Unless("port-channel min-links 1"),
+    ),
+    on(
+        switchable,
+        "spanning-tree portfast ! [disable | edge [trunk] | trunk]",
+        Effect::Store,
+    ),
+    on(
+        switchable,
+        "spanning-tree bpduguard ! (disable | enable)",
+        Effect::Store,
+    ),
+    on(
+        switchable,
+        "spanning-tree bpdufilter ! (disable | enable)",
+        Effect::Store,
+    ),
+    on(
+        switchable,
+        "spanning-tree guard ! (loop | none | root)",
+        Effect::Store,
+    ),
+    on(
+        switchable,
+        "spanning-tree cost ! <1-200000000>",
+        Effect::Store,
+    ),
+    on(
+        switchable,
+        "storm-control (broadcast | multicast | unicast) ! level <1-100>",
+        Effect::Store,
+    ),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+fn this(configuring: &Configuring<'_>) -> Option<InterfaceName> {
+    match &configuring.position.mode {
+        Mode::Interface(name) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+fn view(configuring: &mut Configuring<'_>) -> Switchport {
+    let hardware = configuring.device.hardware;
+    Switchport::of(configuring.block(), hardware)
+}
+
+/// Stores or takes out by identity, when nothing speaks against it.
+fn store(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if command.is_set() {
+        configuring.block().set(command.entry(command.text()));
+    } else {
+        configuring.block().remove(&command.identity_text());
+    }
+    Reply::Silent
+}
+
+/// Routing a port and switching it again each forget what the other needed.
+fn switchport(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let block = configuring.block();
+    if command.sign == Sign::No {
+        block.retain(|line| !line.identity.starts_with("switchport"));
+        block.set(command.entry("no switchport"));
+    } else if block.remove("switchport").is_some() {
+        block.retain(|line| {
+            !line.identity.starts_with("ip ") && !line.identity.starts_with("ipv6 ")
+        });
+    }
+    Reply::Silent
+}
+
+fn create_missing_vlan(configuring: &mut Configuring<'_>, kind: &str, number: &str) -> Reply {
+    match number.parse() {
+        Ok(number) if configuring.device.configuration.vlans.get(number).is_none() => {
+            configuring.device.edit().vlans.create(number);
+            Reply::Say(format!(
+                "% {kind} VLAN does not exist. Creating vlan {number}"
+            ))
+        }
+        _ => Reply::Silent,
+    }
+}
+
+fn access_vlan(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if !command.is_set() {
+        return store(configuring, command);
+    }
+    let number = command.word(3);
+    if number == "1" {
+        configuring.block().remove(&command.identity_text());
+        return Reply::Silent;
+    }
+    if let "1002" | "1003" | "1004" | "1005" = number {
+        return Reply::Say(format!(
+            "Command rejected: VLAN {number} is reserved and not usable by an access port."
+        ));
+    }
+    store(configuring, command);
+    create_missing_vlan(configuring, "Access", number)
+}
+
+fn voice_vlan(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if command.is_set() && command.word(3) == "none" {
+        configuring.block().remove(&command.identity_text());
+        return Reply::Silent;
+    }
+    store(configuring, command);
+    if command.is_set() {
+        create_missing_vlan(configuring, "Voice", command.word(3))
+    } else {
+        Reply::Silent
+    }
+}
+
+fn encapsulation(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let to_default = !command.is_set() || command.word(3) == "negotiate";
+    if to_default && view(configuring).mode == "trunk" {
+        return Reply::Say(AUTO_TRUNK.to_owned());
+    }
+    if to_default {
+        configuring.block().remove(&command.identity_text());
+        return Reply::Silent;
+    }
+    store(configuring, command)
+}
+
+const AUTO_TRUNK: &str = "Command rejected: An interface whose trunk encapsulation is \"Auto\" can not be configured to \"trunk\" mode.";
+
+fn mode(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let port = view(configuring);
+    let wanted = if command.is_set() {
+        command.words[2..].join(" ")
+    } else {
+        "dynamic auto".to_owned()
+    };
+    if wanted == "trunk" && port.encapsulation == "negotiate" {
+        return Reply::Say(AUTO_TRUNK.to_owned());
+    }
+    if wanted.starts_with("dynamic") && port.nonegotiate {
+        return conflict(configuring);
+    }
+    if wanted == "dynamic auto" {
+        configuring.block().remove("switchport mode");
+        return Reply::Silent;
+    }
+    store(configuring, command)
+}
+
+fn conflict(configuring: &Configuring<'_>) -> Reply {
+    let name = this(configuring)
+        .map(|name| name.short())
+        .unwrap_or_default();
+    Reply::Say(format!(
+        "Command rejected: Conflict between 'nonegotiate' and 'dynamic' status on this interface: {name}"
+    ))
+}
+
+fn nonegotiate(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if command.is_set() && view(configuring).is_dynamic() {
+        return conflict(configuring);
+    }
+    store(configuring, command)
+}
+
+/// The stored list is absolute, whatever the word before the numbers.
+fn vlan_list(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let identity = command.identity_text();
+    if !command.is_set() {
+        return store(configuring, command);
+    }
+    let port = view(configuring);
+    let current = if identity.contains("allowed") {
+        port.allowed
+    } else {
+        port.pruning
+    };
+    let current = current.unwrap_or_else(VlanList::all);
+    let typed = |index: usize| VlanList::parse(command.word(index)).unwrap_or_default();
+    let wanted = match command.word(4) {
+        "all" => VlanList::all(),
+        "none" => VlanList::default(),
+        "add" => current.union(&typed(5)),
+        "remove" => current.without(&typed(5)),
+        "except" => VlanList::all().without(&typed(5)),
+        _ => typed(4),
+    };
+    let block = configuring.block();
+    if wanted == VlanList::all() {
+        block.remove(&identity);
+    } else if wanted.is_empty() {
+        block.set(command.entry(format!("{identity} none")));
+    } else {
+        block.set(command.entry(format!("{identity} {wanted}")));
+    }
+    Reply::Silent
+}
+
+fn vrf_forwarding(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let name = command.words.last().cloned().unwrap_or_default();
+    if command.is_set() && !configuring.device.has_vrf(&name) {
+        return Reply::Say(format!("% VRF {name} not configured."));
+    }
+    let identity = command.identity_text();
+    let block = configuring.block();
+    let same = block
+        .find(&identity)
+        .is_some_and(|line| line.text == command.text());
+    if same && command.is_set() {
+        return Reply::Silent;
+    }
+    let addresses = block
+        .entries()
+        .iter()
+        .any(|line| line.identity.starts_with("ip address"));
+    block.retain(|line| !line.identity.starts_with("ip address"));
+    store(configuring, command);
+    if !addresses {
+        return Reply::Silent;
+    }
+    let interface = this(configuring)
+        .map(|name| name.to_string())
+        .unwrap_or_default();
+    let verb = if command.is_set() {
+        "enabling"
+    } else {
+        "disabling"
+    };
+    Reply::Say(format!(
+        "% Interface {interface} IPv4 disabled and address(es) removed due to {verb} VRF {name}"
+    ))
+}
+
+fn ip_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let Some(name) = this(configuring) else {
+        return Reply::Invalid(0);
+    };
+    let port = view(configuring);
+    if name.is_switchable() && (port.enabled || !configuring.device.hardware.routing) {
+        return Reply::Say("% IP addresses may not be configured on L2 links.".to_owned());
+    }
+    let mut entry = command.entry(command.text());
+    if command.word(4) == "secondary" {
+        entry.identity = command.text();
+        entry.sort = vec![1];
+    }
+    match command.sign {
+        Sign::Set => {
+            let mine = configuring.position.mode.block_identity();
+            let taken = configuring.device.interfaces().find(|(other, block)| {
+                mine.as_deref() != Some(&format!("interface {other}"))
+                    && command.word(2) != "dhcp"
+                    && block.entries().iter().any(|line| {
+                        line.text.split(' ').nth(2) == Some(command.word(2))
+                            && line.identity.starts_with("ip address")
+                    })
+            });
+            if let Some((other, _)) = taken {
+                return Reply::Say(format!("% {} overlaps with {other}", command.word(2)));
+            }
+            configuring.block().set(entry);
+        }
+        _ if command.words.len() == command.identity => {
+            configuring
+                .block()
+                .retain(|line| !line.identity.starts_with("ip address"));
+        }
+        _ => {
+            configuring.block().remove(&entry.identity);
+        }
+    }
+    Reply::Silent
+}
+
+fn speed(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if command.is_set() && command.word(1) != "auto" {
+        return store(configuring, command);
+    }
+    configuring.block().remove("speed");
+    Reply::Silent
+}
+
+/// Older images want a fixed speed before a fixed duplex.
+fn duplex(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if !command.is_set() || command.word(1) == "auto" {
+        configuring.block().remove("duplex");
+        return Reply::Silent;
+    }
+    if !configuring.device.hardware.xe && configuring.block().find("speed").is_none() {
+        return Reply::Say("% Cannot set duplex while speed is set to auto.".to_owned());
+    }
+    store(configuring, command)
+}
+
+fn channel_group(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if !command.is_set() {
+        return store(configuring, command);
+    }
+    let (Some(name), Ok(number)) = (this(configuring), command.word(1).parse::<u32>()) else {
+        return Reply::Invalid(1);
+    };
+    let port_channel =
+        InterfaceName::parse(&format!("Port-channel{number}")).expect("a well-formed name");
+    let family = |text: &str| match text.rsplit(' ').next() {
+        Some("active" | "passive") => "lacp",
+        Some("auto" | "desirable") => "pagp",
+        _ => "on",
+    };
+    let text = command.text();
+    let refused = configuring.device.interfaces().any(|(other, block)| {
+        block.find("channel-group").is_some_and(|line| {
+            let same_bundle = line.text.split(' ').nth(1) == Some(command.word(1));
+            if other == name {
+                line.text != text
+            } else {
+                same_bundle && family(&line.text) != family(&text)
+            }
+        })
+    });
+    if refused {
+        return Reply::Say(format!(
+            "Command rejected ({port_channel}, {}): the mode does not fit the channel group's",
+            name.short()
+        ));
+    }
+    let created = configuring.device.interface(&port_channel).is_none();
+    configuring
+        .device
+        .add_interface(interface_rule(), &port_channel);
+    store(configuring, command);
+    if created {
+        Reply::Say(format!(
+            "Creating a port-channel interface Port-channel {number}\n"
+        ))
+    } else {
+        Reply::Silent
+    }
+}

@@ -1,0 +1,181 @@
+//! The machines that can be imitated: ports, software, and what their images can and cannot do.
+
+use super::interface_name::InterfaceName;
+
+/// A model with its image.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Hardware {
+    /// Product number, as `show version` prints it.
+    pub model: &'static str,
+    /// Version of the image.
+    pub version: &'static str,
+    /// IOS-XE rather than IOS.
+    pub xe: bool,
+    /// Can encapsulate trunks in ISL, so that the encapsulation is a setting.
+    pub isl: bool,
+    /// Ports can be routed, VRFs exist.
+    pub routing: bool,
+    /// Interfaces have an MTU of their own.
+    pub interface_mtu: bool,
+    /// Access ports: prefix of their names and how many.
+    pub ports: (&'static str, u32),
+    /// Uplink ports: prefix of their names and how many.
+    pub uplinks: (&'static str, u32),
+    platform: &'static str,
+    processor: &'static str,
+}
+
+/// All models, the default first.
+pub const ALL: &[Hardware] = &[
+    Hardware {
+        model: "C9300-48P",
+        version: "17.9.4a",
+        xe: true,
+        isl: false,
+        routing: true,
+        interface_mtu: true,
+        ports: ("GigabitEthernet1/0/", 48),
+        uplinks: ("TenGigabitEthernet1/1/", 4),
+        platform: "CAT9K_IOSXE",
+        processor: "X86",
+    },
+    Hardware {
+        model: "C9300-24P",
+        version: "17.9.4a",
+        xe: true,
+        isl: false,
+        routing: true,
+        interface_mtu: true,
+        ports: ("GigabitEthernet1/0/", 24),
+        uplinks: ("TenGigabitEthernet1/1/", 4),
+        platform: "CAT9K_IOSXE",
+        processor: "X86",
+    },
+    Hardware {
+        model: "WS-C2960X-48FPS-L",
+        version: "15.2(7)E4",
+        xe: false,
+        isl: false,
+        routing: false,
+        interface_mtu: false,
+        ports: ("GigabitEthernet1/0/", 48),
+        uplinks: ("GigabitEthernet1/1/", 4),
+        platform: "C2960X-UNIVERSALK9-M",
+        processor: "APM86XXX",
+    },
+    Hardware {
+        model: "WS-C2960-24TT-L",
+        version: "12.2(55)SE12",
+        xe: false,
+        isl: false,
+        routing: false,
+        interface_mtu: false,
+        ports: ("FastEthernet0/", 24),
+        uplinks: ("GigabitEthernet0/", 2),
+        platform: "C2960-LANBASEK9-M",
+        processor: "PowerPC405",
+    },
+    Hardware {
+        model: "WS-C3750G-24TS-1U",
+        version: "12.2(55)SE12",
+        xe: false,
+        isl: true,
+        routing: true,
+        interface_mtu: false,
+        ports: ("GigabitEthernet1/0/", 24),
+        uplinks: ("GigabitEthernet1/1/", 4),
+        platform: "C3750-IPSERVICESK9-M",
+        processor: "PowerPC405",
+    },
+];
+
+impl Hardware {
+    /// The model of that product number, in any case.
+    pub fn find(model: &str) -> Option<&'static Hardware> {
+        ALL.iter()
+            .find(|hardware| hardware.model.eq_ignore_ascii_case(model))
+    }
+
+    /// Image of the twelfth release, with its older spellings.
+    pub fn is_release_12(&self) -> bool {
+        self.version.starts_with("12.")
+    }
+
+    /// Whether a numbered line of an access list shows its number in the configuration.
+    pub fn prints_sequence_numbers(&self) -> bool {
+        self.xe
+    }
+
+    /// Names of the ports that are soldered in.
+    pub fn physical_interfaces(&self) -> Vec<InterfaceName> {
+        [self.ports, self.uplinks]
+            .iter()
+            .flat_map(|(prefix, count)| (1..=*count).map(move |number| format!("{prefix}{number}")))
+            .map(|name| {
+                InterfaceName::parse(&name).expect("the table of models has well-formed names")
+            })
+            .collect()
+    }
+
+    /// What `show version` prints.
+    pub fn show_version(&self, hostname: &str) -> String {
+        let Hardware {
+            model,
+            version,
+            platform,
+            processor,
+            ..
+        } = self;
+        let kind = if self.routing {
+            "L3 Switch"
+        } else {
+            "L2 Switch"
+        };
+        let head = if self.xe {
+            let train = version.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+            format!(
+                "Cisco IOS XE Software, Version {version}\nCisco IOS Software [Cupertino], Catalyst {kind} Software ({platform}), \
+                 Version {train}, RELEASE SOFTWARE (fc3)\n"
+            )
+        } else {
+            let family = platform.split('-').next().unwrap_or(platform);
+            format!(
+                "Cisco IOS Software, {family} Software ({platform}), Version {version}, RELEASE SOFTWARE (fc1)\n"
+            )
+        };
+        let (port_count, uplink_count) = (self.ports.1, self.uplinks.1);
+        let port_kind = |prefix: &str| match prefix {
+            prefix if prefix.starts_with("Fast") => "FastEthernet",
+            prefix if prefix.starts_with("Ten") => "Ten Gigabit Ethernet",
+            _ => "Gigabit Ethernet",
+        };
+        let ports = if port_kind(self.ports.0) == port_kind(self.uplinks.0) {
+            format!(
+                "{} {} interfaces\n",
+                port_count + uplink_count,
+                port_kind(self.ports.0)
+            )
+        } else {
+            format!(
+                "{port_count} {} interfaces\n{uplink_count} {} interfaces\n",
+                port_kind(self.ports.0),
+                port_kind(self.uplinks.0)
+            )
+        };
+        format!(
+            "{head}Technical Support: http://www.cisco.com/techsupport\nThis text comes from a mock device.\n\n\
+             ROM: Bootstrap program\n\n\
+             {hostname} uptime is 2 weeks, 3 days, 4 hours, 5 minutes\n\
+             System returned to ROM by power-on\n\
+             System image file is \"flash:packages.conf\"\n\n\
+             cisco {model} ({processor}) processor (revision V02) with 1331521K/6147K bytes of memory.\n\
+             Processor board ID FCW0000M0CK\n\
+             1 Virtual Ethernet interface\n{ports}\
+             2048K bytes of non-volatile configuration memory.\n\n\
+             Base Ethernet MAC Address          : 02:00:00:00:00:01\n\
+             Model Number                       : {model}\n\
+             System Serial Number               : FCW0000M0CK\n\n\
+             Configuration register is 0x102\n"
+        )
+    }
+}

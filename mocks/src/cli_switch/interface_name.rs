@@ -1,0 +1,166 @@
+//! Interface names: abbreviations, the standard spelling, the short one that `show` uses, and their order.
+
+use std::fmt;
+
+/// Types in the order of the running configuration: standard name, short name, made by configuration.
+const TYPES: &[(&str, &str, bool)] = &[
+    ("Loopback", "Lo", true),
+    ("Tunnel", "Tu", true),
+    ("Port-channel", "Po", true),
+    ("FastEthernet", "Fa", false),
+    ("GigabitEthernet", "Gi", false),
+    ("TwoGigabitEthernet", "Tw", false),
+    ("FiveGigabitEthernet", "Fi", false),
+    ("TenGigabitEthernet", "Te", false),
+    ("TwentyFiveGigE", "Twe", false),
+    ("FortyGigabitEthernet", "Fo", false),
+    ("FiftyGigE", "Fif", false),
+    ("HundredGigE", "Hu", false),
+    ("FourHundredGigE", "Fou", false),
+    ("AppGigabitEthernet", "Ap", false),
+    ("Ethernet", "Et", false),
+    ("Serial", "Se", false),
+    ("Vlan", "Vl", true),
+];
+
+/// The name of an interface: type and numbers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InterfaceName {
+    kind: usize,
+    numbers: Vec<u32>,
+    subinterface: Option<u32>,
+}
+
+impl InterfaceName {
+    /// Reads `Gi1/0/1`, `gigabitethernet 1/0/1`, `Po10`. The type may be shortened as far as it stays clear; the
+    /// customary short names win over other readings (`Te`, `Fi`, `Tw`).
+    pub fn parse(text: &str) -> Option<Self> {
+        let split = text.find(|character: char| character.is_ascii_digit())?;
+        let (kind, numbers) = text.split_at(split);
+        let kind = Self::kind(kind.trim_end())?;
+        let (numbers, subinterface) = match numbers.split_once('.') {
+            Some((numbers, sub)) => (numbers, Some(sub.parse().ok()?)),
+            None => (numbers, None),
+        };
+        let numbers: Vec<u32> = numbers
+            .split('/')
+            .map(|number| number.parse().ok())
+            .collect::<Option<_>>()?;
+        (numbers.len() <= 4).then_some(InterfaceName {
+            kind,
+            numbers,
+            subinterface,
+        })
+    }
+
+    /// Whether the word alone can be the type of an interface whose number follows as the next word.
+    pub fn is_type(word: &str) -> bool {
+        Self::kind(word).is_some()
+    }
+
+    fn kind(word: &str) -> Option<usize> {
+        let word = word.to_ascii_lowercase();
+        if word.is_empty() {
+            return None;
+        }
+        if let Some(kind) = TYPES
+            .iter()
+            .position(|(_, short, _)| short.eq_ignore_ascii_case(&word))
+        {
+            return Some(kind);
+        }
+        let mut found = TYPES
+            .iter()
+            .enumerate()
+            .filter(|(_, (name, ..))| name.to_ascii_lowercase().starts_with(&word));
+        let (kind, _) = found.next()?;
+        found.next().is_none().then_some(kind)
+    }
+
+    /// `Gi1/0/1`.
+    pub fn short(&self) -> String {
+        self.with_type(TYPES[self.kind].1)
+    }
+
+    /// `GigabitEthernet`.
+    pub fn type_name(&self) -> &'static str {
+        TYPES[self.kind].0
+    }
+
+    /// Whether configuring an unknown one of this type creates it.
+    pub fn is_virtual(&self) -> bool {
+        TYPES[self.kind].2 || self.subinterface.is_some()
+    }
+
+    /// A port that frames are switched on: physical or a port channel.
+    pub fn is_switchable(&self) -> bool {
+        !self.is_virtual() || self.is_port_channel()
+    }
+
+    /// `Port-channelN`.
+    pub fn is_port_channel(&self) -> bool {
+        self.type_name() == "Port-channel"
+    }
+
+    /// `VlanN`.
+    pub fn is_vlan(&self) -> bool {
+        self.type_name() == "Vlan"
+    }
+
+    /// The last number of the name.
+    pub fn number(&self) -> u32 {
+        self.numbers.last().copied().unwrap_or_default()
+    }
+
+    /// Order among interfaces: by type, then by each number.
+    pub fn sort_key(&self) -> Vec<u32> {
+        let mut key = vec![u32::try_from(self.kind).unwrap_or(u32::MAX)];
+        key.extend(&self.numbers);
+        key.push(self.subinterface.map_or(0, |sub| sub + 1));
+        key
+    }
+
+    fn with_type(&self, kind: &str) -> String {
+        let numbers: Vec<String> = self.numbers.iter().map(u32::to_string).collect();
+        let sub = self
+            .subinterface
+            .map(|sub| format!(".{sub}"))
+            .unwrap_or_default();
+        format!("{kind}{}{sub}", numbers.join("/"))
+    }
+}
+
+impl fmt::Display for InterfaceName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.with_type(self.type_name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_spelled_out() {
+        for (text, full, short) in [
+            ("Gi1/0/1", "GigabitEthernet1/0/1", "Gi1/0/1"),
+            ("gigabitethernet 1/0/1", "GigabitEthernet1/0/1", "Gi1/0/1"),
+            ("Te1/1/4", "TenGigabitEthernet1/1/4", "Te1/1/4"),
+            ("Twe1/0/1", "TwentyFiveGigE1/0/1", "Twe1/0/1"),
+            ("po41", "Port-channel41", "Po41"),
+            ("Port-Channel 41", "Port-channel41", "Po41"),
+            ("vlan0010", "Vlan10", "Vl10"),
+            ("fa0/1", "FastEthernet0/1", "Fa0/1"),
+            ("gi0/0/0.100", "GigabitEthernet0/0/0.100", "Gi0/0/0.100"),
+        ] {
+            let name = InterfaceName::parse(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(
+                (name.to_string().as_str(), name.short().as_str()),
+                (full, short)
+            );
+        }
+        for text in ["ae[0]", "Zürich", "GigabitEthernet", "t1/0/1", "Gi1/a", ""] {
+            assert_eq!(InterfaceName::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The running configuration as text: written by the device, and read back by the same grammar.
+
+use super::configure::Configuring;
+use super::device::{Device, Mode, Position};
+use super::effect::Reply;
+use super::grammar::access_list;
+use super::grammar::global::set_banner;
+use super::tree::{Block, Entry};
+
+/// A list of VLANs longer than this continues in the next line.
+const LIST_WIDTH: usize = 60;
+
+/// All lines, from `version` to `end`.
+pub fn lines(device: &Device) -> Vec<String> {
+    let train: String = device
+        .hardware
+        .version
+        .split('.')
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(".");
+    let train = train.split('(').next().unwrap_or_default().to_owned();
+    let mut lines = vec![format!("version {train}")];
+    let mut named = false;
+    let mut group = String::from("service");
+    for entry in device.configuration.root.entries() {
+        let first = entry
+            .identity
+            .split(' ')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        if first != "service" && !named {
+            named = true;
+            lines.push("!".to_owned());
+            lines.push(format!("hostname {}", device.hostname));
+        }
+        if first != group || entry.block.is_some() {
+            separate(&mut lines);
+            group = first;
+        }
+        write_entry(device, entry, &mut lines);
+        if entry.block.is_some() {
+            separate(&mut lines);
+        }
+    }
+    if !named {
+        lines.push("!".to_owned());
+        lines.push(format!("hostname {}", device.hostname));
+    }
+    separate(&mut lines);
+    lines.push("end".to_owned());
+    lines
+}
+
+fn separate(lines: &mut Vec<String>) {
+    if lines.last().is_some_and(|last| last != "!") {
+        lines.push("!".to_owned());
+    }
+}
+
+fn write_entry(device: &Device, entry: &Entry, lines: &mut Vec<String>) {
+    if let (Some(name), Some(list)) = (entry.identity.strip_prefix("ip access-list "), &entry.block)
+    {
+        let extended = entry.text.starts_with("ip access-list extended");
+        if !list.is_empty() {
+            let numbers = device.hardware.prints_sequence_numbers();
+            lines.extend(access_list::configuration_lines(
+                extended, name, list, numbers,
+            ));
+        }
+        return;
+    }
+    lines.extend(entry.text.split('\n').map(str::to_owned));
+    if let Some(block) = &entry.block {
+        lines.extend(
+            block_lines(block)
+                .into_iter()
+                .map(|line| format!(" {line}")),
+        );
+        let is_routed =
+            entry.identity.starts_with("interface Vlan") || block.find("switchport").is_some();
+        if is_routed
+            && !block
+                .entries()
+                .iter()
+                .any(|line| line.identity.starts_with("ip address"))
+        {
+            lines.push(" no ip address".to_owned());
+        }
+    }
+}
+
+fn block_lines(block: &Block) -> Vec<String> {
+    let mut lines = Vec::new();
+    for entry in block.entries() {
+        match entry.text.strip_prefix("switchport trunk allowed vlan ") {
+            Some(list) => lines.extend(allowed_lines(list)),
+            None => lines.extend(entry.text.split('\n').map(str::to_owned)),
+        }
+        if let Some(inner) = &entry.block {
+            lines.extend(
+                block_lines(inner)
+                    .into_iter()
+                    .map(|line| format!(" {line}")),
+            );
+        }
+    }
+    lines
+}
+
+/// A long list is printed in several lines, all but the first with `add`.
+fn allowed_lines(list: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for part in list.split(',') {
+        match parts.last_mut() {
+            Some(line) if line.len() + part.len() < LIST_WIDTH => {
+                line.push(',');
+                line.push_str(part);
+            }
+            _ => parts.push(part.to_owned()),
+        }
+    }
+    let word = |index: usize| if index == 0 { "" } else { "add " };
+    parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| format!("switchport trunk allowed vlan {}{part}", word(index)))
+        .collect()
+}
+
+/// What `show running-config` prints.
+pub fn show(device: &Device) -> String {
+    let body = lines(device).join("\n");
+    format!(
+        "Building configuration...\n\nCurrent configuration : {} bytes\n!\n{body}\n\n",
+        body.len() + 1
+    )
+}
+
+/// What `show running-config interface X` prints.
+pub fn show_interface(device: &Device, identity: &str) -> Option<String> {
+    let entry = device.configuration.root.find(identity)?;
+    let mut lines = Vec::new();
+    write_entry(device, entry, &mut lines);
+    let body = lines.join("\n");
+    Some(format!(
+        "Building configuration...\n\nCurrent configuration : {} bytes\n!\n{body}\nend\n\n",
+        body.len()
+    ))
+}
+
+/// Puts a configuration text into the device.
+///
+/// Lines that the grammar does not know are kept as they are, with the lines indented below them, and given back: a real
+/// configuration always has some, and only what is typed has to be refused.
+pub fn load(device: &mut Device, text: &str) -> Vec<String> {
+    let mut unknown = Vec::new();
+    let mut position = Position {
+        mode: Mode::Config,
+        pending: None,
+    };
+    let mut last_rule = 0;
+    let mut foreign: Option<String> = None;
+    let mut lines = text.lines().map(|line| line.trim_end_matches('\r'));
+    while let Some(line) = lines.next() {
+        let content = line.trim();
+        let noise = content.is_empty()
+            || content.starts_with('!')
+            || content.starts_with("Building configuration")
+            || content.starts_with("Current configuration")
+            || content == "end";
+        if noise {
+            continue;
+        }
+        if line.starts_with(' ') {
+            if let Some(identity) = &foreign {
+                if let Some(entry) = device.edit().root.find_mut(identity) {
+                    let inner = line.strip_prefix(' ').unwrap_or(line);
+                    entry
+                        .block
+                        .get_or_insert_default()
+                        .set(Entry::line(usize::MAX, inner, inner));
+                }
+                continue;
+            }
+        } else {
+            foreign = None;
+            Configuring {
+                device,
+                position: &mut position,
+            }
+            .leave();
+        }
+        if content.starts_with("banner ") {
+            load_banner(device, &mut position, line, &mut lines);
+            continue;
+        }
+        let mode = position.mode.clone();
+        let mut configuring = Configuring {
+            device,
+            position: &mut position,
+        };
+        match configuring.line(content, true) {
+            // A line that only the global mode knows, indented, belongs to something unknown.
+            Ok(Reply::Silent | Reply::Say(_))
+                if mode == Mode::Config || position.mode != Mode::Config =>
+            {
+                if mode == Mode::Config {
+                    last_rule = device
+                        .configuration
+                        .root
+                        .entries()
+                        .iter()
+                        .map(|entry| entry.rule)
+                        .max()
+                        .unwrap_or(0);
+                }
+            }
+            _ => {
+                unknown.push(line.to_owned());
+                position.mode = mode;
+                let mut configuring = Configuring {
+                    device,
+                    position: &mut position,
+                };
+                let rule = if configuring.position.mode == Mode::Config {
+                    last_rule
+                } else {
+                    usize::MAX
+                };
+                configuring.block().set(Entry::line(rule, content, content));
+                if !line.starts_with(' ') {
+                    foreign = Some(content.to_owned());
+                }
+            }
+        }
+    }
+    Configuring {
+        device,
+        position: &mut position,
+    }
+    .leave();
+    unknown
+}
+
+/// In a stored configuration the delimiter is the two characters `^C`, or any single one.
+fn load_banner<'a>(
+    device: &mut Device,
+    position: &mut Position,
+    line: &str,
+    lines: &mut impl Iterator<Item = &'a str>,
+) {
+    let mut words = line.splitn(3, ' ');
+    let (Some(_), Some(kind), Some(rest)) = (words.next(), words.next(), words.next()) else {
+        return;
+    };
+    let delimiter = if rest.starts_with("^C") {
+        "^C"
+    } else {
+        &rest[..rest.chars().next().map_or(0, char::len_utf8)]
+    };
+    let mut text = rest[delimiter.len()..].to_owned();
+    while !text.contains(delimiter) {
+        let Some(next) = lines.next() else { break };
+        text.push('\n');
+        text.push_str(next);
+    }
+    let end = text.find(delimiter).unwrap_or(text.len());
+    set_banner(
+        &mut Configuring { device, position },
+        &format!("banner {kind}"),
+        &text[..end],
+    );
+}

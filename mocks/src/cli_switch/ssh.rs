@@ -1,0 +1,399 @@
+//! The SSH server in front of the shell. The only place that knows russh.
+
+use std::borrow::Cow;
+use std::net::SocketAddr;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use russh::keys::{Algorithm, HashAlg, PrivateKey, PublicKey};
+use russh::server::{Auth, Config, Handler, Msg, Response, Session};
+use russh::{Channel, ChannelId, MethodKind, MethodSet, Pty};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::options::{LoginMethods, SwitchOptions};
+use super::shell::{Ending, Output, Shared, Shell};
+use crate::control::{RoundTrips, lock};
+use crate::network::{Cutter, Wire};
+
+/// One key for all switches of a process: making two hundred would take longer than the tests that use them.
+static HOST_KEY: LazyLock<PrivateKey> = LazyLock::new(|| {
+    PrivateKey::random(&mut russh::keys::key::safe_rng(), Algorithm::Ed25519)
+        .expect("an Ed25519 key can be made from any random numbers")
+});
+
+/// The public side of the host key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostKey {
+    /// `SHA256:…`, as clients print it.
+    pub fingerprint: String,
+    /// `ssh-ed25519 AAAA…`, as `known_hosts` wants it after the host's name.
+    pub public_key: String,
+}
+
+impl HostKey {
+    pub(super) fn of_this_process() -> Self {
+        let public = HOST_KEY.public_key();
+        HostKey {
+            fingerprint: public.fingerprint(HashAlg::Sha256).to_string(),
+            public_key: public
+                .to_openssh()
+                .expect("a public key without a comment can be written"),
+        }
+    }
+}
+
+/// Who may log in.
+#[derive(Debug)]
+pub struct Accounts {
+    user: String,
+    password: String,
+    keys: Vec<PublicKey>,
+    login: LoginMethods,
+    start_privileged: bool,
+}
+
+impl Accounts {
+    /// From the options.
+    ///
+    /// # Errors
+    /// The line that is no public key.
+    pub fn new(options: &SwitchOptions) -> Result<Self, String> {
+        let keys = options
+            .authorized_keys
+            .iter()
+            .map(|line| PublicKey::from_openssh(line).map_err(|_| line.clone()))
+            .collect::<Result<_, _>>()?;
+        Ok(Accounts {
+            user: options.user.clone(),
+            password: options.password.clone(),
+            keys,
+            login: options.login,
+            start_privileged: options.start_privileged,
+        })
+    }
+
+    fn methods(&self) -> &'static [MethodKind] {
+        match self.login {
+            LoginMethods::All => &[
+                MethodKind::PublicKey,
+                MethodKind::KeyboardInteractive,
+                MethodKind::Password,
+            ],
+            LoginMethods::Password => &[MethodKind::Password],
+            LoginMethods::KeyboardInteractive => &[MethodKind::KeyboardInteractive],
+            LoginMethods::PublicKey => &[MethodKind::PublicKey],
+        }
+    }
+}
+
+/// Accepts connections until the token is cancelled. Sessions are cut by the same token.
+pub async fn serve(
+    listener: TcpListener,
+    shared: Shared,
+    accounts: Accounts,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+) {
+    let config = Arc::new(Config {
+        methods: MethodSet::from(accounts.methods()),
+        keys: vec![HOST_KEY.clone()],
+        nodelay: true,
+        inactivity_timeout: None,
+        // Nobody guesses passwords on loopback, and tests of refusals should not wait.
+        auth_rejection_time: Duration::ZERO,
+        auth_rejection_time_initial: Some(Duration::ZERO),
+        ..Config::default()
+    });
+    let accounts = Arc::new(accounts);
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let connection = Connection {
+                    shared: shared.clone(),
+                    accounts: accounts.clone(),
+                };
+                let (config, stop) = (config.clone(), stop.clone());
+                tasks.spawn(connection.run(stream, peer, config, stop));
+            }
+            // Out of file descriptors, for example: later connections may work again.
+            Err(error) => {
+                tracing::warn!(%error, "the mock switch cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+struct Connection {
+    shared: Shared,
+    accounts: Arc<Accounts>,
+}
+
+impl Connection {
+    async fn run(
+        self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        config: Arc<Config>,
+        stop: CancellationToken,
+    ) {
+        let cutter = Cutter::default();
+        let latency = lock(&self.shared.faults).latency();
+        let number = self.shared.log.connected();
+        let Ok(wire) = Wire::new(stream, latency, cutter.clone()) else {
+            return;
+        };
+        let session = SessionHandler {
+            shared: self.shared,
+            accounts: self.accounts,
+            cutter,
+            number,
+            latency,
+            width: 80,
+            shell: None,
+            round_trips: RoundTrips::default(),
+        };
+        // Errors are the client's doing or an injected fault; the client is where they are looked at.
+        match russh::server::run_stream(config, wire, session).await {
+            Ok(running) => {
+                let handle = running.handle();
+                tokio::select! {
+                    result = running => {
+                        if let Err(error) = result {
+                            tracing::debug!(%peer, %error, "the session of a mock switch ended");
+                        }
+                    }
+                    () = stop.cancelled() => {
+                        let _ = handle.disconnect(russh::Disconnect::ByApplication, "stopped".into(), "en".into()).await;
+                    }
+                }
+            }
+            Err(error) => tracing::debug!(%peer, %error, "the handshake of a mock switch failed"),
+        }
+    }
+}
+
+struct SessionHandler {
+    shared: Shared,
+    accounts: Arc<Accounts>,
+    cutter: Cutter,
+    number: u64,
+    latency: Duration,
+    width: usize,
+    shell: Option<Shell>,
+    round_trips: RoundTrips,
+}
+
+impl SessionHandler {
+    fn login(&self, method: MethodKind, right: bool) -> Auth {
+        if !self.accounts.methods().contains(&method) {
+            return self.reject();
+        }
+        let refused = lock(&self.shared.faults).login_refused();
+        if right && !refused {
+            Auth::Accept
+        } else {
+            self.reject()
+        }
+    }
+
+    /// A refused method may be tried again, as a person with a typing error would.
+    fn reject(&self) -> Auth {
+        Auth::Reject {
+            proceed_with_methods: Some(MethodSet::from(self.accounts.methods())),
+            partial_success: false,
+        }
+    }
+
+    /// Sends what the shell says, as slowly and as far as the faults allow.
+    async fn send(
+        &mut self,
+        channel: ChannelId,
+        output: Output,
+        session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        let Output {
+            mut bytes,
+            mut ending,
+        } = output;
+        let (cut, slow) = {
+            let mut faults = lock(&self.shared.faults);
+            (faults.output(bytes.len()), faults.slow())
+        };
+        if let Some(length) = cut {
+            bytes.truncate(length);
+            ending = Ending::Cut;
+        }
+        if let (Some(pause), Ending::Open, false) = (slow, ending, bytes.is_empty()) {
+            let handle = session.handle();
+            self.round_trips.output();
+            // A task of its own, because packets leave only after this handler has returned.
+            tokio::spawn(async move {
+                for byte in bytes {
+                    tokio::time::sleep(pause).await;
+                    if handle.data(channel, vec![byte]).await.is_err() {
+                        return;
+                    }
+                }
+            });
+            return Ok(());
+        }
+        let silent = bytes.is_empty();
+        if !silent {
+            session.data(channel, bytes)?;
+            self.round_trips.output();
+        }
+        match ending {
+            Ending::Open => Ok(()),
+            Ending::Close => {
+                session.exit_status_request(channel, 0)?;
+                session.eof(channel)?;
+                session.close(channel)
+            }
+            Ending::Cut if silent => Err(russh::Error::Disconnect),
+            Ending::Cut => {
+                self.cutter.cut_after_next_write();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Handler for SessionHandler {
+    type Error = russh::Error;
+
+    async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
+        Ok(self.login(
+            MethodKind::Password,
+            user == self.accounts.user && password == self.accounts.password,
+        ))
+    }
+
+    async fn auth_publickey(
+        &mut self,
+        user: &str,
+        key: russh::server::VerifiedPublicKey<'_>,
+    ) -> Result<Auth, Self::Error> {
+        let known = self
+            .accounts
+            .keys
+            .iter()
+            .any(|known| known.key_data() == key.public_key.key_data());
+        Ok(self.login(MethodKind::PublicKey, user == self.accounts.user && known))
+    }
+
+    async fn auth_publickey_offered(
+        &mut self,
+        user: &str,
+        offer: russh::server::PublicKeyOffer<'_>,
+    ) -> Result<Auth, Self::Error> {
+        let known = self
+            .accounts
+            .keys
+            .iter()
+            .any(|known| known.key_data() == offer.public_key.key_data());
+        Ok(if user == self.accounts.user && known {
+            Auth::Accept
+        } else {
+            self.reject()
+        })
+    }
+
+    async fn auth_keyboard_interactive<'a>(
+        &'a mut self,
+        user: &str,
+        _: &str,
+        response: Option<Response<'a>>,
+    ) -> Result<Auth, Self::Error> {
+        if !self
+            .accounts
+            .methods()
+            .contains(&MethodKind::KeyboardInteractive)
+        {
+            return Ok(self.reject());
+        }
+        let Some(mut answers) = response else {
+            return Ok(Auth::Partial {
+                name: Cow::Borrowed(""),
+                instructions: Cow::Borrowed(""),
+                prompts: Cow::Borrowed(&[(Cow::Borrowed("Password: "), false)]),
+            });
+        };
+        let answer = answers.next();
+        let right = answer.is_some_and(|answer| answer[..] == *self.accounts.password.as_bytes());
+        Ok(self.login(
+            MethodKind::KeyboardInteractive,
+            right && user == self.accounts.user,
+        ))
+    }
+
+    async fn channel_open_session(
+        &mut self,
+        _: Channel<Msg>,
+        reply: russh::server::ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), Self::Error> {
+        // One shell per connection, as on the real thing.
+        if self.shell.is_some() {
+            reply
+                .reject(russh::ChannelOpenFailure::AdministrativelyProhibited)
+                .await;
+        } else {
+            reply.accept().await;
+        }
+        Ok(())
+    }
+
+    async fn pty_request(
+        &mut self,
+        channel: ChannelId,
+        _: &str,
+        columns: u32,
+        _: u32,
+        _: u32,
+        _: u32,
+        _: &[(Pty, u32)],
+        session: &mut Session,
+    ) -> Result<(), Self::Error> {
+        self.width = usize::try_from(columns).unwrap_or(80);
+        session.channel_success(channel)
+    }
+
+    async fn shell_request(
+        &mut self,
+        channel: ChannelId,
+        session: &mut Session,
+    ) -> Result<(), Self::Error> {
+        let mut shell = Shell::new(
+            self.shared.clone(),
+            self.number,
+            self.accounts.start_privileged,
+            self.width,
+        );
+        session.channel_success(channel)?;
+        let greeting = shell.greet();
+        self.shell = Some(shell);
+        self.shared.log.round_trip();
+        self.send(channel, greeting, session).await
+    }
+
+    async fn data(
+        &mut self,
+        channel: ChannelId,
+        bytes: &[u8],
+        session: &mut Session,
+    ) -> Result<(), Self::Error> {
+        let Some(shell) = &mut self.shell else {
+            return Ok(());
+        };
+        self.round_trips.input(&self.shared.log, self.latency);
+        let output = shell.feed(bytes);
+        self.send(channel, output, session).await
+    }
+}

@@ -1,0 +1,68 @@
+//! What a port does with frames, seen through its configuration lines.
+
+use super::hardware::Hardware;
+use super::tree::Block;
+use super::vlan_list::VlanList;
+
+/// The switching side of an interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switchport {
+    /// False after `no switchport`.
+    pub enabled: bool,
+    /// `access`, `trunk`, `dynamic auto`, `dynamic desirable`.
+    pub mode: String,
+    /// `negotiate`, `dot1q`, `isl`.
+    pub encapsulation: String,
+    /// VLAN of untagged frames of an access port.
+    pub access: u16,
+    /// VLAN of untagged frames of a trunk.
+    pub native: u16,
+    /// Voice VLAN or a word.
+    pub voice: Option<String>,
+    /// VLANs that a trunk carries; `None` means all.
+    pub allowed: Option<VlanList>,
+    /// VLANs that may be pruned; `None` means the default.
+    pub pruning: Option<VlanList>,
+    /// Trunking is not negotiated.
+    pub nonegotiate: bool,
+}
+
+impl Switchport {
+    /// Reads the lines of an interface.
+    pub fn of(block: &Block, hardware: &Hardware) -> Self {
+        let number = |identity| {
+            block
+                .value(identity)
+                .and_then(|value| value.parse().ok())
+                .unwrap_or(1)
+        };
+        let list = |identity| match block.value(identity) {
+            Some("none") => Some(VlanList::default()),
+            Some(value) => VlanList::parse(value),
+            None => None,
+        };
+        let default = if hardware.isl { "negotiate" } else { "dot1q" };
+        Switchport {
+            enabled: block.find("switchport").is_none(),
+            mode: block
+                .value("switchport mode")
+                .unwrap_or("dynamic auto")
+                .to_owned(),
+            encapsulation: block
+                .value("switchport trunk encapsulation")
+                .unwrap_or(default)
+                .to_owned(),
+            access: number("switchport access vlan"),
+            native: number("switchport trunk native vlan"),
+            voice: block.value("switchport voice vlan").map(str::to_owned),
+            allowed: list("switchport trunk allowed vlan"),
+            pruning: list("switchport trunk pruning vlan"),
+            nonegotiate: block.find("switchport nonegotiate").is_some(),
+        }
+    }
+
+    /// Whether the port negotiates its mode.
+    pub fn is_dynamic(&self) -> bool {
+        self.mode.starts_with("dynamic")
+    }
+}

@@ -1,0 +1,99 @@
+//! The configuration as a tree of lines.
+//!
+//! Invariant: the lines of a block are in the order in which the device prints them (by rule, then by the line's own
+//! key, then by arrival), and no two have the same identity.
+
+/// Lines of one level.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Block {
+    entries: Vec<Entry>,
+}
+
+/// A line, perhaps with lines below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Index of its rule, which is its place in the order.
+    pub rule: usize,
+    /// Order among lines of one rule.
+    pub sort: Vec<u32>,
+    /// What it is replaced and removed by.
+    pub identity: String,
+    /// What is printed.
+    pub text: String,
+    /// Lines below, when it opens a sub-mode.
+    pub block: Option<Block>,
+}
+
+impl Entry {
+    /// A line that opens no sub-mode and has no order of its own.
+    pub fn line(rule: usize, identity: impl Into<String>, text: impl Into<String>) -> Self {
+        Entry {
+            rule,
+            sort: Vec::new(),
+            identity: identity.into(),
+            text: text.into(),
+            block: None,
+        }
+    }
+}
+
+impl Block {
+    /// All lines in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The line with this identity.
+    pub fn find(&self, identity: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.identity == identity)
+    }
+
+    /// The text after the identity of that line: `10` for `switchport access vlan`.
+    pub fn value(&self, identity: &str) -> Option<&str> {
+        let rest = self.find(identity)?.text.strip_prefix(identity)?;
+        Some(rest.trim_start())
+    }
+
+    /// The line with this identity, to change.
+    pub fn find_mut(&mut self, identity: &str) -> Option<&mut Entry> {
+        self.entries
+            .iter_mut()
+            .find(|entry| entry.identity == identity)
+    }
+
+    /// Puts a line in, in place of one with its identity.
+    pub fn set(&mut self, entry: Entry) {
+        if let Some(old) = self.find_mut(&entry.identity) {
+            *old = entry;
+            return;
+        }
+        let place = self
+            .entries
+            .partition_point(|other| (other.rule, &other.sort) <= (entry.rule, &entry.sort));
+        self.entries.insert(place, entry);
+    }
+
+    /// Takes the line with this identity out.
+    pub fn remove(&mut self, identity: &str) -> Option<Entry> {
+        let place = self
+            .entries
+            .iter()
+            .position(|entry| entry.identity == identity)?;
+        Some(self.entries.remove(place))
+    }
+
+    /// Keeps only lines for which the test holds.
+    pub fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
+        self.entries.retain(keep);
+    }
+
+    /// All lines, to change their texts.
+    pub fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.entries.iter_mut()
+    }
+}

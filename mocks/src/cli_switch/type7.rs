@@ -1,0 +1,42 @@
+//! The reversible obfuscation that `service password-encryption` applies to keys (type 7).
+
+const PAD: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
+
+/// Hides a text. The start in the pad depends on the text, so that the same text is always written in the same way.
+pub fn encode(text: &str) -> String {
+    let start = text.bytes().map(usize::from).sum::<usize>() % 16;
+    let hidden = text
+        .bytes()
+        .enumerate()
+        .map(|(index, byte)| byte ^ PAD[(start + index) % PAD.len()]);
+    let digits: String = hidden.map(|byte| format!("{byte:02X}")).collect();
+    format!("{start:02}{digits}")
+}
+
+/// Shows what was hidden.
+pub fn decode(hidden: &str) -> Option<String> {
+    let start: usize = hidden.get(..2)?.parse().ok()?;
+    let digits = hidden.get(2..)?;
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let bytes: Option<Vec<u8>> = (0..digits.len() / 2)
+        .map(|index| {
+            let byte = u8::from_str_radix(digits.get(index * 2..index * 2 + 2)?, 16).ok()?;
+            Some(byte ^ PAD[(start + index) % PAD.len()])
+        })
+        .collect();
+    String::from_utf8(bytes?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_text_and_round_trip() {
+        // A pair that has been in public tools for decades.
+        assert_eq!(decode("0822455D0A16").as_deref(), Some("cisco"));
+        assert_eq!(decode(&encode("s3cret key")).as_deref(), Some("s3cret key"));
+    }
+}

@@ -1,0 +1,104 @@
+//! The VLAN table, which is no part of the configuration text.
+
+use std::collections::BTreeMap;
+
+use super::vlan_list::VlanList;
+
+/// Numbers with a fixed meaning: they exist, and can neither be changed nor removed.
+pub const RESERVED: [u16; 5] = [1, 1002, 1003, 1004, 1005];
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vlan {
+    /// Its name; `VLAN0010` when none was given.
+    pub name: String,
+    /// Shut down on this device.
+    pub shutdown: bool,
+}
+
+/// All VLANs by number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VlanTable(BTreeMap<u16, Vlan>);
+
+/// Edits of a `vlan` sub-mode, which take effect when it is left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingVlans {
+    /// Which VLANs.
+    pub list: VlanList,
+    /// A new name, or the default one.
+    pub name: Option<Option<String>>,
+    /// Shut down or not.
+    pub shutdown: Option<bool>,
+}
+
+impl Default for VlanTable {
+    fn default() -> Self {
+        let names = [
+            "default",
+            "fddi-default",
+            "token-ring-default",
+            "fddinet-default",
+            "trnet-default",
+        ];
+        let rows = RESERVED.iter().zip(names);
+        VlanTable(
+            rows.map(|(number, name)| {
+                (
+                    *number,
+                    Vlan {
+                        name: name.to_owned(),
+                        shutdown: false,
+                    },
+                )
+            })
+            .collect(),
+        )
+    }
+}
+
+impl VlanTable {
+    /// Rows by number.
+    pub fn rows(&self) -> impl Iterator<Item = (u16, &Vlan)> {
+        self.0.iter().map(|(number, vlan)| (*number, vlan))
+    }
+
+    /// One row.
+    pub fn get(&self, number: u16) -> Option<&Vlan> {
+        self.0.get(&number)
+    }
+
+    /// Makes the VLAN with its default name, if it is not there.
+    pub fn create(&mut self, number: u16) {
+        self.0.entry(number).or_insert_with(|| Vlan {
+            name: default_name(number),
+            shutdown: false,
+        });
+    }
+
+    /// Carries out what was typed in the sub-mode.
+    pub fn commit(&mut self, pending: &PendingVlans) {
+        for number in pending.list.iter() {
+            self.create(number);
+            let Some(vlan) = self.0.get_mut(&number) else {
+                continue;
+            };
+            match &pending.name {
+                Some(Some(name)) => vlan.name.clone_from(name),
+                Some(None) => vlan.name = default_name(number),
+                None => {}
+            }
+            if let Some(shutdown) = pending.shutdown {
+                vlan.shutdown = shutdown;
+            }
+        }
+    }
+
+    /// Takes VLANs out; reserved ones must have been refused before.
+    pub fn remove(&mut self, list: &VlanList) {
+        self.0.retain(|number, _| !list.contains(*number));
+    }
+}
+
+fn default_name(number: u16) -> String {
+    format!("VLAN{number:04}")
+}

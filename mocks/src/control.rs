@@ -1,0 +1,219 @@
+//! What a test sees of a running mock: the exchanges it had, as data, in memory and as JSON lines.
+//!
+//! The log is the device's own memory of what was typed. Passwords given at a password prompt or in a login are not in it;
+//! configuration lines are, whole, because assertions compare them.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+/// An answer longer than this is cut in the log, in bytes.
+pub const ANSWER_LIMIT: usize = 2048;
+
+/// One command or request and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Exchange {
+    /// Name of the mock device.
+    pub device: String,
+    /// Number of the connection, from 1.
+    pub connection: u64,
+    /// Milliseconds since the device was started.
+    pub offset_ms: u64,
+    /// Mode of a switch (`exec`, `privileged`, `config`, `config-if` …); `rest` for a load balancer.
+    pub mode: String,
+    /// The line, or `METHOD /path` followed by the body.
+    pub received: String,
+    /// The answer without echo and prompt, or status and body; cut at [`ANSWER_LIMIT`].
+    pub answered: String,
+    /// HTTP status; absent for a switch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+}
+
+/// Where JSON lines go besides memory.
+pub type LogWriter = Box<dyn Write + Send>;
+
+/// A writer that several devices share.
+#[derive(Clone)]
+pub struct SharedWriter(Arc<Mutex<LogWriter>>);
+
+impl std::fmt::Debug for SharedWriter {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("SharedWriter")
+    }
+}
+
+impl SharedWriter {
+    /// Shares a writer; each exchange is one line and is flushed.
+    pub fn new(writer: impl Write + Send + 'static) -> Self {
+        SharedWriter(Arc::new(Mutex::new(Box::new(writer))))
+    }
+
+    fn write(&self, exchange: &Exchange) {
+        let Ok(mut line) = serde_json::to_vec(exchange) else {
+            return;
+        };
+        line.push(b'\n');
+        let mut writer = lock(&self.0);
+        // A log that cannot be written must not disturb the device that is being imitated.
+        if writer
+            .write_all(&line)
+            .and_then(|()| writer.flush())
+            .is_err()
+        {
+            tracing::warn!("the exchange log cannot be written");
+        }
+    }
+}
+
+/// The exchanges and counters of one device. Clones share them.
+#[derive(Debug, Clone)]
+pub struct ExchangeLog(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    device: String,
+    started: Instant,
+    exchanges: Mutex<Vec<Exchange>>,
+    writer: Option<SharedWriter>,
+    connections: AtomicU64,
+    round_trips: AtomicU64,
+}
+
+impl ExchangeLog {
+    pub(crate) fn new(device: &str, writer: Option<SharedWriter>) -> Self {
+        ExchangeLog(Arc::new(Inner {
+            device: device.to_owned(),
+            started: Instant::now(),
+            exchanges: Mutex::default(),
+            writer,
+            connections: AtomicU64::new(0),
+            round_trips: AtomicU64::new(0),
+        }))
+    }
+
+    /// All exchanges so far, in order.
+    pub fn exchanges(&self) -> Vec<Exchange> {
+        lock(&self.0.exchanges).clone()
+    }
+
+    /// What was received, in order: lines, or `METHOD /path body`.
+    pub fn received(&self) -> Vec<String> {
+        lock(&self.0.exchanges)
+            .iter()
+            .map(|exchange| exchange.received.clone())
+            .collect()
+    }
+
+    /// The lines that a switch received in a configuration mode, without those that only lead in or out of it
+    /// (`exit`, `end`), and without `do`.
+    pub fn configuration_lines(&self) -> Vec<String> {
+        lock(&self.0.exchanges)
+            .iter()
+            .filter(|exchange| exchange.mode.starts_with("config"))
+            .map(|exchange| exchange.received.trim().to_owned())
+            .filter(|line| {
+                !matches!(line.as_str(), "exit" | "end" | "") && !line.starts_with("do ")
+            })
+            .collect()
+    }
+
+    /// The requests of a load balancer that may change something (not `GET`, not logging in or out).
+    pub fn writes(&self) -> Vec<String> {
+        self.received()
+            .into_iter()
+            .filter(|line| !line.starts_with("GET ") && !line.contains(" /mgmt/shared/auth"))
+            .collect()
+    }
+
+    /// Forgets the exchanges and counters, so that a second run can be looked at alone.
+    pub fn clear(&self) {
+        lock(&self.0.exchanges).clear();
+        self.0.connections.store(0, Ordering::Relaxed);
+        self.0.round_trips.store(0, Ordering::Relaxed);
+    }
+
+    /// Connections accepted since the start or the last [`clear`](Self::clear).
+    pub fn connections(&self) -> u64 {
+        self.0.connections.load(Ordering::Relaxed)
+    }
+
+    /// Round trips: how often input came from a client that had seen all output so far.
+    ///
+    /// Lines that arrive while an earlier answer is still on its way (see the fault `latency`) belong to the
+    /// same round trip. Without latency every packet counts, so compare numbers only with latency.
+    pub fn round_trips(&self) -> u64 {
+        self.0.round_trips.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn connected(&self) -> u64 {
+        self.0.connections.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn round_trip(&self) {
+        self.0.round_trips.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn record(
+        &self,
+        connection: u64,
+        mode: &str,
+        received: String,
+        answered: &str,
+        status: Option<u16>,
+    ) {
+        let exchange = Exchange {
+            device: self.0.device.clone(),
+            connection,
+            offset_ms: u64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            mode: mode.to_owned(),
+            received,
+            answered: cut(answered),
+            status,
+        };
+        if let Some(writer) = &self.0.writer {
+            writer.write(&exchange);
+        }
+        lock(&self.0.exchanges).push(exchange);
+    }
+}
+
+/// Counts round trips of one connection from the times of input and output.
+#[derive(Debug, Default)]
+pub(crate) struct RoundTrips {
+    answered: Option<Instant>,
+}
+
+impl RoundTrips {
+    /// Input has arrived.
+    pub(crate) fn input(&mut self, log: &ExchangeLog, latency: Duration) {
+        let seen = self.answered.is_none_or(|at| at.elapsed() >= latency);
+        if seen {
+            log.round_trip();
+        }
+    }
+
+    /// Output has been handed to the network.
+    pub(crate) fn output(&mut self) {
+        self.answered = Some(Instant::now());
+    }
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= ANSWER_LIMIT {
+        return text.to_owned();
+    }
+    let end = (0..=ANSWER_LIMIT)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
+    format!("{}… ({} bytes)", &text[..end], text.len())
+}
+
+/// A poisoned lock only means that another connection's task panicked; the data is plain and stays usable.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,214 @@
+//! Every fault that a switch can show, as a client sees it.
+
+use std::time::{Duration, Instant};
+
+use switchtender_mocks::cli_switch::RunningSwitch;
+use switchtender_mocks::{Fault, SwitchOptions};
+
+use crate::terminal::{Terminal, connect, start};
+
+async fn with(faults: &[&str]) -> RunningSwitch {
+    let faults: Vec<Fault> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+    start(SwitchOptions {
+        faults,
+        start_privileged: true,
+        ..SwitchOptions::default()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn latency_is_paid_once_for_a_burst() {
+    let switch = with(&["latency=40ms"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    switch.log().clear();
+    let begun = Instant::now();
+    for _ in 0..5 {
+        terminal.command("show privilege").await;
+    }
+    let one_by_one = begun.elapsed();
+    assert!(one_by_one >= Duration::from_millis(200), "{one_by_one:?}");
+    assert_eq!(switch.log().round_trips(), 5);
+    switch.log().clear();
+    let begun = Instant::now();
+    terminal.write(&"show privilege\n".repeat(20)).await;
+    for _ in 0..20 {
+        terminal.until("level is 15\r\nsw1#").await;
+    }
+    let together = begun.elapsed();
+    assert!(
+        together >= Duration::from_millis(40) && together < one_by_one,
+        "{together:?}"
+    );
+    assert_eq!(switch.log().round_trips(), 1);
+}
+
+#[tokio::test]
+async fn a_dropped_command_has_no_effect_and_the_next_connection_works() {
+    let switch = with(&["drop-after=^ntp authenticate"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal
+        .write("configure terminal\nntp logging\nntp authenticate\nntp update-calendar\n")
+        .await;
+    let seen = terminal.until_end().await;
+    assert!(
+        seen.contains("ntp logging\r\nsw1(config)#ntp authenticate"),
+        "{seen}"
+    );
+    let config = switch.running_config();
+    assert!(
+        config.contains("ntp logging")
+            && !config.contains("ntp authenticate")
+            && !config.contains("update"),
+        "{config}"
+    );
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    assert_eq!(terminal.command("ntp authenticate").await, "");
+}
+
+#[tokio::test]
+async fn a_connection_can_be_dropped_by_number() {
+    let switch = with(&["drop-after=2"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("show privilege").await;
+    terminal.command("show privilege").await;
+    terminal.write("show clock\n").await;
+    assert!(!terminal.until_end().await.contains("UTC"));
+}
+
+#[tokio::test]
+async fn a_command_can_take_effect_without_an_answer() {
+    let switch = with(&["drop-unanswered=^ntp authenticate"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    terminal.write("ntp authenticate\n").await;
+    terminal.until_end().await;
+    assert!(switch.running_config().contains("ntp authenticate"));
+}
+
+#[tokio::test]
+async fn output_can_end_at_a_byte() {
+    let switch = with(&["drop-at-byte=100"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    let greeting = "\r\nsw1#".len();
+    terminal.write("show version\n").await;
+    assert_eq!(greeting + terminal.until_end().await.len(), 100);
+}
+
+#[tokio::test]
+async fn a_stalled_session_stays_silent() {
+    let switch = with(&["stall-after=^show clock"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.write("show clock\n").await;
+    terminal.until("show clock\r\n").await;
+    assert!(terminal.is_silent().await);
+    terminal.write("show privilege\n").await;
+    assert!(terminal.is_silent().await);
+}
+
+#[tokio::test]
+async fn garbage_is_no_prompt() {
+    let switch = with(&["garbage-after=^show clock"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.write("show clock\n").await;
+    terminal.until("show clock\r\n").await;
+    tokio::time::timeout(Duration::from_millis(300), terminal.until_prompt())
+        .await
+        .expect_err("no prompt may follow");
+    assert!(!terminal.unread.is_empty());
+}
+
+#[tokio::test]
+async fn commands_are_refused_by_pattern_with_the_text() {
+    let switch = with(&[
+        "refuse=^vlan 30 => % VLAN 30 is reserved here",
+        "refuse=^ntp",
+    ])
+    .await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    assert_eq!(
+        terminal.command("vlan 30").await,
+        "% VLAN 30 is reserved here\n"
+    );
+    assert!(
+        terminal
+            .command("ntp logging")
+            .await
+            .starts_with("% Command rejected")
+    );
+    assert_eq!(terminal.command("vlan 31").await, "");
+    assert!(!switch.running_config().contains("ntp logging"));
+}
+
+#[tokio::test]
+async fn logins_are_refused_as_often_as_told() {
+    let switch = with(&["login-refused=2"]).await;
+    for expected in [false, false, true] {
+        let mut handle = connect(&switch).await;
+        assert_eq!(
+            handle
+                .authenticate_password("admin", "admin")
+                .await
+                .unwrap()
+                .success(),
+            expected
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_lost_write_is_answered_and_forgotten() {
+    let switch = with(&["lost-write=^ntp authenticate", "lost-write=^vlan 30"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    assert_eq!(terminal.command("ntp authenticate").await, "");
+    terminal.command("vlan 30").await;
+    terminal.command("vlan 31").await;
+    terminal.command("exit").await;
+    assert!(!switch.running_config().contains("ntp authenticate"));
+    let numbers: Vec<u16> = switch.vlans().iter().map(|(number, ..)| *number).collect();
+    assert_eq!(numbers, [1, 31, 1002, 1003, 1004, 1005]);
+}
+
+#[tokio::test]
+async fn an_unexpected_question_can_be_answered_either_way() {
+    let switch = with(&["confirm=^ntp authenticate"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    for (key, kept) in [("n", false), ("\n", true)] {
+        terminal.write("ntp authenticate\n").await;
+        terminal.until("[confirm]").await;
+        terminal.write(key).await;
+        terminal.until_prompt().await;
+        assert_eq!(switch.running_config().contains("ntp authenticate"), kept);
+    }
+}
+
+#[tokio::test]
+async fn a_system_message_lands_in_the_output() {
+    let switch = with(&["syslog-after=^show version"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("terminal length 0").await;
+    let output = terminal.command("show version").await;
+    let place = output
+        .lines()
+        .position(|line| line.contains("%LINK-3-UPDOWN:"))
+        .unwrap();
+    assert!(place > 2 && place + 3 < output.lines().count(), "{output}");
+    assert!(
+        !terminal.command("show version").await.contains("%LINK"),
+        "once"
+    );
+}
+
+#[tokio::test]
+async fn slow_output_comes_byte_by_byte() {
+    let switch = with(&["slow=1ms"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    let begun = Instant::now();
+    let answer = terminal.command("show privilege").await;
+    assert_eq!(answer, "Current privilege level is 15\n");
+    assert!(begun.elapsed() >= Duration::from_millis(40));
+}

@@ -1,0 +1,828 @@
+//! Lines of the command line and what the switch makes of them: its answer, and its configuration afterwards.
+
+use crate::terminal::{Terminal, configuring};
+use switchtender_mocks::cli_switch::RunningSwitch;
+
+/// A machine, lines typed in global configuration, and lines that its configuration must then have one after the other
+/// (with the indentation), or must not have (with `-` before them).
+struct Kept {
+    model: &'static str,
+    typed: &'static [&'static str],
+    printed: &'static [&'static str],
+    absent: &'static [&'static str],
+}
+
+const XE: &str = "C9300-48P";
+const OLD: &str = "WS-C2960-24TT-L";
+const ISL: &str = "WS-C3750G-24TS-1U";
+
+const KEPT: &[Kept] = &[
+    Kept {
+        model: XE,
+        typed: &[
+            "interface gi 1/0/7",
+            "desc  uplink to  core ",
+            "switchport mode access",
+            "sw acc vl 42",
+            "spanning-tree portfast",
+        ],
+        printed: &[
+            "interface GigabitEthernet1/0/7",
+            " description uplink to  core",
+            " switchport access vlan 42",
+            " switchport mode access",
+            " spanning-tree portfast",
+            "!",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Te1/1/1",
+            "mtu 9000",
+            "no shutdown",
+            "speed auto",
+            "duplex auto",
+            "switchport mode dynamic auto",
+        ],
+        printed: &["interface TenGigabitEthernet1/1/1", " mtu 9000", "!"],
+        absent: &["no shutdown", "speed", "duplex", "dynamic"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Gi1/0/1",
+            "speed 100",
+            "duplex full",
+            "shutdown",
+            "mtu 1500",
+            "switchport access vlan 1",
+        ],
+        printed: &[
+            "interface GigabitEthernet1/0/1",
+            " shutdown",
+            " speed 100",
+            " duplex full",
+            "!",
+        ],
+        absent: &["mtu", "access vlan"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Gi1/0/1",
+            "switchport trunk allowed vlan 10,30,11,12",
+            "switchport trunk allowed vlan add 13,40",
+            "switchport trunk allowed vlan remove 30",
+            "switchport trunk native vlan 99",
+        ],
+        printed: &[
+            " switchport trunk native vlan 99",
+            " switchport trunk allowed vlan 10-13,40",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Gi1/0/1",
+            "switchport trunk allowed vlan except 1-4090",
+            "interface Gi1/0/2",
+            "switchport trunk allowed vlan none",
+            "interface Gi1/0/3",
+            "switchport trunk allowed vlan 5",
+            "switchport trunk allowed vlan all",
+        ],
+        printed: &[
+            "interface GigabitEthernet1/0/1",
+            " switchport trunk allowed vlan 4091-4094",
+            "!",
+            "interface GigabitEthernet1/0/2",
+            " switchport trunk allowed vlan none",
+            "!",
+            "interface GigabitEthernet1/0/3",
+            "!",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Gi1/0/1",
+            "switchport trunk allowed vlan 2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42,44,46,48",
+        ],
+        printed: &[
+            " switchport trunk allowed vlan 2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42",
+            " switchport trunk allowed vlan add 44,46,48",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: ISL,
+        typed: &[
+            "interface Gi1/0/1",
+            "switchport trunk encapsulation dot1q",
+            "switchport mode trunk",
+            "switchport nonegotiate",
+        ],
+        printed: &[
+            " switchport trunk encapsulation dot1q",
+            " switchport mode trunk",
+            " switchport nonegotiate",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "ntp source vlan 10",
+            "ntp server 192.0.2.10 prefer source vl10 minpoll 6 maxpoll 10",
+            "ntp server 192.0.2.11 key 3",
+            "ntp server 192.0.2.11",
+            "ntp server 2001:db8::a",
+        ],
+        printed: &[
+            "ntp source Vlan10",
+            "ntp server 192.0.2.10 maxpoll 10 minpoll 6 prefer source Vlan10",
+            "ntp server 192.0.2.11",
+            "ntp server 2001:DB8::A",
+        ],
+        absent: &["key 3"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "ntp authentication-key 7 md5 cisco",
+            "service password-encryption",
+            "ntp authentication-key 8 md5 cisco 0",
+            "ntp trusted-key 7",
+            "ntp authenticate",
+        ],
+        printed: &[
+            "ntp authentication-key 7 md5 01100F175804 7",
+            "ntp authentication-key 8 md5 01100F175804 7",
+            "ntp authenticate",
+            "ntp trusted-key 7",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "logging 192.0.2.20",
+            "logging host 192.0.2.21 transport udp port 514",
+            "logging host 192.0.2.22 transport udp port 5140",
+            "logging host 192.0.2.23",
+            "no logging host 192.0.2.23",
+        ],
+        printed: &[
+            "logging host 192.0.2.20",
+            "logging host 192.0.2.21",
+            "logging host 192.0.2.22 transport udp port 5140",
+        ],
+        absent: &["192.0.2.23"],
+    },
+    Kept {
+        model: OLD,
+        typed: &["logging host 192.0.2.20"],
+        printed: &["logging 192.0.2.20"],
+        absent: &["logging host"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "logging console 5",
+            "logging monitor warn",
+            "logging buffered 16384 6",
+            "logging facility local7",
+            "logging trap 4",
+            "no logging on",
+            "logging source-interface vl1",
+        ],
+        printed: &[
+            "no logging on",
+            "logging buffered 16384 informational",
+            "logging console notifications",
+            "logging monitor warnings",
+        ],
+        absent: &["facility"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "no logging console",
+            "logging trap 4",
+            "logging facility syslog",
+        ],
+        printed: &["no logging console"],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "snmp-server community monitoring ro snmp-ro",
+            "snmp-server community writer rw",
+            "snmp-server community writer ro",
+            "snmp-server location Hall 2,  rack 7 ",
+            "snmp-server contact noc",
+        ],
+        printed: &[
+            "snmp-server community monitoring RO snmp-ro",
+            "snmp-server community writer RO",
+            "snmp-server location Hall 2,  rack 7",
+            "snmp-server contact noc",
+        ],
+        absent: &["RW"],
+    },
+    Kept {
+        model: OLD,
+        typed: &["snmp-server community old"],
+        printed: &["snmp-server community old RO"],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "snmp-server community a RO",
+            "snmp-server contact x",
+            "no snmp-server",
+        ],
+        printed: &[],
+        absent: &["snmp"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "ip domain-name lab.test",
+            "ip domain list a.test",
+            "ip domain-list b.test",
+            "ip name-server 192.0.2.1 192.0.2.2",
+            "ip name-server 192.0.2.3",
+            "no ip name-server 192.0.2.2",
+            "no ip domain-lookup",
+        ],
+        printed: &[
+            "ip name-server 192.0.2.1 192.0.2.3",
+            "no ip domain lookup",
+            "ip domain list a.test",
+            "ip domain list b.test",
+            "ip domain name lab.test",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: OLD,
+        typed: &[
+            "ip domain name lab.test",
+            "ip name-server 192.0.2.1 192.0.2.2",
+        ],
+        printed: &[
+            "ip name-server 192.0.2.1",
+            "ip name-server 192.0.2.2",
+            "ip domain-name lab.test",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "ip vrf mgmt",
+            "rd 65000:1",
+            "route-target both 65000:1",
+            "route-target import 65000:9",
+            "interface Vlan10",
+            "ip vrf forwarding mgmt",
+            "ip address 10.0.0.1 255.255.255.0",
+        ],
+        printed: &[
+            "ip vrf mgmt",
+            " rd 65000:1",
+            " route-target export 65000:1",
+            " route-target import 65000:1",
+            " route-target import 65000:9",
+            "!",
+        ],
+        absent: &["both"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "ip access-list extended web",
+            "permit tcp any host 10.1.1.1 eq 80",
+            "15 permit tcp 10.1.2.3 0.0.0.255 any eq 443 log",
+            "permit udp any any eq 161",
+            "deny ip any any",
+            "no 30",
+            "permit 17 0.0.0.0 255.255.255.255 10.0.0.9 0.0.0.0 range 67 68",
+        ],
+        printed: &[
+            "ip access-list extended web",
+            " 10 permit tcp any host 10.1.1.1 eq www",
+            " 15 permit tcp 10.1.2.0 0.0.0.255 any eq 443 log",
+            " 25 permit udp any any eq snmp",
+            " 35 deny ip any any",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: OLD,
+        typed: &[
+            "access-list 10 permit host 10.1.1.1",
+            "access-list 10 deny any log",
+            "ip access-list standard mgmt",
+            "permit 10.2.0.0 0.0.255.255",
+        ],
+        printed: &[
+            "access-list 10 permit 10.1.1.1",
+            "access-list 10 deny   any log",
+        ],
+        absent: &["host 10"],
+    },
+    Kept {
+        model: XE,
+        typed: &["interface range"],
+        printed: &[],
+        absent: &["range"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Gi1/0/1",
+            "channel-group 4 mode active",
+            "interface Gi1/0/2",
+            "channel-group 4 mode active",
+            "interface Po4",
+            "description to core",
+            "port-channel min-links 2",
+        ],
+        printed: &[
+            "interface Port-channel4",
+            " description to core",
+            " port-channel min-links 2",
+            "!",
+        ],
+        absent: &[],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Gi1/0/1",
+            "channel-group 4 mode on",
+            "no interface port-channel 4",
+        ],
+        printed: &["interface GigabitEthernet1/0/1", "!"],
+        absent: &["Port-channel4", "channel-group"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Gi1/0/1",
+            "description x",
+            "shutdown",
+            "default interface Gi1/0/1",
+        ],
+        printed: &["interface GigabitEthernet1/0/1", "!"],
+        absent: &["description"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "interface Gi1/0/1",
+            "switchport access vlan 5",
+            "no switchport",
+            "ip address 192.0.2.1 255.255.255.0",
+        ],
+        printed: &[
+            "interface GigabitEthernet1/0/1",
+            " no switchport",
+            " ip address 192.0.2.1 255.255.255.0",
+            "!",
+        ],
+        absent: &["access vlan"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "hostname access-7",
+            "banner motd %one line%",
+            "banner login @",
+        ],
+        printed: &["hostname access-7"],
+        absent: &[],
+    },
+];
+
+fn printed_together(config: &str, lines: &[&str]) -> bool {
+    let all: Vec<&str> = config.lines().collect();
+    lines.is_empty() || all.windows(lines.len()).any(|window| window == lines)
+}
+
+#[tokio::test]
+async fn lines_are_kept_as_the_device_writes_them() {
+    for case in KEPT {
+        let (switch, mut terminal) = configuring(case.model).await;
+        for line in case.typed {
+            if *line == "banner login @" {
+                terminal
+                    .write("banner login @\nfirst\n\n  third\n@\n")
+                    .await;
+                terminal.until("@\r\n").await;
+                terminal.until("'@'.\r\n").await;
+                terminal.until_prompt().await;
+            } else {
+                terminal.command(line).await;
+            }
+        }
+        let config = switch.running_config();
+        let groups = case.printed.split(|line| line.is_empty());
+        for group in groups {
+            assert!(
+                printed_together(&config, group),
+                "{:?} gives no {group:#?}:\n{config}",
+                case.typed
+            );
+        }
+        for text in case.absent {
+            assert!(
+                !config.contains(text),
+                "{:?} must leave no {text:?}:\n{config}",
+                case.typed
+            );
+        }
+        switch.stop().await;
+    }
+}
+
+/// A machine, lines typed before, the line, and its whole answer. `^N` in an answer stands for the caret under column N
+/// of the line.
+const ANSWERS: &[(&str, &[&str], &str, &str)] = &[
+    (
+        XE,
+        &[],
+        "ntp servr 192.0.2.1",
+        "^4\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        XE,
+        &[],
+        "  vlan 4095",
+        "^7\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        XE,
+        &["vlan 30"],
+        "name Guests & visitors",
+        "^12\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        XE,
+        &["interface Gi1/0/1"],
+        "switchport mode trnk",
+        "^16\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        XE,
+        &["interface Gi1/0/1"],
+        "bogus",
+        "^0\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        XE,
+        &[],
+        "interface GigabitEthernet9/0/1",
+        "^10\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (XE, &[], "ntp", "% Incomplete command.\n\n"),
+    (XE, &[], "no", "% Incomplete command.\n\n"),
+    (XE, &[], "ntp server", "% Incomplete command.\n\n"),
+    (
+        XE,
+        &["interface Gi1/0/1"],
+        "switchport access vlan",
+        "% Incomplete command.\n\n",
+    ),
+    (
+        XE,
+        &[],
+        "snmp-server community old",
+        "% Incomplete command.\n\n",
+    ),
+    (XE, &[], "s p", "% Ambiguous command:  \"s\"\n"),
+    (
+        XE,
+        &[],
+        "ip domain l",
+        "% Ambiguous command:  \"ip domain l\"\n",
+    ),
+    (
+        XE,
+        &["interface Gi1/0/1"],
+        "switchport trunk encapsulation dot1q",
+        "^17\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        OLD,
+        &["interface Fa0/1"],
+        "mtu 9000",
+        "^0\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        OLD,
+        &["interface Fa0/1"],
+        "no switchport",
+        "% Incomplete command.\n\n",
+    ),
+    (
+        OLD,
+        &[],
+        "ip vrf x",
+        "^3\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        ISL,
+        &["interface Gi1/0/1"],
+        "switchport mode trunk",
+        "Command rejected: An interface whose trunk encapsulation is \"Auto\" can not be configured to \"trunk\" mode.\n",
+    ),
+    (
+        XE,
+        &["interface Gi1/0/1"],
+        "switchport nonegotiate",
+        "Command rejected: Conflict between 'nonegotiate' and 'dynamic' status on this interface: Gi1/0/1\n",
+    ),
+    (
+        XE,
+        &["interface Gi1/0/1"],
+        "switchport access vlan 77",
+        "% Access VLAN does not exist. Creating vlan 77\n",
+    ),
+    (
+        XE,
+        &["vlan 77", "exit", "interface Gi1/0/1"],
+        "switchport access vlan 77",
+        "",
+    ),
+    (
+        XE,
+        &[],
+        "no vlan 1002",
+        "Default VLAN 1002 may not be deleted.\n",
+    ),
+    (
+        XE,
+        &["vlan 1"],
+        "name x",
+        "Default VLAN 1 may not have its name changed.\n",
+    ),
+    (
+        XE,
+        &["vlan 2000"],
+        "shutdown",
+        "Command is only allowed on VLAN 2..1001.\n",
+    ),
+    (
+        XE,
+        &["vtp mode client"],
+        "vlan 30",
+        "VTP VLAN configuration not allowed when device is in CLIENT mode.\n",
+    ),
+    (
+        XE,
+        &["ip access-list extended a", "10 permit ip any any"],
+        "10 deny ip any any",
+        "% Duplicate sequence number\n",
+    ),
+    (
+        XE,
+        &["ip access-list extended a"],
+        "10 permit ip any",
+        "% Incomplete command.\n\n",
+    ),
+    (
+        XE,
+        &["ip access-list extended a"],
+        "10 permit ip any any eq 80",
+        "^21\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        XE,
+        &["ip vrf a", "rd 1:1"],
+        "rd 1:2",
+        "% Cannot overwrite the RD; remove the old one with \"no rd\" first.\n",
+    ),
+    (
+        XE,
+        &["ip vrf a"],
+        "no ip vrf a",
+        "% IPv4 addresses from all interfaces in VRF a have been removed\n",
+    ),
+    (
+        XE,
+        &[
+            "interface Vlan5",
+            "ip address 10.0.0.1 255.255.255.0",
+            "interface Vlan6",
+        ],
+        "ip address 10.0.0.1 255.255.255.0",
+        "% 10.0.0.1 overlaps with Vlan5\n",
+    ),
+    (
+        XE,
+        &[
+            "ip vrf a",
+            "interface Vlan5",
+            "ip address 10.0.0.1 255.255.255.0",
+        ],
+        "ip vrf forwarding a",
+        "% Interface Vlan5 IPv4 disabled and address(es) removed due to enabling VRF a\n",
+    ),
+    (
+        XE,
+        &["interface Gi1/0/1"],
+        "ip vrf forwarding nowhere",
+        "% VRF nowhere not configured.\n",
+    ),
+    (
+        XE,
+        &["interface Gi1/0/1", "channel-group 1 mode active"],
+        "channel-group 1 mode passive",
+        "Command rejected (Port-channel1, Gi1/0/1): the mode does not fit the channel group's\n",
+    ),
+    (
+        XE,
+        &[],
+        "no interface Gi1/0/1",
+        "% Removal of physical interfaces is not permitted.\n",
+    ),
+    (
+        XE,
+        &[],
+        "default interface gi1/0/1",
+        "Interface GigabitEthernet1/0/1 set to default configuration\n",
+    ),
+    (
+        XE,
+        &[],
+        "hostname no_$",
+        "% Hostname contains one or more illegal characters.\n",
+    ),
+    (
+        OLD,
+        &["interface Fa0/1"],
+        "duplex full",
+        "% Cannot set duplex while speed is set to auto.\n",
+    ),
+    (OLD, &["interface Fa0/1", "speed 100"], "duplex full", ""),
+    (
+        XE,
+        &[],
+        "logging host 192.0.2.300",
+        "^13\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        XE,
+        &[],
+        "aaa authentication login default local",
+        "^4\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (XE, &[], "! a remark", ""),
+    (
+        XE,
+        &[],
+        "do show privilege",
+        "Current privilege level is 15\n",
+    ),
+    (
+        XE,
+        &["interface Gi1/0/1"],
+        "do show bogus",
+        "^8\n% Invalid input detected at '^' marker.\n\n",
+    ),
+    (
+        XE,
+        &[],
+        "show version",
+        "^0\n% Invalid input detected at '^' marker.\n\n",
+    ),
+];
+
+/// The prompt in front of the next line.
+async fn prompt(terminal: &mut Terminal) -> String {
+    terminal.write("\n").await;
+    let output = terminal.until_prompt().await;
+    output.rsplit('\n').next().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn answers_are_those_of_the_device() {
+    for (model, before, line, expected) in ANSWERS {
+        let (switch, mut terminal) = configuring(model).await;
+        for line in *before {
+            terminal.command(line).await;
+        }
+        let width = prompt(&mut terminal).await.len();
+        let expected = match expected.strip_prefix('^') {
+            Some(rest) => {
+                let (column, rest) = rest.split_once('\n').unwrap();
+                format!(
+                    "{}^\n{rest}",
+                    " ".repeat(width + column.parse::<usize>().unwrap())
+                )
+            }
+            None => (*expected).to_owned(),
+        };
+        assert_eq!(
+            terminal.command(line).await,
+            expected,
+            "{before:?} then {line:?} on {model}"
+        );
+        switch.stop().await;
+    }
+}
+
+fn vlan(switch: &RunningSwitch, number: u16) -> Option<(String, bool)> {
+    switch
+        .vlans()
+        .into_iter()
+        .find(|(id, ..)| *id == number)
+        .map(|(_, name, shut)| (name, shut))
+}
+
+#[tokio::test]
+async fn a_vlan_exists_once_its_sub_mode_is_left() {
+    let (switch, mut terminal) = configuring(XE).await;
+    terminal.command("vlan 42").await;
+    terminal.command("name lab").await;
+    terminal.command("shutdown").await;
+    assert_eq!(vlan(&switch, 42), None);
+    terminal.command("vlan 43").await;
+    assert_eq!(vlan(&switch, 42), Some(("lab".to_owned(), true)));
+    terminal.command("end").await;
+    assert_eq!(vlan(&switch, 43), Some(("VLAN0043".to_owned(), false)));
+    terminal.command("configure terminal").await;
+    terminal.command("vlan 42").await;
+    terminal.command("no name").await;
+    terminal.command("interface Gi1/0/1").await;
+    assert_eq!(vlan(&switch, 42), Some(("VLAN0042".to_owned(), true)));
+    terminal.command("no vlan 42-43").await;
+    assert_eq!((vlan(&switch, 42), vlan(&switch, 43)), (None, None));
+    assert!(
+        !switch.running_config().contains("vlan 42"),
+        "VLANs are no part of the configuration"
+    );
+}
+
+#[tokio::test]
+async fn questions_wait_for_a_key_and_anything_else_means_no() {
+    let (switch, mut terminal) = configuring(XE).await;
+    terminal
+        .command("username bob privilege 15 secret pw")
+        .await;
+    for (line, key, kept) in [
+        ("no username bob", "n", "username bob privilege 15 secret 9"),
+        ("aaa new-model", "\r", "aaa new-model"),
+    ] {
+        terminal.write(&format!("{line}\n")).await;
+        terminal.until("[confirm]").await;
+        terminal.write(key).await;
+        terminal.until_prompt().await;
+        assert!(
+            switch.running_config().contains(kept),
+            "{line}: {}",
+            switch.running_config()
+        );
+    }
+    terminal.write("no username bob\n").await;
+    terminal.until("Do you want to continue? [confirm]").await;
+    terminal.write("\n").await;
+    terminal.until_prompt().await;
+    assert!(!switch.running_config().contains("bob"));
+}
+
+#[tokio::test]
+async fn banners_are_read_until_their_delimiter_and_printed_with_control_c() {
+    let (switch, mut terminal) = configuring(XE).await;
+    terminal
+        .write("banner motd %\nAuthorised users only # really\n\n  indented\n%\n")
+        .await;
+    let seen = terminal.until_prompt().await;
+    assert!(
+        seen.contains("Enter TEXT message.  End with the character '%'.\r\n"),
+        "{seen}"
+    );
+    assert!(
+        switch
+            .running_config()
+            .contains("banner motd ^C\nAuthorised users only # really\n\n  indented\n^C\n")
+    );
+    let mut second = Terminal::login(&switch).await;
+    assert!(
+        second
+            .command("show privilege")
+            .await
+            .contains("level is 1")
+    );
+    terminal.command("no banner motd").await;
+    assert!(!switch.running_config().contains("banner"));
+}
