@@ -53,8 +53,15 @@ impl Findings {
         );
     }
 
+    /// What was found, each thing once: a table under several others is read several times.
     pub fn into_list(self) -> Vec<Diagnostic> {
-        self.list.into_inner()
+        let mut list: Vec<Diagnostic> = Vec::new();
+        for finding in self.list.into_inner() {
+            if !list.contains(&finding) {
+                list.push(finding);
+            }
+        }
+        list
     }
 
     pub fn is_empty(&self) -> bool {
@@ -65,13 +72,31 @@ impl Findings {
 /// Parses a file and hands its root table to `read`. Syntax errors are reported like all others;
 /// what can still be parsed is read all the same.
 pub fn read<T>(findings: &Findings, read: impl FnOnce(&Table<'_>) -> T) -> T {
-    let (root, errors) = DeTable::parse_recoverable(&findings.source.text);
-    for error in errors {
-        let span = error.span().unwrap_or(0..0);
-        findings.error("toml-syntax", span, error.message().to_lowercase());
+    read(&Document::parse(findings).root())
+}
+
+/// A parsed file, for readers that go through it several times.
+pub struct Document<'a> {
+    findings: &'a Findings,
+    root: Spanned<DeTable<'a>>,
+}
+
+impl<'a> Document<'a> {
+    /// Parses a file; syntax errors go to its findings.
+    pub fn parse(findings: &'a Findings) -> Self {
+        let (root, errors) = DeTable::parse_recoverable(&findings.source.text);
+        for error in errors {
+            let span = error.span().unwrap_or(0..0);
+            findings.error("toml-syntax", span, error.message().to_lowercase());
+        }
+        Self { findings, root }
     }
-    let span = root.span();
-    read(&Table::new(findings, root.get_ref(), span, String::new()))
+
+    /// The root table, of which nothing has been asked yet.
+    pub fn root(&self) -> Table<'_> {
+        let span = self.root.span();
+        Table::new(self.findings, self.root.get_ref(), span, String::new())
+    }
 }
 
 /// A table of the file that must be read completely.
@@ -83,6 +108,8 @@ pub struct Table<'a> {
     /// Its header as the user writes it, `attr.vrf`; empty for the root.
     pub path: String,
     asked: RefCell<Vec<String>>,
+    /// The table that this one changes, see [`Table::over`].
+    base: Option<Box<Table<'a>>>,
 }
 
 /// A value with its place and the key it stands under.
@@ -92,6 +119,7 @@ pub struct Item<'a> {
     pub value: &'a DeValue<'a>,
     pub span: Range<usize>,
     pub path: String,
+    base: Option<Box<Item<'a>>>,
 }
 
 impl<'a> Table<'a> {
@@ -107,29 +135,52 @@ impl<'a> Table<'a> {
             span,
             path,
             asked: RefCell::default(),
+            base: None,
         }
+    }
+
+    /// This table laid over another: a key that it lacks is taken from there, and tables under
+    /// the same key are laid over each other in the same way. [`Table::finish`] reports the keys
+    /// of the upper table alone; the lower one is reported where it is read for itself.
+    #[must_use]
+    pub fn over(mut self, base: Table<'a>) -> Self {
+        self.base = Some(Box::new(base));
+        self
     }
 
     /// The value of a key, which is thereby known.
     pub fn get(&self, key: &str) -> Option<Item<'a>> {
         self.asked.borrow_mut().push(key.to_owned());
-        self.entries
-            .iter()
-            .find(|(name, _)| name.get_ref() == key)
-            .map(|(_, value)| self.item(key, value))
+        let below = self.base.as_ref().and_then(|base| base.get(key));
+        let own = self.entries.iter().find(|(name, _)| name.get_ref() == key);
+        match own {
+            Some((_, value)) => Some(Item {
+                base: below.map(Box::new),
+                ..self.item(key, value)
+            }),
+            None => below,
+        }
     }
 
     /// All entries in the order of the file, for tables whose keys are names; all are known then.
     pub fn entries(&self) -> Vec<(String, Range<usize>, Item<'a>)> {
-        self.entries
-            .iter()
-            .map(|(name, value)| {
-                let key = name.get_ref().to_string();
-                self.asked.borrow_mut().push(key.clone());
-                let item = self.item(&key, value);
-                (key, name.span(), item)
-            })
-            .collect()
+        let mut entries = match &self.base {
+            Some(base) => base.entries(),
+            None => Vec::new(),
+        };
+        for (name, value) in self.entries {
+            let key = name.get_ref().to_string();
+            self.asked.borrow_mut().push(key.clone());
+            let mut item = self.item(&key, value);
+            match entries.iter_mut().find(|(other, ..)| *other == key) {
+                Some(entry) => {
+                    item.base = Some(Box::new(entry.2.clone()));
+                    *entry = (key, name.span(), item);
+                }
+                None => entries.push((key, name.span(), item)),
+            }
+        }
+        entries
     }
 
     /// The keys of the table that start with `prefix.`, or the entries of the sub-table `prefix`:
@@ -220,6 +271,7 @@ impl<'a> Table<'a> {
             value: value.get_ref(),
             span: value.span(),
             path,
+            base: None,
         }
     }
 }
@@ -238,8 +290,12 @@ impl<'a> Item<'a> {
         if found.is_none() {
             self.expected("a table");
         }
-        found
-            .map(|entries| Table::new(self.findings, entries, self.span.clone(), self.path.clone()))
+        let table = Table::new(self.findings, found?, self.span.clone(), self.path.clone());
+        let base = self.base.as_ref().filter(|base| base.is_table());
+        Some(match base.and_then(|base| base.table()) {
+            Some(base) => table.over(base),
+            None => table,
+        })
     }
 
     pub fn string(&self) -> Option<String> {
@@ -282,6 +338,7 @@ impl<'a> Item<'a> {
                     value: value.get_ref(),
                     span: value.span(),
                     path: format!("{}[{index}]", self.path),
+                    base: None,
                 })
                 .collect()
         })
@@ -375,6 +432,24 @@ mod tests {
                 "key `type` is missing"
             ]
         );
+    }
+
+    #[test]
+    fn a_table_laid_over_another_changes_only_its_own_keys() {
+        let text = "[low.a]\nx = 1\ny = 2\n[low.b]\nz = 3\n[high.a]\nx = 9\nw = 0\n";
+        let found = findings_of(text, |root| {
+            let low = root.table("low").expect("there");
+            let both = root.table("high").expect("there").over(low);
+            let a = both.table("a").expect("there");
+            assert_eq!((a.integer("x"), a.integer("y")), (Some(9), Some(2)));
+            a.finish();
+            let names: Vec<_> = both.entries().into_iter().map(|(name, ..)| name).collect();
+            assert_eq!(names, ["a", "b"]);
+            assert_eq!(both.table("b").expect("there").integer("z"), Some(3));
+            both.finish();
+        });
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].0, "unknown key `w` in [high.a]");
     }
 
     #[test]

@@ -8,11 +8,14 @@
 //! Begin reading at [`provider`], the seam between the engine and a device.
 
 pub mod change;
+pub mod definitions;
 pub mod diagnostic;
 pub mod dialogue;
 pub mod document;
+pub mod driver;
 pub mod model;
 pub mod operation;
+pub mod predict;
 pub mod provider;
 pub mod read;
 pub mod secret;

@@ -1,10 +1,20 @@
-//! Reading: what to ask a device for, and what it answered.
+//! Reading: what to ask a device for, what it answered, and the answers in a form that can be
+//! searched and changed.
 //!
 //! A driver names its reads (`config`, `vlan_brief`, `GET /mgmt/tm/ltm/pool`); each is sent at
-//! most once per run and its text kept in [`Reads`]. Turning text into instances is the driver's
-//! part and needs no device.
+//! most once per run and its text kept in [`Reads`]. [`State`] holds the same texts parsed, once
+//! for all types. Turning them into instances is the driver's part and needs no device.
+
+pub mod columns;
+pub mod indent;
+pub mod stanzas;
 
 use indexmap::IndexMap;
+
+use crate::value::Attributes;
+use columns::Columns;
+use indent::Tree;
+use stanzas::Stanza;
 
 /// One thing to ask a device for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,3 +29,85 @@ pub struct ReadRequest {
 
 /// Answers by name of the read: the device's text, echo and prompt removed, lines ended by `\n`.
 pub type Reads = IndexMap<String, String>;
+
+/// An answer, parsed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parsed {
+    Tree(Tree),
+    Columns(Columns),
+    Stanzas(Vec<Stanza>),
+    Json(serde_json::Value),
+    Text(String),
+}
+
+/// What is known of a device: its answers, and what operations have changed since (predicted).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    reads: IndexMap<String, Parsed>,
+    /// By type and instance: what operations made of something that was read from a table, whose
+    /// text they do not change. `None`: it is gone.
+    predicted: IndexMap<(String, String), Option<Attributes>>,
+}
+
+impl State {
+    pub fn insert(&mut self, name: impl Into<String>, parsed: Parsed) {
+        self.reads.insert(name.into(), parsed);
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Parsed> {
+        self.reads.get(name)
+    }
+
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Parsed> {
+        self.reads.get_mut(name)
+    }
+
+    /// All answers in the order in which they were read.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Parsed)> {
+        self.reads
+            .iter()
+            .map(|(name, parsed)| (name.as_str(), parsed))
+    }
+
+    pub fn tree(&self, name: &str) -> Option<&Tree> {
+        match self.reads.get(name) {
+            Some(Parsed::Tree(tree)) => Some(tree),
+            _ => None,
+        }
+    }
+
+    pub fn tree_mut(&mut self, name: &str) -> Option<&mut Tree> {
+        match self.reads.get_mut(name) {
+            Some(Parsed::Tree(tree)) => Some(tree),
+            _ => None,
+        }
+    }
+
+    /// What was predicted for an instance of a type: `Some(None)` says that it is gone.
+    pub fn predicted(&self, kind: &str, instance: &str) -> Option<Option<&Attributes>> {
+        let key = (kind.to_owned(), instance.to_owned());
+        self.predicted.get(&key).map(Option::as_ref)
+    }
+
+    /// The predicted instances of a type, in the order in which they were touched.
+    pub fn predictions(&self, kind: &str) -> impl Iterator<Item = (&str, Option<&Attributes>)> {
+        self.predicted
+            .iter()
+            .filter(move |((of, _), _)| of == kind)
+            .map(|((_, instance), attributes)| (instance.as_str(), attributes.as_ref()))
+    }
+
+    pub fn predict(&mut self, kind: &str, instance: &str, attributes: Option<Attributes>) {
+        self.predicted
+            .insert((kind.to_owned(), instance.to_owned()), attributes);
+    }
+}
+
+/// A device's answer that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot understand the answer to `{read}`: {message}")]
+pub struct ReadError {
+    /// Name of the read.
+    pub read: String,
+    pub message: String,
+}

@@ -62,6 +62,32 @@ impl Text {
         }
     }
 
+    /// The text with every occurrence of a secret, where it stands as a word, made a secret piece.
+    #[must_use]
+    pub fn hide(self, secret: &str) -> Self {
+        let mut hidden = Self::new();
+        for piece in self.0 {
+            let text = match piece {
+                Piece::Secret(text) => {
+                    hidden.push_secret(text);
+                    continue;
+                }
+                Piece::Plain(text) => text,
+            };
+            for (index, word) in text.split(' ').enumerate() {
+                if index > 0 {
+                    hidden.push(" ");
+                }
+                if word == secret {
+                    hidden.push_secret(word);
+                } else {
+                    hidden.push(word);
+                }
+            }
+        }
+        hidden
+    }
+
     pub fn pieces(&self) -> &[Piece] {
         &self.0
     }
@@ -126,6 +152,13 @@ impl fmt::Debug for Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_in_a_line_of_the_device_can_be_hidden() {
+        let text = Text::plain("no snmp-server community public RO").hide("public");
+        assert_eq!(text.to_string(), "no snmp-server community •••• RO");
+        assert_eq!(text.reveal(), "no snmp-server community public RO");
+    }
 
     #[test]
     fn a_secret_is_shown_nowhere_and_sent_as_it_is() {

@@ -277,6 +277,11 @@ impl AttributeModel {
             .find(|spec| self.canonical_as(spec, value).is_some())
     }
 
+    /// The canonical form of one element of an array, or of the value where there is no array.
+    pub fn canonicalize_element(&self, value: &Value) -> Option<Value> {
+        self.canonical_one(value)
+    }
+
     fn canonical(&self, value: &Value) -> Option<Value> {
         let Some(kind) = self.array else {
             // A one-element array and a bare value are the same thing (`cisco_ios`, R4).

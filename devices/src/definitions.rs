@@ -1,0 +1,74 @@
+//! The files that describe types and platforms: those built in, and a user's directory.
+//!
+//! Names are paths below the directory of definitions: `models/<type>.toml`,
+//! `<platform>/platform.toml`, `<platform>/<type>.toml`. What stands in them is read by
+//! [`model::load`](crate::model::load) and [`driver`](crate::driver).
+
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+use crate::diagnostic::Source;
+
+/// A file of definitions, not yet read.
+#[derive(Clone, Debug)]
+pub struct DefinitionFile {
+    /// `cisco_ios/ntp_server.toml`.
+    pub path: String,
+    pub source: Arc<Source>,
+}
+
+impl DefinitionFile {
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        let path = path.into();
+        Self {
+            source: Source::new(path.clone(), text),
+            path,
+        }
+    }
+}
+
+const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/definitions.rs"));
+
+/// The definitions built into this program.
+pub fn shipped() -> Vec<DefinitionFile> {
+    SHIPPED
+        .iter()
+        .map(|(path, text)| DefinitionFile::new(*path, *text))
+        .collect()
+}
+
+/// The definitions of a directory, in the order of their names. Their findings name the file as
+/// the user would: the directory as given, then the path below it.
+///
+/// # Errors
+/// The directory or a file in it cannot be read; the message names it.
+pub fn from_directory(directory: &Path) -> io::Result<Vec<DefinitionFile>> {
+    let mut files = Vec::new();
+    collect(directory, directory, &mut files)?;
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+fn collect(root: &Path, directory: &Path, files: &mut Vec<DefinitionFile>) -> io::Result<()> {
+    let named = |path: &Path, error: io::Error| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    };
+    for entry in fs::read_dir(directory).map_err(|error| named(directory, error))? {
+        let path = entry.map_err(|error| named(directory, error))?.path();
+        if path.is_dir() {
+            collect(root, &path, files)?;
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            let text = fs::read_to_string(&path).map_err(|error| named(&path, error))?;
+            let below = path.strip_prefix(root).unwrap_or(&path);
+            files.push(DefinitionFile {
+                path: below.to_string_lossy().replace('\\', "/"),
+                source: Source::new(path.display().to_string(), text),
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Drivers: how a platform reads and writes the resource types it has, from data files.
+//!
+//! The way in, from files to operations (all of it pure):
+//!
+//! ```text
+//! definitions::{shipped, from_directory} ─► Registry ─► Platform ─► Driver (for one device's facts)
+//! Driver::reads ─► (a session asks the device) ─► Platform::parse ─► State
+//! wanted: TypeModel::resolve ─► Driver::canonicalize ─► Driver::check      all offline
+//! State ─► Driver::instance(s) ─► Driver::resolve ─► Driver::differs ─► Driver::render ─► operations
+//! operations ─► Driver::predict ─► State ─► Driver::config_diff
+//! ```
+//!
+//! The file format is described in `definitions/README.md`. [`cli`] is the implementation of
+//! types by line templates; [`Implementation`] is the interface of all implementations.
+
+pub mod cli;
+pub mod codec;
+pub mod facts;
+pub mod implementation;
+pub mod platform;
+pub mod registry;
+pub mod self_test;
+pub mod type_driver;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::change::{Change, Instance, Wanted};
+use crate::model::TypeModel;
+use crate::model::canonical::ValueError;
+use crate::operation::Operation;
+use crate::predict;
+use crate::read::{ReadError, ReadRequest, State};
+use crate::value::Attributes;
+
+pub use facts::Facts;
+pub use implementation::{
+    AttributeExplanation, Explanation, Implementation, NothingRemembered, Problem,
+    RememberedSecrets, RenderError,
+};
+pub use platform::{Platform, Transport};
+pub use registry::Registry;
+pub use type_driver::TypeDriver;
+
+/// A platform's types as one device has them: for each, the variant that its facts choose.
+#[derive(Clone, Debug)]
+pub struct Driver {
+    platform: Arc<Platform>,
+    types: IndexMap<String, Result<Arc<dyn Implementation>, String>>,
+}
+
+impl Driver {
+    pub fn new(platform: &Arc<Platform>, facts: &Facts) -> Self {
+        let types = platform
+            .types
+            .iter()
+            .map(|(name, definition)| {
+                let chosen = match definition.choose(facts) {
+                    Ok(implementation) => Ok(Arc::clone(implementation)),
+                    Err(excluded) => Err(format!(
+                        "{name} cannot be used on this device: {}",
+                        excluded.reason
+                    )),
+                };
+                (name.clone(), chosen)
+            })
+            .collect();
+        Self {
+            platform: Arc::clone(platform),
+            types,
+        }
+    }
+
+    pub fn platform(&self) -> &Arc<Platform> {
+        &self.platform
+    }
+
+    /// Whether resources of the type can be applied on this device.
+    ///
+    /// # Errors
+    /// Why not, in a sentence: the platform lacks the type, or the device's variant excludes it.
+    pub fn supports(&self, model: &TypeModel) -> Result<(), String> {
+        self.implementation(model).map(|_| ())
+    }
+
+    /// What must be read for resources of these types, each read once. Types that are not
+    /// supported need none.
+    pub fn reads(&self, models: &[&Arc<TypeModel>]) -> Vec<ReadRequest> {
+        let mut requests: Vec<ReadRequest> = Vec::new();
+        for model in models {
+            let Ok(implementation) = self.implementation(model) else {
+                continue;
+            };
+            for request in implementation.reads() {
+                if !requests.contains(&request) {
+                    requests.push(request);
+                }
+            }
+        }
+        requests
+    }
+
+    /// The platform's canonical form of attributes that are in the model's.
+    ///
+    /// # Errors
+    /// The values that have no form on the platform. A type that is not supported changes nothing.
+    pub fn canonicalize(
+        &self,
+        model: &TypeModel,
+        attributes: Attributes,
+    ) -> Result<Attributes, Vec<ValueError>> {
+        match self.implementation(model) {
+            Ok(implementation) => implementation.canonicalize(attributes),
+            Err(_) => Ok(attributes),
+        }
+    }
+
+    /// What can be said against a resource without the device; [`Driver::supports`] comes first.
+    pub fn check(&self, wanted: &Wanted) -> Vec<Problem> {
+        match self.implementation(&wanted.model) {
+            Ok(implementation) => implementation.check(wanted),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// All instances of a type; none of a type that is not supported.
+    ///
+    /// # Errors
+    /// An answer cannot be understood.
+    pub fn instances(&self, model: &TypeModel, state: &State) -> Result<Vec<Instance>, ReadError> {
+        match self.implementation(model) {
+            Ok(implementation) => implementation.instances(state),
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The instance that a resource is about; `None` when the device has none.
+    ///
+    /// # Errors
+    /// An answer cannot be understood.
+    pub fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
+        match self.implementation(&wanted.model) {
+            Ok(implementation) => implementation.instance(wanted, state),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The resource with values that depend on the current state worked out; to be called before
+    /// [`Driver::differs`] and kept for the change.
+    pub fn resolve(&self, wanted: &Wanted, current: Option<&Instance>) -> Wanted {
+        match self.implementation(&wanted.model) {
+            Ok(implementation) => implementation.resolve(wanted, current),
+            Err(_) => wanted.clone(),
+        }
+    }
+
+    /// The properties that are out of sync, `ensure` first. What the platform ignores never is.
+    pub fn differs(
+        &self,
+        wanted: &Wanted,
+        current: Option<&Instance>,
+        secrets: &dyn RememberedSecrets,
+    ) -> Vec<String> {
+        match self.implementation(&wanted.model) {
+            Ok(implementation) => implementation.differs(wanted, current, secrets),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// The operations that make a change, in order.
+    ///
+    /// # Errors
+    /// A value cannot be written, or the type is not supported.
+    pub fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
+        self.implementation(&change.wanted.model)
+            .map_err(|message| RenderError {
+                attribute: "ensure".to_owned(),
+                message,
+            })?
+            .render(change, state)
+    }
+
+    /// Changes what is known of the device as the device would, given operations on resources of
+    /// one type.
+    pub fn predict(&self, model: &TypeModel, state: &mut State, operations: &[Operation]) {
+        if let Ok(implementation) = self.implementation(model) {
+            implementation.predict(state, operations);
+        }
+    }
+
+    /// The difference between two states as a unified diff of the configuration, secrets masked.
+    /// Empty when there is none.
+    pub fn config_diff(&self, before: &State, after: &State) -> String {
+        let mut secrets = Vec::new();
+        for state in [before, after] {
+            for implementation in self.implementations() {
+                secrets.extend(implementation.secrets(state));
+            }
+        }
+        let text = |state: &State| {
+            let mut text = predict::configuration(state);
+            for implementation in self.implementations() {
+                text.push_str(&implementation.outside_configuration(state));
+            }
+            text
+        };
+        predict::unified_diff(&text(before), &text(after), |line| {
+            predict::mask(line, &self.platform.secrets, &secrets)
+        })
+    }
+
+    /// Place of a type's resources in a device's batch; removals run in the reverse order.
+    pub fn rank(&self, model: &TypeModel) -> i64 {
+        self.platform
+            .types
+            .get(&model.name)
+            .map_or(i64::MAX, |definition| definition.rank)
+    }
+
+    fn implementations(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
+        self.types
+            .values()
+            .filter_map(|chosen| chosen.as_ref().ok())
+    }
+
+    fn implementation(&self, model: &TypeModel) -> Result<&Arc<dyn Implementation>, String> {
+        if let Some(chosen) = self.types.get(&model.name) {
+            return chosen.as_ref().map_err(Clone::clone);
+        }
+        let message = format!(
+            "{} has no implementation on {}",
+            model.name, self.platform.name
+        );
+        Err(match self.platform.elsewhere.get(&model.name) {
+            Some(others) => format!("{message}; platforms that have one: {}", others.join(", ")),
+            None => message,
+        })
+    }
+}

@@ -1,0 +1,263 @@
+//! Types made of configuration lines.
+//!
+//! [`CliType`] holds the rules of one type on one platform. Line templates are read and written in
+//! [`template`]; instances are found in [`find`], lines are made in [`render`], their effect is
+//! foreseen in [`predict`], and what can be wrong with the rules is told in [`audit`].
+
+mod audit;
+mod compare;
+mod explain;
+mod find;
+mod predict;
+mod render;
+pub mod rules;
+pub mod template;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::codec::{Codec, text_of};
+use super::implementation::{Explanation, Implementation, Problem, RememberedSecrets, RenderError};
+use super::type_driver::Context;
+use crate::change::{Change, Instance, Wanted};
+use crate::diagnostic::{Diagnostic, Source};
+use crate::document::Table;
+use crate::model::canonical::ValueError;
+use crate::model::{ArrayKind, TypeModel};
+use crate::operation::Operation;
+use crate::read::{ReadError, ReadRequest, State};
+use crate::value::{Attributes, Value};
+use rules::{AttributeRule, InstanceRule};
+use template::Vocabulary;
+
+/// A type on a platform with command lines.
+#[derive(Debug)]
+pub struct CliType {
+    pub model: Arc<TypeModel>,
+    pub platform: String,
+    pub line_limit: usize,
+    pub refused_characters: String,
+    pub source: Arc<Source>,
+    pub requests: Vec<ReadRequest>,
+    pub instance: InstanceRule,
+    /// In the order in which lines are sent.
+    pub attributes: IndexMap<String, AttributeRule>,
+    pub codecs: IndexMap<String, Arc<Codec>>,
+}
+
+/// Reads the part of a type's file that is about command lines.
+pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
+    rules::load(context, root).map(|cli| Arc::new(cli) as Arc<dyn Implementation>)
+}
+
+impl Vocabulary for CliType {
+    fn read(&self, attribute: &str, text: &str) -> Option<Value> {
+        let codec = self.codecs.get(attribute);
+        let value = match codec {
+            Some(codec) => codec.read(text)?,
+            None => text.into(),
+        };
+        if rules::range_set(codec).is_some() {
+            return Some(value);
+        }
+        match self.model.attributes.get(attribute) {
+            // Elements of tuples and members of other blocks have no model of their own.
+            None => Some(value),
+            Some(model) => model.canonicalize_element(&value),
+        }
+    }
+
+    fn write(&self, attribute: &str, value: &Value) -> Option<String> {
+        match self.codecs.get(attribute) {
+            Some(codec) => codec.write(value),
+            None => text_of(value),
+        }
+    }
+
+    fn is_secret(&self, attribute: &str) -> bool {
+        self.model
+            .attributes
+            .get(attribute)
+            .is_some_and(|model| model.sensitive)
+    }
+}
+
+impl CliType {
+    /// The canonical value of an attribute from what its template or cell told: lists in order,
+    /// secrets wrapped.
+    fn finished(&self, attribute: &str, value: Value) -> Value {
+        let Some(model) = self.model.attributes.get(attribute) else {
+            return value;
+        };
+        let value = match (model.array, value) {
+            (Some(kind), Value::List(mut items)) => {
+                if kind == ArrayKind::Set {
+                    items.sort_by(crate::model::canonical::order);
+                    items.dedup();
+                }
+                Value::List(items)
+            }
+            (Some(_), one) if rules::range_set(self.codecs.get(attribute)).is_none() => {
+                Value::List(vec![one])
+            }
+            (_, value) => value,
+        };
+        if model.sensitive && !matches!(value, Value::Sensitive(_)) {
+            Value::Sensitive(Box::new(value))
+        } else {
+            value
+        }
+    }
+
+    /// The name in the model of a canonical value.
+    fn value_name(&self, attribute: &str, value: &Value) -> Option<String> {
+        let model = self.model.attributes.get(attribute)?;
+        let value = match (model.array, value.unwrap_sensitive()) {
+            (Some(_), Value::List(items)) => items.first()?,
+            (_, value) => value,
+        };
+        model.kind_of(value).map(crate::model::ValueSpec::name)
+    }
+
+    /// The value that a name of the model stands for, where it is one value.
+    fn named_value(&self, attribute: &str, name: &str) -> Option<Value> {
+        use crate::model::ValueSpec;
+        let model = self.model.attributes.get(attribute)?;
+        let spec = model.values.iter().find(|spec| spec.name() == name)?;
+        let value = match spec {
+            ValueSpec::Literal(value) => value.clone(),
+            ValueSpec::Integer { low, high, .. } if low == high => Value::Integer(*low),
+            _ => return None,
+        };
+        Some(self.finished(attribute, value))
+    }
+
+    /// The namevars of a resource, as one text.
+    fn instance_name(&self, attributes: &Attributes) -> String {
+        let names: Vec<String> = self
+            .model
+            .namevars()
+            .filter_map(|name| text_of(attributes.get(name)?))
+            .collect();
+        names.join(" ")
+    }
+}
+
+/// Whether a value says "not there": the word `unset`, alone or as the only element.
+fn is_unset(value: &Value) -> bool {
+    match value.unwrap_sensitive() {
+        Value::List(items) => match items.as_slice() {
+            [] => true,
+            [one] => one.as_str() == Some("unset"),
+            _ => false,
+        },
+        one => one.as_str() == Some("unset"),
+    }
+}
+
+impl Implementation for CliType {
+    fn reads(&self) -> Vec<ReadRequest> {
+        self.requests.clone()
+    }
+
+    fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
+        let mut errors = Vec::new();
+        let mut canonical = Attributes::new();
+        for (name, value) in attributes {
+            let value = match self.codecs.get(&name) {
+                Some(codec) if !is_unset(&value) => match codec.canonicalize(&value) {
+                    Ok(value) => self.finished(&name, value),
+                    Err(message) => {
+                        errors.push(ValueError::new(&name, message));
+                        value
+                    }
+                },
+                _ => value,
+            };
+            canonical.insert(name, value);
+        }
+        if errors.is_empty() {
+            Ok(canonical)
+        } else {
+            Err(errors)
+        }
+    }
+
+    fn check(&self, wanted: &Wanted) -> Vec<Problem> {
+        self.problems(wanted)
+    }
+
+    fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        let found = self.find_all(state, None);
+        Ok(found
+            .into_iter()
+            .filter(find::Found::is_present)
+            .map(find::Found::into_instance)
+            .collect())
+    }
+
+    fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
+        let found = self.find(wanted, state).filter(find::Found::is_present);
+        Ok(found.map(find::Found::into_instance))
+    }
+
+    fn resolve(&self, wanted: &Wanted, current: Option<&Instance>) -> Wanted {
+        let mut wanted = wanted.clone();
+        for (name, codec) in &self.codecs {
+            if let Some(value) = wanted.attributes.get_mut(name) {
+                let current = current.and_then(|current| current.attributes.get(name));
+                *value = codec.resolve(value, current);
+            }
+        }
+        wanted
+    }
+
+    fn differs(
+        &self,
+        wanted: &Wanted,
+        current: Option<&Instance>,
+        secrets: &dyn RememberedSecrets,
+    ) -> Vec<String> {
+        self.out_of_sync(wanted, current, secrets)
+    }
+
+    fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
+        self.operations(change, state)
+    }
+
+    fn predict(&self, state: &mut State, operations: &[Operation]) {
+        self.apply(state, operations);
+    }
+
+    fn outside_configuration(&self, state: &State) -> String {
+        self.table_as_configuration(state)
+    }
+
+    fn creates(&self) -> bool {
+        self.model.ensurable() && !matches!(self.instance.kind, rules::Kind::Singleton(_))
+    }
+
+    fn secrets(&self, state: &State) -> Vec<String> {
+        if self.model.attributes.values().all(|model| !model.sensitive) {
+            return Vec::new();
+        }
+        let mut secrets = Vec::new();
+        for found in self.find_all(state, None) {
+            for (name, value) in &found.attributes {
+                if self.is_secret(name) {
+                    secrets.extend(self.write(name, value));
+                }
+            }
+        }
+        secrets
+    }
+
+    fn explain(&self) -> Explanation {
+        self.explanation()
+    }
+
+    fn audit(&self) -> Vec<Diagnostic> {
+        self.findings()
+    }
+}

@@ -1,0 +1,335 @@
+//! What is wrong with a definition, beyond what loading needs.
+//!
+//! * Each value of the model has a command or is declared unsupported.
+//! * What a template writes it reads back as the same values, for made-up values of each kind and
+//!   for every subset of its optional parts (up to a limit).
+//! * No two attributes claim one line.
+//! * The `no` form of a line removes what the line's template reads.
+
+use std::ops::Range;
+
+use super::rules::{AttributeRule, Kind, NoForm, Place};
+use super::template::{Bindings, EXTRA, Template, Vocabulary, trailing_number};
+use super::{CliType, is_unset};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Role, ValueSpec};
+use crate::read::indent::Node;
+use crate::value::{Attributes, Value};
+
+/// Most attributes of a template whose subsets are all tried; of more, each is left out alone.
+const SUBSET_LIMIT: usize = 6;
+
+impl CliType {
+    pub(super) fn findings(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        self.check_values(&mut findings);
+        self.check_round_trips(&mut findings);
+        self.check_claims(&mut findings);
+        findings
+    }
+
+    fn finding(&self, code: &'static str, span: &Range<usize>, message: String) -> Diagnostic {
+        Diagnostic::error(code, message).at(&self.source, span.clone(), "")
+    }
+
+    /// Every value of the model has a command.
+    fn check_values(&self, findings: &mut Vec<Diagnostic>) {
+        for rule in self.attributes.values() {
+            let Some(model) = self.model.attributes.get(&rule.name) else {
+                continue;
+            };
+            let applied = rule.is_applied()
+                && rule.inside.is_none()
+                && matches!(rule.place, Place::Lines | Place::Cell(_) | Place::Exists(_))
+                && !matches!(model.role, Role::ReadOnly | Role::Parameter | Role::Namevar);
+            if !applied {
+                continue;
+            }
+            for spec in &model.values {
+                let name = spec.name();
+                let literal = match spec {
+                    ValueSpec::Literal(value) => Some(value.clone()),
+                    _ => None,
+                };
+                let has_command = rule.set.contains_key(&name)
+                    || rule.unsupported_values.contains(&name)
+                    || (!rule.lines.is_empty()
+                        && (rule.has_own_hole()
+                            || matches!(literal, Some(Value::Bool(_)))
+                            || literal.as_ref().is_some_and(is_unset)
+                            || rule.absent.is_some()));
+                if !has_command {
+                    let message = format!(
+                        "value `{name}` of {}.{} has no command",
+                        self.model.name, rule.name
+                    );
+                    let help = format!(
+                        "add set.{name} = \"…\" or unsupported_values = [\"{name}\"] to [attr.{}]",
+                        rule.name
+                    );
+                    findings.push(
+                        self.finding("value-without-command", &rule.span, message)
+                            .help(help),
+                    );
+                }
+            }
+        }
+    }
+
+    /// read(write(v)) = v.
+    fn check_round_trips(&self, findings: &mut Vec<Diagnostic>) {
+        if let Kind::Line { spellings, .. } = &self.instance.kind {
+            for template in spellings.iter().take(1) {
+                self.round_trip(template, &self.instance.span, findings);
+            }
+        }
+        for rule in self.attributes.values() {
+            if !rule.is_applied() || rule.inside.is_some() {
+                continue;
+            }
+            for template in rule.lines.iter().take(1).filter(|line| !line.is_tuple()) {
+                self.round_trip(template, &rule.span, findings);
+            }
+            if matches!(rule.place, Place::Lines) {
+                self.check_no_form(rule, findings);
+            }
+        }
+    }
+
+    fn round_trip(&self, template: &Template, span: &Range<usize>, findings: &mut Vec<Diagnostic>) {
+        let attributes = template.attributes();
+        let required = template.required();
+        let optional: Vec<&str> = attributes
+            .iter()
+            .copied()
+            .filter(|name| !required.contains(name))
+            .collect();
+        for left_out in subsets(&optional) {
+            for turn in 0..3 {
+                let values: Attributes = attributes
+                    .iter()
+                    .filter(|name| !left_out.contains(name))
+                    .filter_map(|name| Some(((*name).to_owned(), self.example(name, turn)?)))
+                    .collect();
+                let Some(written) = template.write(&|name| values.get(name), self) else {
+                    continue;
+                };
+                let text = written.reveal();
+                let read = template.read(&text, self);
+                if read
+                    .as_ref()
+                    .is_some_and(|read| self.agrees(read, &values, &text, template))
+                {
+                    continue;
+                }
+                let message = "line template reads back differently".to_owned();
+                let told = read.map_or_else(
+                    || "nothing".to_owned(),
+                    |read| {
+                        let told = read.iter().map(|(name, value)| format!("{name}={value:?}"));
+                        told.collect::<Vec<_>>().join(" ")
+                    },
+                );
+                let help = format!("wrote  {text}\nread   {told}");
+                findings.push(self.finding("round-trip", span, message).help(help));
+                return;
+            }
+        }
+    }
+
+    /// Whether what was read is what was written, as far as it was written at all (alternatives).
+    fn agrees(
+        &self,
+        read: &Bindings,
+        values: &Attributes,
+        text: &str,
+        template: &Template,
+    ) -> bool {
+        let told = read.iter().all(|(name, value)| {
+            if name == EXTRA {
+                return false;
+            }
+            if let Some(name) = name.strip_suffix("|number") {
+                let own = values
+                    .get(name)
+                    .and_then(Value::as_str)
+                    .and_then(trailing_number);
+                return own == value.as_str();
+            }
+            let value = self.finished(name, value.clone());
+            match values.get(name) {
+                Some(wanted) => self.finished(name, wanted.clone()) == value,
+                None => value == Value::Bool(false),
+            }
+        });
+        let values: Attributes = read
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .chain(values.iter().filter_map(|(name, value)| {
+                let number = format!("{name}|number");
+                let named = read.iter().any(|(known, _)| *known == number);
+                named.then(|| (name.clone(), value.clone()))
+            }))
+            .collect();
+        let again = template.write(&|name| values.get(name), self);
+        told && again.is_some_and(|again| again.reveal() == text)
+    }
+
+    /// The `no` form must begin what the template reads, or be a line of its own.
+    fn check_no_form(&self, rule: &AttributeRule, findings: &mut Vec<Diagnostic>) {
+        let (NoForm::Text(no), Some(line)) = (&rule.no, rule.lines.first()) else {
+            return;
+        };
+        let attributes = line.attributes();
+        let values: Attributes = attributes
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)))
+            .collect();
+        let write = |template: &Template| template.write(&|name| values.get(name), self);
+        let (Some(text), Some(no)) = (write(line), write(no)) else {
+            return;
+        };
+        let (text, no) = (text.reveal(), no.reveal());
+        let removes =
+            super::find::without_no(&no).is_some_and(|rest| super::find::begins_with(&text, rest));
+        if !removes {
+            let message = format!("the `no` form of {} does not remove its line", rule.name);
+            let help = format!("line  {text}\nno    {no}");
+            findings.push(self.finding("no-form", &rule.span, message).help(help));
+        }
+    }
+
+    /// No two attributes read one line.
+    fn check_claims(&self, findings: &mut Vec<Diagnostic>) {
+        let rules: Vec<&AttributeRule> = self
+            .attributes
+            .values()
+            .filter(|rule| matches!(rule.place, Place::Lines) && rule.inside.is_none())
+            .collect();
+        for rule in &rules {
+            let set = rule.set.values().flatten();
+            for template in rule.lines.iter().chain(set).filter(|line| !line.is_tuple()) {
+                let attributes = template.attributes();
+                let values: Attributes = attributes
+                    .iter()
+                    .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)))
+                    .collect();
+                let Some(text) = template.write(&|name| values.get(name), self) else {
+                    continue;
+                };
+                let node = Node::new(text.reveal());
+                let other = rules.iter().find(|other| {
+                    other.name != rule.name && self.read_line(other, &node).is_some()
+                });
+                if let Some(other) = other {
+                    let message = format!(
+                        "the line `{}` is claimed by {} and by {}",
+                        node.text, rule.name, other.name
+                    );
+                    findings.push(self.finding("line-claimed-twice", &rule.span, message).at(
+                        &self.source,
+                        other.span.clone(),
+                        "also here",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// A made-up value of an attribute as it stands in a line; `turn` chooses among its kinds.
+    fn example(&self, name: &str, turn: usize) -> Option<Value> {
+        let Some(model) = self.model.attributes.get(name) else {
+            return Some("x1".into());
+        };
+        let ranges = super::rules::range_set(self.codecs.get(name)).is_some();
+        let mut examples: Vec<Value> = Vec::new();
+        for spec in &model.values {
+            match spec {
+                ValueSpec::Literal(Value::Bool(false)) => {}
+                ValueSpec::Literal(value) if is_unset(value) => {}
+                ValueSpec::Literal(value) => examples.push(value.clone()),
+                ValueSpec::Integer { low, high, .. } => {
+                    let low = (*low).max(1).min(*high);
+                    examples.push(low.into());
+                    examples.push((*high).min(low + 1000).into());
+                }
+                ValueSpec::Pattern { .. } => {
+                    let texts = [
+                        "text-1",
+                        "7",
+                        "10.0.0.1",
+                        "2001:db8::1",
+                        "10.0.0.0/8",
+                        "1-3,5",
+                        "Vlan10",
+                        "A1",
+                        "1:1",
+                        "+ack",
+                        "/Common/x",
+                        "10g",
+                    ];
+                    let accepted = texts.iter().map(|text| Value::from(*text));
+                    examples.extend(accepted.filter(|text| {
+                        model.kind_of(text).map(ValueSpec::name) == Some(spec.name())
+                    }));
+                }
+                ValueSpec::Struct { .. } | ValueSpec::Tuple { .. } => {}
+            }
+        }
+        if model.values.is_empty() {
+            examples.push("text-1".into());
+        }
+        // As the device would print it, so that its codec has been through it.
+        let known = examples.into_iter().filter_map(|value| {
+            let canonical = match self.codecs.get(name) {
+                Some(codec) => codec.canonicalize(&value).ok()?,
+                None => value,
+            };
+            let text = self.write(name, &canonical)?;
+            self.read(name, &text)
+        });
+        let known: Vec<Value> = known.collect();
+        if known.is_empty() {
+            return None;
+        }
+        let value = known[turn % known.len()].clone();
+        let in_words = model.array.is_some() && !ranges;
+        Some(if in_words && self.takes_words(name) {
+            Value::List(vec![value])
+        } else {
+            value
+        })
+    }
+
+    fn takes_words(&self, name: &str) -> bool {
+        let lines = match &self.instance.kind {
+            Kind::Line { spellings, .. } => spellings.as_slice(),
+            _ => &[],
+        };
+        let own = self.attributes.values().flat_map(|rule| &rule.lines);
+        lines.iter().chain(own).any(|line| line.takes_blanks(name))
+    }
+}
+
+/// The subsets of some names, or each name alone and all where these would be too many.
+fn subsets<'a>(names: &[&'a str]) -> Vec<Vec<&'a str>> {
+    if names.len() > SUBSET_LIMIT {
+        let each = names.iter().map(|name| vec![*name]);
+        let others = names
+            .iter()
+            .map(|kept| names.iter().copied().filter(|name| name != kept).collect());
+        return each
+            .chain(others)
+            .chain([Vec::new(), names.to_vec()])
+            .collect();
+    }
+    (0..1usize << names.len())
+        .map(|mask| {
+            let chosen = names
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| mask >> index & 1 == 1);
+            chosen.map(|(_, name)| *name).collect()
+        })
+        .collect()
+}

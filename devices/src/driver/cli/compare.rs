@@ -1,0 +1,356 @@
+//! What differs between wanted and current, and what can be said without the device.
+
+use super::rules::{AttributeRule, Kind, Place};
+use super::template::Template;
+use super::{CliType, is_unset};
+use crate::change::{Change, ChangeKind, Instance, Wanted};
+use crate::diagnostic::Severity;
+use crate::driver::codec::{Codec, decode_type7, text_of};
+use crate::driver::implementation::{Problem, RememberedSecrets};
+use crate::model::Role;
+use crate::operation::Action;
+use crate::read::State;
+use crate::value::{Attributes, Value};
+
+impl CliType {
+    pub(super) fn out_of_sync(
+        &self,
+        wanted: &Wanted,
+        current: Option<&Instance>,
+        _secrets: &dyn RememberedSecrets,
+    ) -> Vec<String> {
+        let ensurable = self.model.ensurable();
+        if ensurable && wanted.absent() {
+            return match current {
+                Some(_) => vec!["ensure".to_owned()],
+                None => Vec::new(),
+            };
+        }
+        let mut names = Vec::new();
+        if current.is_none() && wanted.attributes.contains_key("ensure") && ensurable {
+            names.push("ensure".to_owned());
+        }
+        for model in self.model.properties() {
+            let Some(value) = wanted.attributes.get(&model.name) else {
+                continue;
+            };
+            if model.name == "ensure" || !self.is_managed(&model.name, value) {
+                continue;
+            }
+            let differs = match current {
+                Some(current) => !self.same(&model.name, wanted, current),
+                None => self.must_be_sent(&model.name, value),
+            };
+            if differs && model.role != Role::ReadOnly {
+                names.push(model.name.clone());
+            }
+        }
+        names
+    }
+
+    /// Whether the platform applies the attribute and has something to send for the value.
+    pub(super) fn is_managed(&self, name: &str, value: &Value) -> bool {
+        let Some(rule) = self.attributes.get(name) else {
+            return true;
+        };
+        let nothing_to_send = || {
+            let value = self.value_name(name, value);
+            value.is_some_and(|value| matches!(rule.set.get(&value), Some(None)))
+        };
+        rule.is_applied() && !nothing_to_send()
+    }
+
+    /// Whether a value has to be sent to an instance that the device does not have yet: what a
+    /// new one has by itself has not, unless the definition gives a line for it.
+    pub(super) fn must_be_sent(&self, name: &str, value: &Value) -> bool {
+        let Some(rule) = self.attributes.get(name) else {
+            return !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
+        };
+        if let Some(line) = self
+            .value_name(name, value)
+            .and_then(|value| rule.set.get(&value))
+        {
+            return line.is_some();
+        }
+        let by_itself = match &rule.absent {
+            Some(absent) => absent == value,
+            None => is_unset(value),
+        };
+        !by_itself && !(rule.place_is_instance() && *value == Value::Bool(false))
+    }
+
+    fn same(&self, name: &str, wanted: &Wanted, current: &Instance) -> bool {
+        let Some(value) = wanted.attributes.get(name) else {
+            return true;
+        };
+        let actual = current.attributes.get(name);
+        let rule = self.attributes.get(name);
+        if let Some(actual) = actual {
+            if plain(value) == plain(actual) {
+                return true;
+            }
+        } else if is_unset(value) || *value.unwrap_sensitive() == Value::Bool(false) {
+            return true;
+        }
+        if is_unset(value) && actual.is_some_and(is_unset) {
+            return true;
+        }
+        let alike = rule.and_then(|rule| {
+            let value = self.value_name(name, value)?;
+            Some(
+                rule.alike
+                    .get(&value)?
+                    .iter()
+                    .any(|other| Some(other) == actual),
+            )
+        });
+        if alike == Some(true) {
+            return true;
+        }
+        self.codecs
+            .iter()
+            .any(|(secret, codec)| match codec.as_ref() {
+                Codec::Type7 { form } if secret == name || form == name => {
+                    self.same_secret(secret, form, &wanted.attributes, &current.attributes)
+                }
+                _ => false,
+            })
+    }
+
+    /// Whether two secrets are equal once those that are hidden reversibly are shown.
+    fn same_secret(&self, secret: &str, form: &str, a: &Attributes, b: &Attributes) -> bool {
+        let shown = |attributes: &Attributes| {
+            let text = text_of(attributes.get(secret)?)?;
+            match attributes.get(form).and_then(text_of).as_deref() {
+                Some("7") => decode_type7(&text),
+                _ => Some(text),
+            }
+        };
+        shown(a).is_some() && shown(a) == shown(b)
+    }
+
+    pub(super) fn problems(&self, wanted: &Wanted) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut error = |attribute: &str, message: String, help: Option<String>| {
+            problems.push(Problem {
+                attribute: attribute.to_owned(),
+                severity: Severity::Error,
+                message,
+                help,
+            });
+        };
+        if let Some(reserved) = &self.instance.reserved
+            && let Some(value) = wanted.attributes.get(&reserved.attribute)
+            && let Some(number) = text_of(value).and_then(|text| text.parse::<i64>().ok())
+            && reserved
+                .ranges
+                .iter()
+                .any(|(low, high)| (*low..=*high).contains(&number))
+        {
+            error(
+                &reserved.attribute,
+                format!(
+                    "{number} is reserved on {} ({})",
+                    self.platform, reserved.text
+                ),
+                None,
+            );
+        }
+        for (name, value) in &wanted.attributes {
+            if let Some(rule) = self.attributes.get(name) {
+                let named = self.value_name(name, value);
+                if named.is_some_and(|named| rule.unsupported_values.contains(&named)) {
+                    error(
+                        name,
+                        format!("{} has no such value: {value:?}", self.platform),
+                        None,
+                    );
+                }
+            }
+            if let Some(message) = self.cannot_write(name, value) {
+                error(name, message, None);
+            }
+        }
+        for (name, value) in &wanted.attributes {
+            let left_out = self
+                .attributes
+                .get(name)
+                .and_then(|rule| rule.left_out.as_ref());
+            // What is declared off or at its default says nothing that would be missed.
+            let says_something =
+                !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
+            if let Some(left_out) = left_out.filter(|_| says_something) {
+                let how = match left_out.severity {
+                    Severity::Note => "is ignored",
+                    Severity::Warning => "is left out",
+                    Severity::Error => "is refused",
+                };
+                problems.push(Problem {
+                    attribute: name.clone(),
+                    severity: left_out.severity,
+                    message: format!("{how} on {}: {}", self.platform, left_out.reason),
+                    help: None,
+                });
+            }
+        }
+        if problems
+            .iter()
+            .all(|problem| problem.severity != Severity::Error)
+        {
+            problems.extend(self.unsendable(wanted));
+        }
+        problems
+    }
+
+    /// Why a value cannot stand in a line of the device.
+    fn cannot_write(&self, name: &str, value: &Value) -> Option<String> {
+        let rule = self.attributes.get(name);
+        let place = rule.map_or(&Place::Instance, |rule| &rule.place);
+        if matches!(place, Place::Opaque { .. } | Place::Nowhere) || value.as_bool().is_some() {
+            return None;
+        }
+        let templates = self.templates_with(name);
+        if templates.is_empty() {
+            return None;
+        }
+        let is_secret = matches!(value, Value::Sensitive(_));
+        let elements = match value.unwrap_sensitive() {
+            Value::List(items) => items.clone(),
+            one => vec![one.clone()],
+        };
+        for element in &elements {
+            if is_unset(element) || rule.and_then(|rule| rule.absent.as_ref()) == Some(element) {
+                continue;
+            }
+            let Some(text) = super::template::Vocabulary::write(self, name, element) else {
+                continue;
+            };
+            let shown = if is_secret {
+                "the value".to_owned()
+            } else {
+                format!("{text:?}")
+            };
+            if text.chars().any(char::is_control) {
+                return Some(format!(
+                    "{shown} has a line break or another control character"
+                ));
+            }
+            let has_blanks = text.contains(char::is_whitespace);
+            let words_only = !templates.iter().any(|line| line.takes_blanks(name));
+            if has_blanks && words_only {
+                return Some(format!(
+                    "{shown} has blanks, and {} takes one word here",
+                    self.platform
+                ));
+            }
+            if text.is_empty() {
+                return Some(format!("{} takes no empty text here", self.platform));
+            }
+        }
+        None
+    }
+
+    fn templates_with(&self, name: &str) -> Vec<&Template> {
+        let (blocks, lines): (&[Template], &[Template]) = match &self.instance.kind {
+            Kind::Block(block) => (block, &[]),
+            Kind::Line { block, spellings } => (block, spellings),
+            Kind::Row { .. } | Kind::Singleton(_) => (&[], &[]),
+        };
+        let own = self.attributes.values().flat_map(|rule| {
+            let set = rule.set.values().flatten();
+            rule.lines.iter().chain(set)
+        });
+        let enter = match &self.instance.kind {
+            Kind::Row { enter, .. } => enter.as_ref(),
+            _ => None,
+        };
+        let all = blocks
+            .iter()
+            .chain(lines)
+            .chain(&self.instance.mode)
+            .chain(enter)
+            .chain(own);
+        all.filter(|template| template.attributes().contains(&name))
+            .collect()
+    }
+
+    /// Lines that the device's input does not take, found by writing the resource as a new one.
+    fn unsendable(&self, wanted: &Wanted) -> Vec<Problem> {
+        let namevar = self.model.namevars().next().unwrap_or("name").to_owned();
+        let problem = |attribute: &str, message: String| Problem {
+            attribute: attribute.to_owned(),
+            severity: Severity::Error,
+            message,
+            help: None,
+        };
+        if wanted.absent() {
+            return Vec::new();
+        }
+        let wanted = crate::driver::Implementation::resolve(self, wanted, None);
+        let attributes = wanted.attributes.keys();
+        let change = Change {
+            kind: ChangeKind::Create,
+            attributes: attributes
+                .filter(|name| !self.is_namevar(name))
+                .cloned()
+                .collect(),
+            wanted,
+            current: None,
+        };
+        let operations = match self.operations(&change, &State::default()) {
+            Ok(operations) => operations,
+            Err(error) => return vec![problem(&error.attribute, error.message)],
+        };
+        let mut problems = Vec::new();
+        for operation in &operations {
+            let Action::Line(line) = &operation.action else {
+                continue;
+            };
+            let attribute = operation.attributes.first().unwrap_or(&namevar);
+            for text in line.text.iter().chain(&line.body) {
+                let length = text.reveal().chars().count();
+                if length > self.line_limit {
+                    problems.push(problem(
+                        attribute,
+                        format!(
+                            "the line would have {length} characters; {} takes {}",
+                            self.platform, self.line_limit
+                        ),
+                    ));
+                }
+                let refused = text
+                    .reveal()
+                    .chars()
+                    .find(|c| self.refused_characters.contains(*c));
+                if let Some(character) = refused {
+                    problems.push(problem(
+                        attribute,
+                        format!("{} does not take `{character}` as text", self.platform),
+                    ));
+                }
+            }
+        }
+        problems
+    }
+}
+
+impl AttributeRule {
+    fn place_is_instance(&self) -> bool {
+        matches!(self.place, Place::Instance)
+    }
+}
+
+/// The value without any wrapping, for comparison.
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::Sensitive(inner) => plain(inner),
+        Value::List(items) => Value::List(items.iter().map(plain).collect()),
+        Value::Hash(entries) => Value::Hash(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), plain(value)))
+                .collect(),
+        ),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,140 @@
+//! How a type is read and written, for people.
+
+use super::CliType;
+use super::rules::{Kind, NoForm, Place};
+use super::template::Template;
+use crate::driver::implementation::{AttributeExplanation, Explanation};
+use crate::model::Role;
+
+impl CliType {
+    pub(super) fn explanation(&self) -> Explanation {
+        let rule = &self.instance;
+        let mut instance = vec![("read from".to_owned(), rule.from.clone())];
+        let mut add = |what: &str, text: String| instance.push((what.to_owned(), text));
+        match &rule.kind {
+            Kind::Singleton(_) => add("instance", "one, whatever its title".to_owned()),
+            Kind::Row { key, enter } => {
+                for (attribute, column) in key {
+                    add("key", format!("{attribute} from the column {column}"));
+                }
+                if let Some(enter) = enter {
+                    add("create", enter.text.clone());
+                }
+            }
+            Kind::Block(blocks) => add("block", texts(blocks)),
+            Kind::Line { block, spellings } => {
+                if !block.is_empty() {
+                    add("block", texts(block));
+                }
+                add("line", texts(spellings));
+            }
+        }
+        if let Some(mode) = &rule.mode {
+            add("mode", mode.text.clone());
+        }
+        if !rule.remove.is_empty() {
+            let lines: Vec<_> = rule.remove.iter().map(|line| line.text.as_str()).collect();
+            add("remove", lines.join(", then "));
+        }
+        if let Some(reserved) = &rule.reserved {
+            add(
+                "reserved",
+                format!("{} {}", reserved.attribute, reserved.text),
+            );
+        }
+        let attributes = self.model.attributes.values();
+        Explanation {
+            reads: self.requests.clone(),
+            instance,
+            attributes: attributes
+                .filter(|model| model.role != Role::Parameter)
+                .filter_map(|model| self.explain_attribute(&model.name))
+                .collect(),
+        }
+    }
+
+    fn explain_attribute(&self, name: &str) -> Option<AttributeExplanation> {
+        let mut explanation = AttributeExplanation {
+            name: name.to_owned(),
+            ..AttributeExplanation::default()
+        };
+        let Some(rule) = self.attributes.get(name) else {
+            if name == "ensure" {
+                return None;
+            }
+            explanation.read.push("part of the instance".to_owned());
+            return Some(explanation);
+        };
+        let read = &mut explanation.read;
+        match &rule.place {
+            Place::Lines => {
+                read.extend(rule.lines.iter().map(|line| line.text.clone()));
+                if rule.default_on {
+                    read.extend(rule.lines.iter().map(|line| format!("no {}", line.text)));
+                }
+                read.extend(rule.set.values().flatten().map(|line| line.text.clone()));
+            }
+            Place::Instance => read.push("part of the instance's line".to_owned()),
+            Place::Cell(cell) => read.push(format!("column {}", cell.name)),
+            Place::Opaque { words, .. } => read.push(format!("the text after `{words}`")),
+            Place::Exists(texts) => read.push(format!("any line of {}", texts.join(", "))),
+            Place::Elsewhere(block) => {
+                read.extend(
+                    rule.lines
+                        .iter()
+                        .map(|line| format!("{} in {}", line.text, block.text)),
+                );
+            }
+            Place::Nowhere => {}
+        }
+        if let Some(fallback) = &rule.fallback {
+            read.push(format!(
+                "else {}, column {}",
+                fallback.read, fallback.cell.name
+            ));
+        }
+        if let Some(absent) = &rule.absent {
+            read.push(format!("no line means {absent:?}"));
+        }
+        for (value, line) in &rule.set {
+            let line = line
+                .as_ref()
+                .map_or("nothing is sent", |line| line.text.as_str());
+            explanation.write.push((value.clone(), line.to_owned()));
+        }
+        if let Some(line) = rule.lines.first() {
+            let value = if rule.has_own_hole() { "any" } else { "true" };
+            explanation
+                .write
+                .push((value.to_owned(), line.text.clone()));
+            let no = match &rule.no {
+                NoForm::Head => format!("no {}", line.head()),
+                NoForm::Full => "no and the line as the device has it".to_owned(),
+                NoForm::Text(line) => line.text.clone(),
+            };
+            explanation.write.push(("no longer".to_owned(), no));
+        }
+        if let Some(outer) = &rule.inside {
+            explanation
+                .notes
+                .push(format!("part of the line of {outer}"));
+        }
+        if let Some(left_out) = &rule.left_out {
+            explanation.notes.push(left_out.reason.clone());
+        }
+        if rule.prompts {
+            explanation
+                .notes
+                .push("the device may ask a question".to_owned());
+        }
+        Some(explanation)
+    }
+}
+
+fn texts(templates: &[Template]) -> String {
+    let texts: Vec<_> = templates
+        .iter()
+        .map(|template| template.text.as_str())
+        .collect();
+    texts.join(" or ")
+}

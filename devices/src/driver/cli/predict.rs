@@ -1,0 +1,470 @@
+//! What lines do to a device, foreseen from the same templates that read and write them.
+//!
+//! A line replaces the line that tells the same, `no` removes what it names, an element of a list
+//! is added. What was read from a table cannot be changed as text; its instances are remembered
+//! beside it.
+
+use super::find::{begins_with, without_no};
+use super::rules::{AttributeRule, CONFIG, Kind, Place, range_set};
+use super::template::{Bindings, Template};
+use super::{CliType, is_unset};
+use crate::operation::{Action, Line, Operation};
+use crate::read::State;
+use crate::read::indent::{Node, Tree};
+use crate::secret::Text;
+use crate::value::{Attributes, Value};
+
+impl CliType {
+    pub(super) fn apply(&self, state: &mut State, operations: &[Operation]) {
+        for operation in operations {
+            let Action::Line(line) = &operation.action else {
+                continue;
+            };
+            if let Kind::Row { .. } = self.instance.kind {
+                self.apply_to_table(state, line);
+            }
+            let from = match self.instance.kind {
+                Kind::Row { .. } => CONFIG,
+                _ => self.instance.from.as_str(),
+            };
+            // Members' lines are sent into the configuration, wherever the instance is read.
+            let from = if state.tree(from).is_some() {
+                from
+            } else {
+                CONFIG
+            };
+            if let Some(tree) = state.tree_mut(from) {
+                self.apply_to_tree(tree, operation, line);
+            }
+        }
+    }
+
+    fn apply_to_tree(&self, tree: &mut Tree, operation: &Operation, line: &Line) {
+        let mut level = tree;
+        for header in &line.mode {
+            let header = self.header_as_read(&header.reveal());
+            level = &mut enter(level, &header).children;
+        }
+        let Some(text) = &line.text else {
+            return;
+        };
+        let text = text.reveal();
+        if !line.body.is_empty() || self.opaque_rule(operation).is_some() {
+            self.apply_opaque(level, operation, &text, &line.body);
+            return;
+        }
+        let rules: Vec<&AttributeRule> = operation
+            .attributes
+            .iter()
+            .filter_map(|name| self.attributes.get(name))
+            .collect();
+        for rule in &rules {
+            let rule = match &rule.inside {
+                Some(outer) => self.attributes.get(outer).unwrap_or(rule),
+                None => rule,
+            };
+            if self.apply_rule(level, rule, &text) {
+                return;
+            }
+        }
+        if let Kind::Line { spellings, .. } = &self.instance.kind {
+            if let Some(bindings) = read(spellings, &text, self) {
+                self.replace_instance(level, spellings, &bindings, &text);
+                return;
+            }
+            if let Some(bindings) = read(&self.instance.remove, &text, self) {
+                level.nodes.retain(|node| {
+                    let found = read(spellings, &node.text, self);
+                    !found.is_some_and(|found| includes(&found, &bindings))
+                });
+            }
+        }
+        if let Some(rest) = text.strip_prefix("default ").or_else(|| without_no(&text)) {
+            level.nodes.retain(|node| !begins_with(&node.text, rest));
+        } else if read_any(&self.instance.remove, &text, self).is_none() {
+            insert(level, Node::new(text));
+        }
+    }
+
+    /// The header of a block as it is read: `ip access-list extended X` is entered, `Extended IP
+    /// access list X` is read.
+    fn header_as_read(&self, header: &str) -> String {
+        let blocks = match &self.instance.kind {
+            Kind::Block(blocks) | Kind::Line { block: blocks, .. } => blocks.as_slice(),
+            _ => &[],
+        };
+        let (Some(mode), Some(block)) = (&self.instance.mode, blocks.first()) else {
+            return header.to_owned();
+        };
+        let Some(bindings) = mode.read(header, self) else {
+            return header.to_owned();
+        };
+        let values = |name: &str| {
+            let found = bindings.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value)
+        };
+        block
+            .write(&values, self)
+            .map_or_else(|| header.to_owned(), |text| text.reveal())
+    }
+
+    fn opaque_rule(&self, operation: &Operation) -> Option<(&AttributeRule, &str)> {
+        operation.attributes.iter().find_map(|name| {
+            let rule = self.attributes.get(name)?;
+            match &rule.place {
+                Place::Opaque { words, .. } => Some((rule, words.as_str())),
+                _ => None,
+            }
+        })
+    }
+
+    fn apply_opaque(&self, level: &mut Tree, operation: &Operation, text: &str, body: &[Text]) {
+        let Some((_, words)) = self.opaque_rule(operation) else {
+            return;
+        };
+        level.nodes.retain(|node| !begins_with(&node.text, words));
+        if without_no(text).is_some() {
+            return;
+        }
+        let mut whole = text
+            .get(words.len()..)
+            .unwrap_or_default()
+            .trim_start()
+            .to_owned();
+        for line in body {
+            whole.push('\n');
+            whole.push_str(&line.reveal());
+        }
+        let mut characters = whole.chars();
+        characters.next();
+        characters.next_back();
+        let mut node = Node::new(words);
+        node.body = Some(characters.as_str().to_owned());
+        insert(level, node);
+    }
+
+    /// Applies a line of an attribute; whether it was one.
+    fn apply_rule(&self, level: &mut Tree, rule: &AttributeRule, text: &str) -> bool {
+        let node = Node::new(text);
+        if let Place::Elsewhere(_) = rule.place {
+            let Some(rest) = without_no(text) else {
+                if read(&rule.lines, text, self).is_none() {
+                    return false;
+                }
+                level
+                    .nodes
+                    .retain(|node| read(&rule.lines, &node.text, self).is_none());
+                insert(level, node);
+                return true;
+            };
+            level.nodes.retain(|node| !begins_with(&node.text, rest));
+            return true;
+        }
+        if !matches!(rule.place, Place::Lines) {
+            return false;
+        }
+        let value = self.read_line(rule, &node).and_then(|bindings| {
+            let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
+            own.map(|(_, value)| value)
+        });
+        let Some(value) = value else {
+            let Some(rest) = without_no(text) else {
+                return false;
+            };
+            self.take_away(level, rule, rest);
+            return true;
+        };
+        if rule.many {
+            let is_there = level
+                .nodes
+                .iter()
+                .any(|node| node.text.eq_ignore_ascii_case(text));
+            if !is_there {
+                insert(level, node);
+            }
+            return true;
+        }
+        let adds = rule
+            .more
+            .as_ref()
+            .is_some_and(|more| more.read(text, self).is_some());
+        if range_set(self.codecs.get(&rule.name)).is_some() && adds {
+            insert(level, node);
+            return true;
+        }
+        let place = level
+            .nodes
+            .iter()
+            .position(|node| self.read_line(rule, node).is_some());
+        level
+            .nodes
+            .retain(|node| self.read_line(rule, node).is_none());
+        // The device does not print what it has by itself, and prints the `no` form otherwise.
+        let printed = rule.absent.as_ref() != Some(&self.finished(&rule.name, value));
+        if printed {
+            insert_at(level, place, node);
+        }
+        true
+    }
+
+    /// `no` and the text of a line, or of its beginning.
+    fn take_away(&self, level: &mut Tree, rule: &AttributeRule, rest: &str) {
+        let mut kept = Vec::new();
+        for mut node in std::mem::take(&mut level.nodes) {
+            if begins_with(&node.text, rest) {
+                continue;
+            }
+            // One of several elements in a line: `no ip name-server A` and `ip name-server A B`.
+            if rule.many
+                && let (Some(gone), Some(there)) = (
+                    self.read_line(rule, &Node::new(rest)),
+                    self.read_line(rule, &node),
+                )
+            {
+                let elements = |bindings: Bindings| -> Vec<Value> {
+                    let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
+                    match own {
+                        Some((_, Value::List(items))) => items,
+                        Some((_, value)) => vec![value],
+                        None => Vec::new(),
+                    }
+                };
+                let gone = elements(gone);
+                let there = elements(there);
+                let left: Vec<Value> = there
+                    .iter()
+                    .filter(|item| !gone.contains(item))
+                    .cloned()
+                    .collect();
+                if left.is_empty() {
+                    continue;
+                }
+                if left.len() < there.len() {
+                    let left = Value::List(left);
+                    let values = |name: &str| (name == rule.name).then_some(&left);
+                    let text = rule
+                        .lines
+                        .first()
+                        .and_then(|line| line.write(&values, self));
+                    if let Some(text) = text {
+                        node.text = text.reveal();
+                    }
+                }
+            }
+            kept.push(node);
+        }
+        level.nodes = kept;
+    }
+
+    fn replace_instance(
+        &self,
+        level: &mut Tree,
+        spellings: &[Template],
+        bindings: &Bindings,
+        text: &str,
+    ) {
+        let identity: Vec<&str> = self
+            .instance
+            .remove
+            .iter()
+            .flat_map(Template::attributes)
+            .chain(self.model.namevars())
+            .collect();
+        let of = |bindings: &Bindings, name: &str| {
+            let found = bindings.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.clone())
+        };
+        let is_same = |node: &Node| {
+            read(spellings, &node.text, self).is_some_and(|found| {
+                identity
+                    .iter()
+                    .all(|name| of(&found, name) == of(bindings, name))
+            })
+        };
+        let place = level.nodes.iter().position(is_same);
+        level.nodes.retain(|node| !is_same(node));
+        insert_at(level, place, Node::new(text));
+    }
+
+    fn apply_to_table(&self, state: &mut State, line: &Line) {
+        let Kind::Row { enter, .. } = &self.instance.kind else {
+            return;
+        };
+        let text = line.text.as_ref().map(Text::reveal);
+        let header = line.mode.first().map(Text::reveal);
+        let modes: Vec<&Template> = self.instance.mode.iter().chain(enter).collect();
+        let names = header
+            .as_ref()
+            .and_then(|header| modes.iter().find_map(|mode| mode.read(header, self)));
+        let Some(names) = names else {
+            let removed = text.and_then(|text| read(&self.instance.remove, &text, self));
+            if let Some(names) = removed {
+                let names: Attributes = names.into_iter().collect();
+                state.predict(&self.model.name, &self.instance_name(&names), None);
+            }
+            return;
+        };
+        let names: Attributes = names
+            .into_iter()
+            .map(|(name, value)| (name.clone(), self.finished(&name, value)))
+            .collect();
+        let name = self.instance_name(&names);
+        let mut attributes = match self.find_all(state, Some(&names)).pop() {
+            Some(found) => found.attributes,
+            None => names,
+        };
+        if let Some(text) = text {
+            for rule in self.attributes.values() {
+                let Place::Cell(_) = rule.place else { continue };
+                let with_lines = AttributeRule {
+                    place: Place::Lines,
+                    ..rule.clone()
+                };
+                if let Some(bindings) = self.read_line(&with_lines, &Node::new(&text)) {
+                    for (name, value) in bindings {
+                        let value = match attributes.get(&name) {
+                            Some(before) if self.adds(rule, &text) => {
+                                self.codecs.get(&name).map_or_else(
+                                    || value.clone(),
+                                    |codec| {
+                                        let change = Value::List(vec!["add".into(), value.clone()]);
+                                        codec.resolve(&change, Some(before))
+                                    },
+                                )
+                            }
+                            _ => value,
+                        };
+                        let value = self.finished(&name, value);
+                        attributes.insert(name, value);
+                    }
+                    break;
+                }
+                let goes = without_no(&text).is_some_and(|rest| {
+                    rule.lines.iter().any(|line| begins_with(&line.text, rest))
+                });
+                if goes {
+                    match &rule.absent {
+                        Some(absent) => attributes.insert(rule.name.clone(), absent.clone()),
+                        None => attributes.shift_remove(&rule.name),
+                    };
+                    break;
+                }
+            }
+        }
+        state.predict(&self.model.name, &name, Some(attributes));
+    }
+
+    fn adds(&self, rule: &AttributeRule, text: &str) -> bool {
+        rule.more
+            .as_ref()
+            .is_some_and(|more| more.read(text, self).is_some())
+    }
+
+    /// Instances that only a table shows, as the lines that would make them; those only that
+    /// operations have touched, so that a difference tells of nothing else.
+    pub(super) fn table_as_configuration(&self, state: &State) -> String {
+        let Kind::Row {
+            enter: Some(enter), ..
+        } = &self.instance.kind
+        else {
+            return String::new();
+        };
+        let in_configuration = |header: &str| {
+            let tree = state.tree(CONFIG);
+            tree.is_some_and(|tree| tree.nodes.iter().any(|node| node.text == header))
+        };
+        let mut text = String::new();
+        for found in self.find_all(state, None) {
+            let attributes = &found.attributes;
+            let values = |name: &str| attributes.get(name);
+            let Some(header) = enter.write(&values, self) else {
+                continue;
+            };
+            let header = header.reveal();
+            if in_configuration(&header) {
+                continue;
+            }
+            text.push_str(&header);
+            text.push('\n');
+            for rule in self.attributes.values() {
+                let Some(value) = attributes.get(&rule.name) else {
+                    continue;
+                };
+                if is_unset(value) || *value == Value::Bool(false) {
+                    continue;
+                }
+                let named = self.value_name(&rule.name, value);
+                let line = named.and_then(|name| rule.set.get(&name).cloned().flatten());
+                let line = line.or_else(|| rule.lines.first().cloned());
+                if let Some(line) = line.and_then(|line| line.write(&values, self)) {
+                    text.push(' ');
+                    text.push_str(&line.reveal());
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+}
+
+fn read(templates: &[Template], text: &str, cli: &CliType) -> Option<Bindings> {
+    templates
+        .iter()
+        .find_map(|template| template.read(text, cli))
+}
+
+fn read_any(templates: &[Template], text: &str, cli: &CliType) -> Option<Bindings> {
+    read(templates, text, cli)
+}
+
+/// Whether one set of values agrees with another wherever that one says something.
+fn includes(found: &Bindings, wanted: &Bindings) -> bool {
+    wanted
+        .iter()
+        .filter(|(_, value)| *value != Value::Bool(false))
+        .all(|pair| found.contains(pair))
+}
+
+/// The block with a header, made if it is not there.
+fn enter<'a>(level: &'a mut Tree, header: &str) -> &'a mut Node {
+    let place = level
+        .nodes
+        .iter()
+        .position(|node| node.text.eq_ignore_ascii_case(header));
+    let place = place.unwrap_or_else(|| insert(level, Node::new(header)));
+    &mut level.nodes[place]
+}
+
+/// Adds a line in the place of one that was taken away, if there was one.
+fn insert_at(level: &mut Tree, place: Option<usize>, node: Node) {
+    match place {
+        Some(place) => level.nodes.insert(place.min(level.nodes.len()), node),
+        None => {
+            insert(level, node);
+        }
+    }
+}
+
+/// Adds a line after the last one that begins with the same words; where it stands then.
+fn insert(level: &mut Tree, node: Node) -> usize {
+    let words: Vec<String> = node
+        .words()
+        .iter()
+        .map(|word| word.to_lowercase())
+        .collect();
+    let shared = |other: &Node| {
+        let other = other.words();
+        let pairs = other.iter().zip(&words);
+        pairs.take_while(|(a, b)| a.to_lowercase() == **b).count()
+    };
+    let best = level
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(index, other)| (shared(other), index))
+        .filter(|(shared, _)| *shared > 0)
+        .max();
+    let place = best.map_or(level.nodes.len(), |(_, index)| index + 1);
+    level.nodes.insert(place, node);
+    place
+}

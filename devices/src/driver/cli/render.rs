@@ -1,0 +1,615 @@
+//! Making the lines of a change.
+
+use indexmap::IndexMap;
+
+use super::find::{Found, without_no};
+use super::rules::{AttributeRule, Kind, NoForm, Place, range_set};
+use super::template::{EXTRA, Template, Vocabulary};
+use super::{CliType, is_unset};
+use crate::change::{Change, ChangeKind};
+use crate::driver::codec::RangeSet;
+use crate::driver::implementation::RenderError;
+use crate::operation::{Action, Line, Operation};
+use crate::read::State;
+use crate::secret::Text;
+use crate::value::{Attributes, Value};
+
+/// A change under way: what is wanted, what is there, and the lines made so far.
+struct Rendering<'a> {
+    cli: &'a CliType,
+    change: &'a Change,
+    found: Option<&'a Found>,
+    /// Wanted values over current ones.
+    merged: Attributes,
+    mode: Vec<Text>,
+    operations: Vec<Operation>,
+}
+
+impl CliType {
+    pub(super) fn operations(
+        &self,
+        change: &Change,
+        state: &State,
+    ) -> Result<Vec<Operation>, RenderError> {
+        let found = self.find(&change.wanted, state);
+        let mut merged = Attributes::new();
+        if let Some(found) = &found {
+            merged.extend(found.attributes.clone());
+        }
+        merged.extend(change.wanted.attributes.clone());
+        let mut rendering = Rendering {
+            cli: self,
+            change,
+            found: found.as_ref(),
+            merged,
+            mode: Vec::new(),
+            operations: Vec::new(),
+        };
+        if change.kind == ChangeKind::Remove {
+            rendering.remove()?;
+        } else {
+            rendering.bring_about()?;
+        }
+        let operations = rendering.operations;
+        for operation in &operations {
+            if let Action::Line(line) = &operation.action
+                && line
+                    .mode
+                    .iter()
+                    .chain(&line.text)
+                    .chain(&line.body)
+                    .any(|text| text.reveal().chars().any(char::is_control))
+            {
+                let attribute = operation.attributes.first().cloned().unwrap_or_default();
+                return Err(RenderError {
+                    attribute,
+                    message: "the line would hold a control character".to_owned(),
+                });
+            }
+        }
+        Ok(operations)
+    }
+}
+
+impl Rendering<'_> {
+    fn remove(&mut self) -> Result<(), RenderError> {
+        let cli = self.cli;
+        let Some(found) = self.found else {
+            return Ok(());
+        };
+        // `ensure` as an ordinary attribute: the instance is a property of something that stays.
+        if let Some(rule) = cli.attributes.get("ensure") {
+            self.mode = self.mode_path(true)?;
+            return self.scalar(rule, &"absent".into());
+        }
+        if matches!(cli.instance.kind, Kind::Line { ref block, .. } if !block.is_empty()) {
+            self.mode = self.mode_path(false)?;
+        }
+        let ensure = ["ensure".to_owned()];
+        if cli.instance.remove.is_empty() {
+            let line = found.line.as_ref().or(found.block.as_ref());
+            let text = line
+                .map(|line| self.hidden(line))
+                .ok_or_else(|| self.error("ensure"))?;
+            self.push(&ensure, no(text), cli.instance.prompts);
+        }
+        for template in &cli.instance.remove {
+            // What the device has counts here, not what the catalog wants.
+            let text = template.write(&|name| found.attributes.get(name), cli);
+            let text = text.ok_or_else(|| self.error("ensure"))?;
+            self.push(&ensure, text, cli.instance.prompts);
+        }
+        if let Some(template) = &cli.instance.remove_empty
+            && found.siblings <= 1
+        {
+            self.mode = Vec::new();
+            let text = template.write(&|name| found.attributes.get(name), cli);
+            let text = text.ok_or_else(|| self.error("ensure"))?;
+            self.push(&ensure, text, false);
+        }
+        Ok(())
+    }
+
+    fn bring_about(&mut self) -> Result<(), RenderError> {
+        let cli = self.cli;
+        if let Kind::Line { spellings, .. } = &cli.instance.kind {
+            return self.line(spellings);
+        }
+        self.mode = self.mode_path(true)?;
+        let creates = self.change.kind == ChangeKind::Create || self.found.is_none();
+        if creates && !self.mode.is_empty() && !cli.attributes.contains_key("ensure") {
+            let attribute = if cli.model.ensurable() { "ensure" } else { "" };
+            let attributes: Vec<String> = match attribute {
+                "" => Vec::new(),
+                name => vec![name.to_owned()],
+            };
+            if !attributes.is_empty() {
+                self.enter(&attributes);
+            }
+        }
+        for rule in cli.attributes.values() {
+            let inside_of = |name: &String| self.change.attributes.contains(name);
+            let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
+            if !concerned || rule.inside.is_some() || !rule.is_applied() {
+                continue;
+            }
+            if rule.name == "ensure" {
+                self.scalar(rule, &"present".into())?;
+                continue;
+            }
+            self.attribute(rule)?;
+        }
+        Ok(())
+    }
+
+    /// The lines of one attribute (and of those in the same lines).
+    fn attribute(&mut self, rule: &AttributeRule) -> Result<(), RenderError> {
+        if !rule.with.is_empty() && !matches!(rule.place, Place::Elsewhere(_)) {
+            return self.group(rule);
+        }
+        let Some(value) = self.merged.get(&rule.name).cloned() else {
+            return Ok(());
+        };
+        if !self.cli.is_managed(&rule.name, &value) {
+            return Ok(());
+        }
+        if self.found.is_none() && !self.cli.must_be_sent(&rule.name, &value) {
+            return Ok(());
+        }
+        match &rule.place {
+            Place::Opaque { words, delimiters } => self.opaque(rule, words, delimiters, &value),
+            Place::Elsewhere(block) => self.elsewhere(rule, block, &value),
+            _ if rule.many => self.many(rule, &value),
+            _ => self.scalar(rule, &value),
+        }
+    }
+
+    /// A line with one value.
+    fn scalar(&mut self, rule: &AttributeRule, value: &Value) -> Result<(), RenderError> {
+        let cli = self.cli;
+        let name = cli.value_name(&rule.name, value);
+        if let Some(line) = name.as_ref().and_then(|name| rule.set.get(name)) {
+            if let Some(template) = line {
+                let text = self
+                    .written(template)
+                    .ok_or_else(|| self.error(&rule.name))?;
+                self.push_rule(rule, text);
+            }
+            return Ok(());
+        }
+        let goes = is_unset(value)
+            || (rule.absent.as_ref() == Some(value) && !rule.default_on)
+            || *value == Value::Bool(false);
+        if goes {
+            let text = self.no_form(rule, None)?;
+            self.push_rule(rule, text);
+            return Ok(());
+        }
+        if rule.replace_first && self.current_line(rule).is_some() {
+            let text = self.no_form(rule, None)?;
+            self.push_rule(rule, text);
+        }
+        let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+        let text = self
+            .written(template)
+            .ok_or_else(|| self.error(&rule.name))?;
+        if let (Some(more), Some(_)) = (&rule.more, range_set(cli.codecs.get(&rule.name)))
+            && text.reveal().len() > cli.line_limit
+        {
+            return self.long_list(rule, template, more, value);
+        }
+        self.push_rule(rule, text);
+        Ok(())
+    }
+
+    /// A list of numbers that does not fit one line: an absolute one, then additions.
+    fn long_list(
+        &mut self,
+        rule: &AttributeRule,
+        first: &Template,
+        more: &Template,
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        let list = value.as_str().ok_or_else(|| self.error(&rule.name))?;
+        let longest = first.head().len().max(more.head().len()) + 1;
+        let limit = self.cli.line_limit.saturating_sub(longest);
+        for (index, piece) in RangeSet::pieces(list, limit).into_iter().enumerate() {
+            let template = if index == 0 { first } else { more };
+            let piece = Value::String(piece);
+            let values = |name: &str| {
+                if name == rule.name {
+                    Some(&piece)
+                } else {
+                    None
+                }
+            };
+            let text = template.write(&values, self.cli);
+            let text = text.ok_or_else(|| self.error(&rule.name))?;
+            self.push_rule(rule, text);
+        }
+        Ok(())
+    }
+
+    /// One line per element: additions, then removals, or the other way round.
+    fn many(&mut self, rule: &AttributeRule, value: &Value) -> Result<(), RenderError> {
+        let elements = |value: Option<&Value>| match value.map(Value::unwrap_sensitive) {
+            Some(value) if is_unset(value) => Vec::new(),
+            Some(Value::List(items)) => items.clone(),
+            Some(one) => vec![one.clone()],
+            None => Vec::new(),
+        };
+        let wanted = elements(Some(value));
+        let current = elements(
+            self.found
+                .and_then(|found| found.attributes.get(&rule.name)),
+        );
+        let mut removals = Vec::new();
+        for element in current.iter().filter(|element| !wanted.contains(element)) {
+            removals.push(self.no_form(rule, Some(element))?);
+        }
+        let mut additions = Vec::new();
+        for element in wanted.iter().filter(|element| !current.contains(element)) {
+            let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+            let text = self
+                .element(rule, template, element)
+                .ok_or_else(|| self.error(&rule.name))?;
+            additions.push(text);
+        }
+        let (first, second) = if rule.replace_first {
+            (removals, additions)
+        } else {
+            (additions, removals)
+        };
+        for text in first.into_iter().chain(second) {
+            self.push_rule(rule, text);
+        }
+        Ok(())
+    }
+
+    /// A line with several attributes: sent as a whole when one of them differs.
+    fn group(&mut self, rule: &AttributeRule) -> Result<(), RenderError> {
+        let cli = self.cli;
+        let names: Vec<String> = [&rule.name]
+            .into_iter()
+            .chain(&rule.with)
+            .cloned()
+            .collect();
+        let absent = |name: &String| {
+            let rule = cli.attributes.get(name)?;
+            rule.absent.as_ref()
+        };
+        let kept: IndexMap<&String, &Value> = names
+            .iter()
+            .filter_map(|name| Some((name, self.merged.get(name)?)))
+            .filter(|(name, value)| !is_unset(value) && absent(name) != Some(value))
+            .collect();
+        let text = if kept.is_empty() {
+            self.no_form(rule, None)?
+        } else {
+            let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+            let values = |name: &str| match names.iter().find(|other| *other == name) {
+                Some(name) => kept.get(name).copied(),
+                None => self.merged.get(name),
+            };
+            template
+                .write(&values, cli)
+                .ok_or_else(|| self.error(&rule.name))?
+        };
+        let changed: Vec<String> = names
+            .into_iter()
+            .filter(|name| self.change.attributes.contains(name))
+            .collect();
+        self.push(&changed, text, rule.prompts);
+        Ok(())
+    }
+
+    fn opaque(
+        &mut self,
+        rule: &AttributeRule,
+        words: &str,
+        delimiters: &[char],
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        if is_unset(value) {
+            self.push_rule(rule, Text::plain(format!("no {words}")));
+            return Ok(());
+        }
+        let text = value
+            .unwrap_sensitive()
+            .as_str()
+            .ok_or_else(|| self.error(&rule.name))?;
+        let text = text.trim_matches('\n');
+        let delimiter = delimiters
+            .iter()
+            .find(|delimiter| !text.contains(**delimiter));
+        let delimiter = delimiter.ok_or_else(|| RenderError {
+            attribute: rule.name.clone(),
+            message: "the text holds every character that could end it".to_owned(),
+        })?;
+        let whole = format!("{words} {delimiter}{text}{delimiter}");
+        let mut lines = whole
+            .split('\n')
+            .map(|line| Text::plain(line.trim_end_matches('\r')));
+        let first = lines.next();
+        self.operations.push(Operation {
+            attributes: vec![rule.name.clone()],
+            action: Action::Line(Line {
+                mode: self.mode.clone(),
+                text: first,
+                body: lines.collect(),
+                may_ask: rule.prompts,
+                warning: None,
+            }),
+        });
+        Ok(())
+    }
+
+    /// Lines in the blocks of members, member by member.
+    fn elsewhere(
+        &mut self,
+        rule: &AttributeRule,
+        block: &Template,
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        let cli = self.cli;
+        let wanted = value.as_list().unwrap_or_default().to_vec();
+        let lines = self.found.and_then(|found| found.lines.get(&rule.name));
+        let current: &[(Value, String)] = lines.map_or(&[], Vec::as_slice);
+        let shared_differs = rule.with.iter().any(|name| {
+            let before = self.found.and_then(|found| found.attributes.get(name));
+            self.merged.get(name) != before
+        });
+        let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+        let global = std::mem::take(&mut self.mode);
+        let members = wanted.iter().chain(
+            current
+                .iter()
+                .map(|(member, _)| member)
+                .filter(|member| !wanted.contains(member)),
+        );
+        for member in members {
+            let values = |name: &str| if name == "member" { Some(member) } else { None };
+            let header = block
+                .write(&values, cli)
+                .ok_or_else(|| self.error(&rule.name))?;
+            self.mode = vec![header];
+            let before = current.iter().find(|(known, _)| known == member);
+            let stays = wanted.contains(member);
+            if before.is_some() && stays && !shared_differs {
+                continue;
+            }
+            let changed: Vec<String> = [&rule.name]
+                .into_iter()
+                .chain(&rule.with)
+                .filter(|name| self.change.attributes.contains(*name))
+                .cloned()
+                .collect();
+            if let Some((_, line)) = before {
+                self.push(&changed, no(Text::plain(line)), rule.prompts);
+            }
+            if stays {
+                let text = self
+                    .written(template)
+                    .ok_or_else(|| self.error(&rule.name))?;
+                self.push(&changed, text, rule.prompts);
+            }
+        }
+        self.mode = global;
+        Ok(())
+    }
+
+    /// The line that is the instance.
+    fn line(&mut self, spellings: &[Template]) -> Result<(), RenderError> {
+        let cli = self.cli;
+        self.mode = self.mode_path(false)?;
+        let mut values = self.merged.clone();
+        values.retain(|_, value| !is_unset(value));
+        if let Some(extra) = self.found.and_then(|found| found.extra.as_ref()) {
+            values.insert(EXTRA.to_owned(), extra.as_str().into());
+        }
+        let attributes = self.change.attributes.clone();
+        if let Some(found) = self.found {
+            // What `remove` names tells one line from another; with another value the device
+            // would keep the old line beside the new one.
+            let identity = cli.instance.remove.iter().flat_map(Template::attributes);
+            let other = identity.into_iter().any(|name| {
+                values.get(name).map(Value::unwrap_sensitive)
+                    != found.attributes.get(name).map(Value::unwrap_sensitive)
+            });
+            if other || cli.instance.replace_first {
+                self.remove_line(found, &attributes)?;
+            }
+        }
+        let template = spellings.first().ok_or_else(|| self.error("ensure"))?;
+        let text = template.write(&|name| values.get(name), cli);
+        let text = text.ok_or_else(|| {
+            let missing = template
+                .required()
+                .into_iter()
+                .find(|name| !values.contains_key(*name));
+            self.error(missing.unwrap_or("ensure"))
+        })?;
+        self.push(&attributes, text, cli.instance.prompts);
+        Ok(())
+    }
+
+    fn remove_line(&mut self, found: &Found, attributes: &[String]) -> Result<(), RenderError> {
+        let cli = self.cli;
+        match cli.instance.remove.first() {
+            Some(template) => {
+                let text = template.write(&|name| found.attributes.get(name), cli);
+                let text = text.ok_or_else(|| self.error("ensure"))?;
+                self.push(attributes, text, cli.instance.prompts);
+            }
+            None => {
+                let line = found.line.as_deref().unwrap_or_default();
+                let text = self.hidden(line);
+                self.push(attributes, no(text), cli.instance.prompts);
+            }
+        }
+        Ok(())
+    }
+
+    /// The modes in which lines are sent.
+    fn mode_path(&self, whole_block: bool) -> Result<Vec<Text>, RenderError> {
+        let cli = self.cli;
+        let template = match &cli.instance.kind {
+            _ if cli.instance.mode.is_some() => cli.instance.mode.as_ref(),
+            Kind::Singleton(_) => None,
+            Kind::Row { enter, .. } => enter.as_ref(),
+            Kind::Block(spellings)
+            | Kind::Line {
+                block: spellings, ..
+            } => {
+                let _ = whole_block;
+                let block = self.found.and_then(|found| found.block.as_ref());
+                if let Some(block) = block {
+                    return Ok(vec![Text::plain(block)]);
+                }
+                spellings.first()
+            }
+        };
+        let Some(template) = template else {
+            return Ok(Vec::new());
+        };
+        let text = template.write(&|name| self.merged.get(name), cli);
+        Ok(vec![text.ok_or_else(|| self.error("ensure"))?])
+    }
+
+    fn written(&self, template: &Template) -> Option<Text> {
+        template.write(&|name| self.merged.get(name), self.cli)
+    }
+
+    fn element(&self, rule: &AttributeRule, template: &Template, element: &Value) -> Option<Text> {
+        let items = element.as_list().unwrap_or_default();
+        let values = |name: &str| match name.parse::<usize>() {
+            Ok(index) => items.get(index),
+            Err(_) if name == rule.name => Some(element),
+            Err(_) => self.merged.get(name),
+        };
+        template.write(&values, self.cli)
+    }
+
+    fn current_line(&self, rule: &AttributeRule) -> Option<&str> {
+        let lines = self.found?.lines.get(&rule.name)?;
+        lines.first().map(|(_, line)| line.as_str())
+    }
+
+    /// The line that undoes an attribute's line, or the line of one element.
+    fn no_form(&self, rule: &AttributeRule, element: Option<&Value>) -> Result<Text, RenderError> {
+        let lines = self.found.and_then(|found| found.lines.get(&rule.name));
+        let line = lines.and_then(|lines| match element {
+            None => lines.first(),
+            Some(element) => lines.iter().find(|(value, _)| value == element),
+        });
+        let shared = lines.is_some_and(|lines| {
+            line.is_some_and(|(_, text)| {
+                lines.iter().filter(|(_, other)| other == text).count() > 1
+            })
+        });
+        let spelling = line
+            .and_then(|(_, text)| {
+                let text = without_no(text).unwrap_or(text);
+                rule.lines
+                    .iter()
+                    .find(|template| template.read(text, self.cli).is_some())
+            })
+            .or(rule.lines.first());
+        let text = match (&rule.no, line) {
+            (NoForm::Text(template), _) => {
+                return self.written(template).ok_or_else(|| self.error(&rule.name));
+            }
+            // A line with several elements goes on without one of them.
+            (NoForm::Full, Some((_, text))) if !shared => self.hidden(text),
+            (NoForm::Full, _) => {
+                let template = spelling.ok_or_else(|| self.error(&rule.name))?;
+                let text = match element {
+                    Some(element) => self.element(rule, template, element),
+                    None => self.written(template),
+                };
+                text.ok_or_else(|| self.error(&rule.name))?
+            }
+            (NoForm::Head, _) => {
+                let template = spelling.ok_or_else(|| self.error(&rule.name))?;
+                Text::plain(template.head())
+            }
+        };
+        Ok(no(text))
+    }
+
+    /// A line of the device with the secrets in it marked.
+    fn hidden(&self, line: &str) -> Text {
+        let mut text = Text::plain(line);
+        let Some(found) = self.found else {
+            return text;
+        };
+        for (name, value) in found
+            .attributes
+            .iter()
+            .chain(&self.change.wanted.attributes)
+        {
+            let secret = self.cli.is_secret(name) || matches!(value, Value::Sensitive(_));
+            if let Some(word) = self
+                .cli
+                .write(name, value)
+                .filter(|word| secret && !word.is_empty())
+            {
+                text = text.hide(&word);
+            }
+        }
+        text
+    }
+
+    fn enter(&mut self, attributes: &[String]) {
+        self.operations.push(Operation {
+            attributes: attributes.to_vec(),
+            action: Action::Line(Line {
+                mode: self.mode.clone(),
+                text: None,
+                body: Vec::new(),
+                may_ask: self.cli.instance.prompts,
+                warning: None,
+            }),
+        });
+    }
+
+    fn push_rule(&mut self, rule: &AttributeRule, text: Text) {
+        let warning = rule.warn.as_ref().filter(|_| self.found.is_some());
+        let warning = warning.and_then(|template| self.written(template));
+        let attributes = [rule.name.clone()];
+        self.push(&attributes, text, rule.prompts);
+        if let Some(Operation {
+            action: Action::Line(line),
+            ..
+        }) = self.operations.last_mut()
+        {
+            line.warning = warning.map(|text| text.to_string());
+        }
+    }
+
+    fn push(&mut self, attributes: &[String], text: Text, may_ask: bool) {
+        self.operations.push(Operation {
+            attributes: attributes.to_vec(),
+            action: Action::Line(Line {
+                mode: self.mode.clone(),
+                text: Some(text),
+                body: Vec::new(),
+                may_ask,
+                warning: None,
+            }),
+        });
+    }
+
+    fn error(&self, attribute: &str) -> RenderError {
+        RenderError {
+            attribute: attribute.to_owned(),
+            message: format!("{} has no line for this value", self.cli.platform),
+        }
+    }
+}
+
+fn no(text: Text) -> Text {
+    let mut line = Text::plain("no ");
+    line.append(text);
+    line
+}

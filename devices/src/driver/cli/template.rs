@@ -1,0 +1,713 @@
+//! Line templates: one text from which a line is both read and written.
+//!
+//! ```text
+//! word             literal; compared without case when reading
+//! {attr}           one word             {attr:rest}   the rest of the line, at least one word
+//! {attr:words}     one or more words, the elements of an array; ends before a literal
+//! {attr?word}      `word` when the attribute is true; present = true, missing = false
+//! {attr|number}    the number at the end of the attribute's value
+//! {0} {1}          elements of a tuple
+//! {*}              whatever else stands there; kept when the line is sent again
+//! [ … ]            optional: printed when everything inside has a value
+//! < … >            the optional parts inside may come in any order when read
+//! ( … | … )        alternatives; the first that has all its values is printed
+//! ```
+//!
+//! Matching goes by words from left to right and never goes back over what it took, so it is
+//! linear in the line; a part that may be missing is taken when it matches.
+
+use std::collections::BTreeSet;
+
+use crate::secret::Text;
+use crate::value::Value;
+
+/// The name under which the words of `{*}` are bound.
+pub const EXTRA: &str = "*";
+
+/// What a template read: attribute (or `0`, `name|number`, `*`) and value, in order.
+pub type Bindings = Vec<(String, Value)>;
+
+/// The meaning of words, which a template itself does not know.
+pub trait Vocabulary {
+    /// The value that a word (or the rest of a line) stands for; `None` when the attribute cannot
+    /// have it.
+    fn read(&self, attribute: &str, text: &str) -> Option<Value>;
+    /// The words for a value; `None` when it has none.
+    fn write(&self, attribute: &str, value: &Value) -> Option<String>;
+    /// Whether the attribute's text is shown to nobody.
+    fn is_secret(&self, attribute: &str) -> bool;
+}
+
+/// A template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// As the author wrote it.
+    pub text: String,
+    parts: Vec<Part>,
+    literals: BTreeSet<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Word(String),
+    Hole(Hole),
+    Optional(Vec<Part>),
+    AnyOrder(Vec<Vec<Part>>),
+    Choice(Vec<Vec<Part>>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Hole {
+    name: String,
+    kind: HoleKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum HoleKind {
+    Word,
+    Rest,
+    Words,
+    Flag(String),
+    Number,
+}
+
+/// A line cut into words that remember their place.
+struct Line<'a> {
+    text: &'a str,
+    words: Vec<(&'a str, usize)>,
+}
+
+impl Template {
+    /// Parses a template.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let tokens = tokens(text)?;
+        let mut at = 0;
+        let parts = sequence(&tokens, &mut at, None)?;
+        let mut literals = BTreeSet::new();
+        collect_literals(&parts, &mut literals);
+        if parts.is_empty() {
+            return Err("a template cannot be empty".to_owned());
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            parts,
+            literals,
+        })
+    }
+
+    /// The attributes in it, each once.
+    pub fn attributes(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        collect_holes(&self.parts, &mut |hole| {
+            let name = hole.name.as_str();
+            if name != EXTRA && name.parse::<usize>().is_err() && !names.contains(&name) {
+                names.push(name);
+            }
+        });
+        names
+    }
+
+    /// The attributes without which it cannot be printed.
+    pub fn required(&self) -> Vec<&str> {
+        let holes = self.parts.iter().filter_map(|part| match part {
+            Part::Hole(hole) => Some(hole.name.as_str()),
+            _ => None,
+        });
+        holes.collect()
+    }
+
+    /// Whether nothing in it varies.
+    pub fn is_literal(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, Part::Word(_)))
+    }
+
+    /// Whether it has elements of a tuple.
+    pub fn is_tuple(&self) -> bool {
+        let mut tuple = false;
+        collect_holes(&self.parts, &mut |hole| {
+            tuple |= hole.name.parse::<usize>().is_ok();
+        });
+        tuple
+    }
+
+    /// Whether the attribute takes all that is left of the line, blanks included.
+    pub fn takes_blanks(&self, attribute: &str) -> bool {
+        let mut takes = false;
+        collect_holes(&self.parts, &mut |hole| {
+            takes |= hole.name == attribute && hole.kind != HoleKind::Word;
+        });
+        takes
+    }
+
+    /// The literal words before the first part that varies.
+    pub fn head(&self) -> String {
+        let words = self.parts.iter().map_while(|part| match part {
+            Part::Word(word) => Some(word.as_str()),
+            _ => None,
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// What a line says, if it is one of this template's.
+    pub fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
+        let words = line.split_whitespace();
+        let words = words.map(|word| (word, word.as_ptr() as usize - line.as_ptr() as usize));
+        let line = Line {
+            text: line,
+            words: words.collect(),
+        };
+        let matcher = Matcher {
+            line: &line,
+            vocabulary,
+            literals: &self.literals,
+        };
+        let mut bindings = Bindings::new();
+        let end = matcher.sequence(&self.parts, 0, false, &mut bindings)?;
+        (end == line.words.len()).then_some(bindings)
+    }
+
+    /// The line for values; `None` when one that it needs is missing or cannot be written.
+    pub fn write<'v>(
+        &self,
+        values: &dyn Fn(&str) -> Option<&'v Value>,
+        vocabulary: &dyn Vocabulary,
+    ) -> Option<Text> {
+        let mut line = Text::new();
+        let printer = Printer { values, vocabulary };
+        printer.sequence(&self.parts, &mut line)?;
+        Some(line)
+    }
+}
+
+struct Matcher<'a> {
+    line: &'a Line<'a>,
+    vocabulary: &'a dyn Vocabulary,
+    literals: &'a BTreeSet<String>,
+}
+
+impl Matcher<'_> {
+    /// Matches parts from a word on; the word after the match. Leaves the bindings as they were
+    /// when there is none.
+    fn sequence(
+        &self,
+        parts: &[Part],
+        from: usize,
+        may_be_skipped: bool,
+        bindings: &mut Bindings,
+    ) -> Option<usize> {
+        let before = bindings.len();
+        let mut at = from;
+        for (index, part) in parts.iter().enumerate() {
+            let first = may_be_skipped && index == 0;
+            match self.part(part, at, first, bindings) {
+                Some(next) => at = next,
+                None => {
+                    bindings.truncate(before);
+                    return None;
+                }
+            }
+        }
+        Some(at)
+    }
+
+    fn part(&self, part: &Part, at: usize, first: bool, bindings: &mut Bindings) -> Option<usize> {
+        match part {
+            Part::Word(word) => {
+                let (actual, _) = self.line.words.get(at)?;
+                actual.eq_ignore_ascii_case(word).then_some(at + 1)
+            }
+            Part::Hole(hole) => self.hole(hole, at, first, bindings),
+            Part::Optional(parts) => {
+                let end = self.sequence(parts, at, true, bindings);
+                if end.is_none() {
+                    missing(parts, bindings);
+                }
+                Some(end.unwrap_or(at))
+            }
+            Part::AnyOrder(options) => {
+                let mut left: Vec<&Vec<Part>> = options.iter().collect();
+                let mut at = at;
+                'next: while !left.is_empty() {
+                    for (index, option) in left.iter().enumerate() {
+                        if let Some(end) = self.sequence(option, at, true, bindings)
+                            && end > at
+                        {
+                            at = end;
+                            left.remove(index);
+                            continue 'next;
+                        }
+                    }
+                    break;
+                }
+                for option in left {
+                    missing(option, bindings);
+                }
+                Some(at)
+            }
+            Part::Choice(options) => options
+                .iter()
+                .find_map(|option| self.sequence(option, at, first, bindings)),
+        }
+    }
+
+    fn hole(&self, hole: &Hole, at: usize, first: bool, bindings: &mut Bindings) -> Option<usize> {
+        let (word, offset) = *self.line.words.get(at)?;
+        let is_literal = |word: &str| self.literals.contains(&word.to_lowercase());
+        let read = |text: &str| self.vocabulary.read(&hole.name, text);
+        let (value, end) = match &hole.kind {
+            HoleKind::Flag(flag) => {
+                if !word.eq_ignore_ascii_case(flag) {
+                    return None;
+                }
+                (Value::Bool(true), at + 1)
+            }
+            _ if first && is_literal(word) => return None,
+            HoleKind::Rest if hole.name == EXTRA => {
+                let text = self.line.text[offset..].trim_end();
+                (text.into(), self.line.words.len())
+            }
+            HoleKind::Rest => {
+                let text = self.line.text[offset..].trim_end();
+                (read(text)?, self.line.words.len())
+            }
+            HoleKind::Words => {
+                let words = self.line.words[at..].iter();
+                let values: Vec<Value> = words
+                    .map_while(|(word, _)| if is_literal(word) { None } else { read(word) })
+                    .collect();
+                if values.is_empty() {
+                    return None;
+                }
+                let end = at + values.len();
+                (Value::List(values), end)
+            }
+            HoleKind::Number => {
+                let name = format!("{}|number", hole.name);
+                if !word.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return None;
+                }
+                bindings.push((name, word.into()));
+                return Some(at + 1);
+            }
+            HoleKind::Word => (read(word)?, at + 1),
+        };
+        bindings.push((hole.name.clone(), value));
+        Some(end)
+    }
+}
+
+/// Binds the flags of a part that is not there.
+fn missing(parts: &[Part], bindings: &mut Bindings) {
+    collect_holes(parts, &mut |hole| {
+        if let HoleKind::Flag(_) = hole.kind
+            && bindings.iter().all(|(name, _)| *name != hole.name)
+        {
+            bindings.push((hole.name.clone(), Value::Bool(false)));
+        }
+    });
+}
+
+struct Printer<'a, 'v> {
+    values: &'a dyn Fn(&str) -> Option<&'v Value>,
+    vocabulary: &'a dyn Vocabulary,
+}
+
+impl Printer<'_, '_> {
+    fn sequence(&self, parts: &[Part], line: &mut Text) -> Option<()> {
+        for part in parts {
+            match part {
+                Part::Word(word) => add(line, Text::plain(word)),
+                Part::Hole(hole) => add(line, self.hole(hole)?),
+                Part::Optional(parts) => self.optional(parts, line),
+                Part::AnyOrder(options) => {
+                    for option in options {
+                        self.optional(option, line);
+                    }
+                }
+                Part::Choice(options) => {
+                    let printed = options.iter().find_map(|option| {
+                        let mut line = Text::new();
+                        self.sequence(option, &mut line).map(|()| line)
+                    });
+                    add(line, printed?);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn optional(&self, parts: &[Part], line: &mut Text) {
+        let mut part = Text::new();
+        if self.sequence(parts, &mut part).is_some() {
+            add(line, part);
+        }
+    }
+
+    fn hole(&self, hole: &Hole) -> Option<Text> {
+        let value = (self.values)(&hole.name)?;
+        let text = match &hole.kind {
+            HoleKind::Flag(word) => {
+                let is_true = *value.unwrap_sensitive() == Value::Bool(true);
+                return is_true.then(|| Text::plain(word));
+            }
+            HoleKind::Words => {
+                let items = value.unwrap_sensitive().as_list()?;
+                let words: Option<Vec<String>> = items
+                    .iter()
+                    .map(|item| self.vocabulary.write(&hole.name, item))
+                    .collect();
+                words.filter(|words| !words.is_empty())?.join(" ")
+            }
+            HoleKind::Number => trailing_number(value.unwrap_sensitive().as_str()?)?.to_owned(),
+            HoleKind::Word | HoleKind::Rest => self.vocabulary.write(&hole.name, value)?,
+        };
+        if text.is_empty() {
+            return None;
+        }
+        let secret = matches!(value, Value::Sensitive(_)) || self.vocabulary.is_secret(&hole.name);
+        Some(if secret {
+            Text::secret(text)
+        } else {
+            Text::plain(text)
+        })
+    }
+}
+
+/// The digits at the end of a name, `41` of `Port-channel41`.
+pub fn trailing_number(name: &str) -> Option<&str> {
+    let start = name
+        .rfind(|c: char| !c.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    let number = name.get(start..)?;
+    (!number.is_empty()).then_some(number)
+}
+
+fn add(line: &mut Text, part: Text) {
+    if part.is_empty() {
+        return;
+    }
+    if !line.is_empty() {
+        line.push(" ");
+    }
+    line.append(part);
+}
+
+fn collect_holes<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Hole)) {
+    for part in parts {
+        match part {
+            Part::Word(_) => {}
+            Part::Hole(hole) => found(hole),
+            Part::Optional(parts) => collect_holes(parts, found),
+            Part::AnyOrder(options) | Part::Choice(options) => {
+                for option in options {
+                    collect_holes(option, found);
+                }
+            }
+        }
+    }
+}
+
+fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) {
+    for part in parts {
+        match part {
+            Part::Word(word) => {
+                literals.insert(word.to_lowercase());
+            }
+            Part::Hole(hole) => {
+                if let HoleKind::Flag(word) = &hole.kind {
+                    literals.insert(word.to_lowercase());
+                }
+            }
+            Part::Optional(parts) => collect_literals(parts, literals),
+            Part::AnyOrder(options) | Part::Choice(options) => {
+                for option in options {
+                    collect_literals(option, literals);
+                }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Hole(String),
+    Mark(char),
+}
+
+fn tokens(text: &str) -> Result<Vec<Token>, String> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        if "[]<>()|".contains(first) {
+            tokens.push(Token::Mark(first));
+            rest = &rest[1..];
+        } else if first == '{' {
+            let end = rest.find('}').ok_or("a `{` has no `}`")?;
+            tokens.push(Token::Hole(rest[1..end].to_owned()));
+            rest = &rest[end + 1..];
+        } else {
+            let end = rest
+                .find(|c: char| c.is_whitespace() || "[]<>()|{".contains(c))
+                .unwrap_or(rest.len());
+            tokens.push(Token::Word(rest[..end].to_owned()));
+            rest = &rest[end..];
+        }
+        let trimmed = rest.trim_start();
+        let glued = trimmed.len() == rest.len() && !rest.is_empty();
+        let mark = |token: Option<&Token>| matches!(token, Some(Token::Mark(_)));
+        if glued && !mark(tokens.last()) && !rest.starts_with(['[', ']', '<', '>', '(', ')', '|']) {
+            return Err(format!("a blank is missing before `{rest}`"));
+        }
+        rest = trimmed;
+    }
+    Ok(tokens)
+}
+
+fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    loop {
+        let Some(token) = tokens.get(*at) else {
+            return match close {
+                Some(close) => Err(format!("a `{close}` is missing")),
+                None => Ok(parts),
+            };
+        };
+        *at += 1;
+        match token {
+            Token::Word(word) => parts.push(Part::Word(word.clone())),
+            Token::Hole(text) => parts.push(Part::Hole(hole(text)?)),
+            Token::Mark('[') => parts.push(Part::Optional(sequence(tokens, at, Some(']'))?)),
+            Token::Mark('<') => {
+                let inside = sequence(tokens, at, Some('>'))?;
+                let options = inside.into_iter().map(|part| match part {
+                    Part::Optional(parts) => Ok(parts),
+                    _ => Err("only `[…]` may stand inside `<…>`".to_owned()),
+                });
+                parts.push(Part::AnyOrder(options.collect::<Result<_, _>>()?));
+            }
+            Token::Mark('(') => {
+                let mut options = vec![];
+                loop {
+                    options.push(sequence(tokens, at, Some(')'))?);
+                    // The closing mark is `)` or the `|` before a further alternative.
+                    if tokens.get(*at - 1) == Some(&Token::Mark(')')) {
+                        break;
+                    }
+                }
+                parts.push(Part::Choice(options));
+            }
+            Token::Mark(mark) if Some(*mark) == close => return Ok(parts),
+            Token::Mark('|') if close == Some(')') => return Ok(parts),
+            Token::Mark(mark) => return Err(format!("`{mark}` does not fit here")),
+        }
+    }
+}
+
+fn hole(text: &str) -> Result<Hole, String> {
+    if text == EXTRA {
+        return Ok(Hole {
+            name: EXTRA.to_owned(),
+            kind: HoleKind::Rest,
+        });
+    }
+    let (name, kind) = if let Some((name, word)) = text.split_once('?') {
+        (name, HoleKind::Flag(word.to_owned()))
+    } else if let Some((name, kind)) = text.split_once(':') {
+        let kind = match kind {
+            "rest" => HoleKind::Rest,
+            "words" => HoleKind::Words,
+            other => return Err(format!("`:{other}` is not known; `:rest` and `:words` are")),
+        };
+        (name, kind)
+    } else if let Some((name, filter)) = text.split_once('|') {
+        if filter != "number" {
+            return Err(format!("`|{filter}` is not known; `|number` is"));
+        }
+        (name, HoleKind::Number)
+    } else {
+        (text, HoleKind::Word)
+    };
+    if name.is_empty() || name.contains(char::is_whitespace) {
+        return Err(format!("`{{{text}}}` names no attribute"));
+    }
+    Ok(Hole {
+        name: name.to_owned(),
+        kind,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers only for `key` and `port`, words for all else.
+    struct Words;
+
+    impl Vocabulary for Words {
+        fn read(&self, attribute: &str, text: &str) -> Option<Value> {
+            match attribute {
+                "key" => text.parse::<i64>().ok().map(Value::Integer),
+                "ports" => text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric())
+                    .then(|| text.into()),
+                _ => Some(text.into()),
+            }
+        }
+
+        fn write(&self, _: &str, value: &Value) -> Option<String> {
+            crate::driver::codec::text_of(value)
+        }
+
+        fn is_secret(&self, attribute: &str) -> bool {
+            attribute == "password"
+        }
+    }
+
+    fn read(template: &str, line: &str) -> Option<String> {
+        let bindings = Template::parse(template).unwrap().read(line, &Words)?;
+        let bindings: Vec<String> = bindings
+            .iter()
+            .map(|(name, value)| format!("{name}={value:?}"))
+            .collect();
+        Some(bindings.join(" "))
+    }
+
+    #[test]
+    fn lines_are_read_by_words() {
+        let ntp = "ntp server [vrf {vrf}] {name} <[key {key}] [{prefer?prefer}] [source {source}]>";
+        let acl = "{entry} (permit|deny) ({any?any}|host {host}|{address} [{mask}]) [eq {ports:words}] (dany|dhost {dhost}) [{type}] [{log?log}]";
+        let cases = [
+            (
+                ntp,
+                "ntp server 10.0.0.1 prefer key 7",
+                Some("name=\"10.0.0.1\" prefer=true key=7"),
+            ),
+            (
+                ntp,
+                "NTP Server vrf M 10.0.0.1 source Vlan1",
+                Some("vrf=\"M\" name=\"10.0.0.1\" source=\"Vlan1\" prefer=false"),
+            ),
+            (ntp, "ntp server 10.0.0.1 key x", None),
+            (ntp, "ntp server", None),
+            (
+                "description {text:rest}",
+                "description  a  b ",
+                Some("text=\"a  b\""),
+            ),
+            ("mtu {mtu}", "mtu 1500 x", None),
+            (
+                "logging host {name} [{*}]",
+                "logging host a discriminator x",
+                Some("name=\"a\" *=\"discriminator x\""),
+            ),
+            (
+                "channel-group {name|number} mode {mode}",
+                "channel-group 41 mode active",
+                Some("name|number=\"41\" mode=\"active\""),
+            ),
+            (
+                acl,
+                "10 permit any eq www 80 dany log",
+                Some("entry=\"10\" any=true ports=[\"www\", \"80\"] log=true"),
+            ),
+            (
+                acl,
+                "10 deny 1.1.1.1 0.0.0.255 dhost 2.2.2.2 echo",
+                Some(
+                    "entry=\"10\" address=\"1.1.1.1\" mask=\"0.0.0.255\" dhost=\"2.2.2.2\" type=\"echo\" log=false",
+                ),
+            ),
+            (
+                acl,
+                "10 permit host 1.1.1.1 dany",
+                Some("entry=\"10\" host=\"1.1.1.1\" log=false"),
+            ),
+        ];
+        for (template, line, expected) in cases {
+            assert_eq!(read(template, line).as_deref(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_are_written_with_what_has_a_value() {
+        let values = |pairs: Vec<(&str, Value)>| -> Vec<(String, Value)> {
+            pairs
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect()
+        };
+        let cases = [
+            (
+                "ntp server [vrf {vrf}] {name} <[key {key}] [{prefer?prefer}]>",
+                vec![("name", "a".into()), ("prefer", true.into())],
+                Some("ntp server a prefer"),
+            ),
+            (
+                "ntp server [vrf {vrf}] {name}",
+                vec![("vrf", "M".into())],
+                None,
+            ),
+            (
+                "x ({any?any}|host {host}|{address} [{mask}])",
+                vec![("any", false.into()), ("host", "h".into())],
+                Some("x host h"),
+            ),
+            (
+                "eq {ports:words}",
+                vec![("ports", Value::List(vec!["a".into(), 1.into()]))],
+                Some("eq a 1"),
+            ),
+            (
+                "channel-group {name|number}",
+                vec![("name", "Port-channel41".into())],
+                Some("channel-group 41"),
+            ),
+            (
+                "key {password}",
+                vec![("password", "s3cret".into())],
+                Some("key ••••"),
+            ),
+            (
+                "key {other}",
+                vec![("other", Value::Sensitive(Box::new("s3cret".into())))],
+                Some("key ••••"),
+            ),
+        ];
+        for (template, pairs, expected) in cases {
+            let pairs = values(pairs);
+            let get = |name: &str| {
+                pairs
+                    .iter()
+                    .find(|(known, _)| known == name)
+                    .map(|(_, value)| value)
+            };
+            let line = Template::parse(template).unwrap().write(&get, &Words);
+            assert_eq!(
+                line.map(|line| line.to_string()).as_deref(),
+                expected,
+                "{template}"
+            );
+        }
+    }
+
+    #[test]
+    fn mistakes_in_templates_are_told() {
+        let cases = [
+            ("a [b", "a `]` is missing"),
+            ("a ]", "`]` does not fit here"),
+            ("a {b", "a `{` has no `}`"),
+            ("a{b}", "a blank is missing before `{b}`"),
+            ("a <b>", "only `[…]` may stand inside `<…>`"),
+            ("{a:x}", "`:x` is not known; `:rest` and `:words` are"),
+            ("", "a template cannot be empty"),
+        ];
+        for (template, expected) in cases {
+            assert_eq!(Template::parse(template).unwrap_err(), expected);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Codecs: how a platform writes what a model calls by another name.
+//!
+//! A codec is one of the kinds below with parameters from `platform.toml`. It translates between
+//! the words of a device and canonical values in both directions, and brings what a catalog says
+//! into the same form, so that `gi 0/1` and `GigabitEthernet0/1` are one interface.
+
+mod prefix;
+mod range_set;
+mod type7;
+
+use crate::document::Table;
+use crate::model::canonical::canonical_address;
+use crate::model::load::{value_of, word};
+use crate::value::Value;
+
+pub use range_set::RangeSet;
+pub use type7::decode as decode_type7;
+
+/// A codec.
+#[derive(Clone, Debug)]
+pub enum Codec {
+    /// Names that may be shortened: pairs of the shortest form and the full one.
+    Prefix(Vec<(String, String)>),
+    /// Words of the device for certain values; other values pass unchanged.
+    Map {
+        /// The device's word and the value.
+        table: Vec<(String, Value)>,
+        /// The device is told the value itself, although it prints the word.
+        write_value: bool,
+    },
+    /// Sets of numbers, written `1-3,5`.
+    RangeSet(RangeSet),
+    /// IPv4 and IPv6 addresses, with or without prefix length.
+    Ip,
+    Lower,
+    Upper,
+    /// A secret that the device may hide reversibly; the named attribute tells whether it is.
+    Type7 {
+        form: String,
+    },
+    /// One element stands for several: `["both", x]` for `["import", x]` and `["export", x]`.
+    Expand(Vec<(String, Vec<String>)>),
+}
+
+impl Codec {
+    /// A codec that needs no parameters, by name.
+    pub fn built_in(name: &str) -> Option<Self> {
+        Some(match name {
+            "ip" => Codec::Ip,
+            "lower" => Codec::Lower,
+            "upper" => Codec::Upper,
+            _ => return None,
+        })
+    }
+
+    pub fn load(table: &Table<'_>) -> Option<Self> {
+        #[derive(Clone, Copy)]
+        enum Kind {
+            Prefix,
+            Map,
+            RangeSet,
+            Type7,
+            Expand,
+        }
+        let Some(item) = table.get("kind") else {
+            table.missing("kind");
+            return None;
+        };
+        let kind = word(
+            &item,
+            &[
+                ("prefix", Kind::Prefix),
+                ("map", Kind::Map),
+                ("range-set", Kind::RangeSet),
+                ("type7", Kind::Type7),
+                ("expand", Kind::Expand),
+            ],
+        )?;
+        let codec = match kind {
+            Kind::Prefix => Codec::Prefix(
+                pairs(table)?
+                    .into_iter()
+                    .filter_map(|(short, full)| Some((short, full.as_str()?.to_owned())))
+                    .collect(),
+            ),
+            Kind::Map => Codec::Map {
+                table: pairs(table)?,
+                write_value: table
+                    .get("write")
+                    .and_then(|item| word(&item, &[("word", false), ("value", true)]))
+                    .unwrap_or(false),
+            },
+            Kind::RangeSet => Codec::RangeSet(RangeSet {
+                low: table
+                    .integer("low")
+                    .and_then(|low| u32::try_from(low).ok())?,
+                high: table
+                    .integer("high")
+                    .and_then(|high| u32::try_from(high).ok())?,
+            }),
+            Kind::Type7 => Codec::Type7 {
+                form: table.required_string("form")?,
+            },
+            Kind::Expand => Codec::Expand(
+                pairs(table)?
+                    .into_iter()
+                    .map(|(word, parts)| {
+                        let parts = parts.as_list().unwrap_or_default();
+                        let parts = parts.iter().filter_map(Value::as_str);
+                        (word, parts.map(str::to_owned).collect())
+                    })
+                    .collect(),
+            ),
+        };
+        table.finish();
+        Some(codec)
+    }
+
+    /// The canonical form of a value that a catalog gives.
+    ///
+    /// # Errors
+    /// What was expected instead, for people.
+    pub fn canonicalize(&self, value: &Value) -> Result<Value, String> {
+        if let Value::Sensitive(inner) = value {
+            return Ok(Value::Sensitive(Box::new(self.canonicalize(inner)?)));
+        }
+        match self {
+            Codec::RangeSet(ranges) => ranges.canonicalize(value),
+            Codec::Expand(table) => Ok(expand(table, value)),
+            Codec::Type7 { .. } => Ok(value.clone()),
+            _ => match value {
+                Value::List(items) => {
+                    let items: Result<Vec<_>, _> =
+                        items.iter().map(|item| self.canonicalize(item)).collect();
+                    Ok(Value::List(items?))
+                }
+                one => Ok(match text_of(one).and_then(|text| self.read(&text)) {
+                    Some(canonical) if one.as_str().is_some() => canonical,
+                    _ => one.clone(),
+                }),
+            },
+        }
+    }
+
+    /// What a word (or the words) of the device mean; `None` when they mean nothing.
+    pub fn read(&self, text: &str) -> Option<Value> {
+        Some(match self {
+            Codec::Prefix(table) => prefix::full_name(table, text).into(),
+            Codec::Map { table, .. } => table
+                .iter()
+                .find(|(word, _)| word.eq_ignore_ascii_case(text))
+                .map_or_else(|| text.into(), |(_, value)| value.clone()),
+            Codec::RangeSet(ranges) => return ranges.canonicalize(&text.into()).ok(),
+            Codec::Ip => canonical_address(text)?.into(),
+            Codec::Lower => text.to_lowercase().into(),
+            Codec::Upper => text.to_uppercase().into(),
+            Codec::Type7 { .. } | Codec::Expand(_) => text.into(),
+        })
+    }
+
+    /// The device's words for a canonical value; `None` when it has none.
+    pub fn write(&self, value: &Value) -> Option<String> {
+        let value = value.unwrap_sensitive();
+        if let Codec::Map {
+            table,
+            write_value: false,
+        } = self
+            && let Some((word, _)) = table.iter().find(|(_, known)| known == value)
+        {
+            return Some(word.clone());
+        }
+        text_of(value)
+    }
+
+    /// The value with what depends on the current one worked out.
+    pub fn resolve(&self, wanted: &Value, current: Option<&Value>) -> Value {
+        match self {
+            Codec::RangeSet(ranges) => ranges.resolve(wanted, current),
+            _ => wanted.clone(),
+        }
+    }
+}
+
+/// The text of a value that is one word or number.
+pub fn text_of(value: &Value) -> Option<String> {
+    match value.unwrap_sensitive() {
+        Value::String(text) | Value::Symbol(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    }
+}
+
+fn pairs(table: &Table<'_>) -> Option<Vec<(String, Value)>> {
+    let Some(item) = table.get("table") else {
+        table.missing("table");
+        return None;
+    };
+    let rows = item.list()?;
+    let mut pairs = Vec::new();
+    for row in &rows {
+        match row.list()?.as_slice() {
+            [word, value] => pairs.push((word.string()?, value_of(value)?)),
+            _ => row.error("wrong-kind", "a row has two elements"),
+        }
+    }
+    Some(pairs)
+}
+
+fn expand(table: &[(String, Vec<String>)], value: &Value) -> Value {
+    let Value::List(elements) = value else {
+        return value.clone();
+    };
+    let mut expanded = Vec::new();
+    for element in elements {
+        let first = element
+            .as_list()
+            .and_then(<[Value]>::first)
+            .and_then(Value::as_str);
+        let parts = table.iter().find(|(word, _)| first == Some(word));
+        match (parts, element.as_list()) {
+            (Some((_, parts)), Some(items)) => {
+                for part in parts {
+                    let mut items = items.to_vec();
+                    items[0] = part.as_str().into();
+                    expanded.push(Value::List(items));
+                }
+            }
+            _ => expanded.push(element.clone()),
+        }
+    }
+    expanded.sort_by(crate::model::canonical::order);
+    expanded.dedup();
+    Value::List(expanded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_passes_what_it_does_not_know_and_writes_word_or_value() {
+        let table = vec![("1000".to_owned(), "1g".into())];
+        let speed = Codec::Map {
+            table,
+            write_value: false,
+        };
+        assert_eq!(speed.read("1000"), Some("1g".into()));
+        assert_eq!(speed.read("auto"), Some("auto".into()));
+        assert_eq!(speed.write(&"1g".into()).as_deref(), Some("1000"));
+        assert_eq!(speed.write(&"10g".into()).as_deref(), Some("10g"));
+        let level = Codec::Map {
+            table: vec![("informational".to_owned(), 6.into())],
+            write_value: true,
+        };
+        assert_eq!(level.read("Informational"), Some(6.into()));
+        assert_eq!(level.write(&6.into()).as_deref(), Some("6"));
+    }
+
+    #[test]
+    fn one_element_may_stand_for_several() {
+        let both = Codec::Expand(vec![(
+            "both".to_owned(),
+            vec!["export".to_owned(), "import".to_owned()],
+        )]);
+        let pair = |a: &str, b: &str| Value::List(vec![a.into(), b.into()]);
+        let value = Value::List(vec![pair("both", "1:1"), pair("import", "2:2")]);
+        assert_eq!(
+            both.canonicalize(&value),
+            Ok(Value::List(vec![
+                pair("export", "1:1"),
+                pair("import", "1:1"),
+                pair("import", "2:2")
+            ]))
+        );
+    }
+}

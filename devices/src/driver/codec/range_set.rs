@@ -1,0 +1,205 @@
+//! Sets of numbers: VLAN lists (`docs/devices/cisco_ios.md`, section 4).
+//!
+//! The canonical form is text, sorted and merged: `1-3,5`, or `all`, or `none`. A change relative
+//! to the current set (`["add", "10-20"]`) stays as it is until the current set is known.
+
+use std::collections::BTreeSet;
+
+use super::text_of;
+use crate::value::Value;
+
+/// The numbers that are there at all, both inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RangeSet {
+    pub low: u32,
+    pub high: u32,
+}
+
+impl RangeSet {
+    /// The canonical form of a list in text, of an array of numbers, or of a relative change.
+    ///
+    /// # Errors
+    /// What was expected instead.
+    pub fn canonicalize(self, value: &Value) -> Result<Value, String> {
+        match value {
+            Value::List(items) => {
+                let first = items.first().and_then(Value::as_str);
+                if let (Some(change @ ("add" | "remove" | "except")), [_, list]) =
+                    (first, &items[..])
+                {
+                    let list = self.canonicalize(list)?;
+                    return Ok(Value::List(vec![change.into(), list]));
+                }
+                let texts: Option<Vec<String>> = items.iter().map(text_of).collect();
+                let texts = texts.ok_or("expected a list of numbers")?;
+                Ok(self.canonical_text(&texts.join(","))?.into())
+            }
+            Value::Bool(_) => Ok(value.clone()),
+            one => {
+                let text = text_of(one).ok_or("expected a list such as 1-3,5")?;
+                Ok(self.canonical_text(&text)?.into())
+            }
+        }
+    }
+
+    fn canonical_text(self, text: &str) -> Result<String, String> {
+        let lower = text.trim().to_lowercase();
+        if lower == "all" || lower == "none" {
+            return Ok(lower);
+        }
+        let set = self.numbers(&lower)?;
+        Ok(self.text(&set))
+    }
+
+    fn numbers(self, text: &str) -> Result<BTreeSet<u32>, String> {
+        match text {
+            "all" => return Ok((self.low..=self.high).collect()),
+            "none" => return Ok(BTreeSet::new()),
+            _ => {}
+        }
+        let mut set = BTreeSet::new();
+        for part in text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            let number = |text: &str| {
+                let number: Option<u32> = text.trim().parse().ok();
+                number
+                    .filter(|number| (self.low..=self.high).contains(number))
+                    .ok_or_else(|| {
+                        format!(
+                            "`{part}` is not a number or range from {} to {}",
+                            self.low, self.high
+                        )
+                    })
+            };
+            let (from, to) = (number(from)?, number(to)?);
+            if from > to {
+                return Err(format!("the range `{part}` is upside down"));
+            }
+            set.extend(from..=to);
+        }
+        Ok(set)
+    }
+
+    fn text(self, set: &BTreeSet<u32>) -> String {
+        if set.is_empty() {
+            return "none".to_owned();
+        }
+        if set.len() as u64 == u64::from(self.high - self.low) + 1 {
+            return "all".to_owned();
+        }
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for number in set {
+            match runs.last_mut() {
+                Some((_, to)) if *to + 1 == *number => *to = *number,
+                _ => runs.push((*number, *number)),
+            }
+        }
+        let runs: Vec<String> = runs
+            .iter()
+            .map(|(from, to)| match to - from {
+                0 => from.to_string(),
+                1 => format!("{from},{to}"),
+                _ => format!("{from}-{to}"),
+            })
+            .collect();
+        runs.join(",")
+    }
+
+    /// The absolute list for a relative change; all numbers where no list is known.
+    pub fn resolve(self, wanted: &Value, current: Option<&Value>) -> Value {
+        let Some([change, list]) = wanted.as_list() else {
+            return wanted.clone();
+        };
+        let current = current.and_then(Value::as_str).unwrap_or("all");
+        let numbers = |text: &str| self.numbers(text).unwrap_or_default();
+        let mut set = numbers(current);
+        let list = numbers(list.as_str().unwrap_or("none"));
+        match change.as_str() {
+            Some("add") => set.extend(list),
+            Some("remove") => set.retain(|number| !list.contains(number)),
+            _ => {
+                set = numbers("all");
+                set.retain(|number| !list.contains(number));
+            }
+        }
+        self.text(&set).into()
+    }
+
+    /// Cuts a list into pieces of at most `limit` characters, at commas.
+    pub fn pieces(text: &str, limit: usize) -> Vec<String> {
+        let mut pieces: Vec<String> = Vec::new();
+        for part in text.split(',') {
+            match pieces.last_mut() {
+                Some(piece) if piece.len() + 1 + part.len() <= limit => {
+                    piece.push(',');
+                    piece.push_str(part);
+                }
+                _ => pieces.push(part.to_owned()),
+            }
+        }
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VLANS: RangeSet = RangeSet { low: 1, high: 4094 };
+
+    #[test]
+    fn lists_are_sorted_and_merged() {
+        let cases = [
+            ("5, 1-3,4", "1-5"),
+            ("10,11", "10,11"),
+            ("ALL", "all"),
+            ("1-4094", "all"),
+            ("None", "none"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(
+                VLANS.canonicalize(&text.into()),
+                Ok(expected.into()),
+                "{text}"
+            );
+        }
+        let numbers = Value::List(vec![30.into(), "10".into(), 20.into()]);
+        assert_eq!(VLANS.canonicalize(&numbers), Ok("10,20,30".into()));
+        for text in ["x", "0", "5-3", "1-5000"] {
+            assert!(VLANS.canonicalize(&text.into()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn relative_changes_become_absolute_lists() {
+        let change = |word: &str, list: &str| Value::List(vec![word.into(), list.into()]);
+        let cases = [
+            (change("add", "10-20"), Some("1-12"), "1-20"),
+            (change("add", "10"), Some("all"), "all"),
+            (change("remove", "2-4094"), Some("all"), "1"),
+            (change("remove", "1-4094"), Some("5"), "none"),
+            (change("except", "100"), Some("5"), "1-99,101-4094"),
+            ("7".into(), Some("5"), "7"),
+        ];
+        for (wanted, current, expected) in cases {
+            let current = current.map(Value::from);
+            assert_eq!(
+                VLANS.resolve(&wanted, current.as_ref()),
+                expected.into(),
+                "{wanted:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn long_lists_are_cut_at_commas() {
+        assert_eq!(
+            RangeSet::pieces("1-3,5,7,900-1000", 7),
+            ["1-3,5,7", "900-1000"]
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! The reversible hiding of secrets that IOS calls type 7 (`docs/devices/cisco_ios.md`, section 4).
+
+/// The key that the text is combined with; the same in every device.
+const KEY: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
+
+/// The plain text; `None` when it is no type 7 text.
+pub fn decode(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    if bytes.len() < 4 || !bytes.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    let seed: usize = text[..2].parse().ok()?;
+    let plain: Option<Vec<u8>> = (2..bytes.len())
+        .step_by(2)
+        .enumerate()
+        .map(|(index, at)| {
+            let byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
+            Some(byte ^ KEY[(seed + index) % KEY.len()])
+        })
+        .collect();
+    String::from_utf8(plain?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_texts_decode() {
+        for text in ["094F471A1A0A", "0822455D0A16", "070C285F4D06"] {
+            assert_eq!(decode(text).as_deref(), Some("cisco"), "{text}");
+        }
+        for text in ["", "cisco", "09", "0G4F", "xx4F471A"] {
+            assert_eq!(decode(text), None, "{text}");
+        }
+    }
+}

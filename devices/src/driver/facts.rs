@@ -1,0 +1,215 @@
+//! What a device says about itself, and how definitions vary with it.
+
+use std::cmp::Ordering;
+
+use indexmap::IndexMap;
+use regex::Regex;
+
+use crate::document::{Item, Table};
+use crate::model::load::pattern;
+use crate::read::Reads;
+
+/// Facts by name, in the order of the platform's definition. Options of a driver stand among them
+/// as `option.<name>`.
+pub type Facts = IndexMap<String, String>;
+
+/// Where a fact comes from.
+#[derive(Clone, Debug)]
+pub struct FactRule {
+    pub name: String,
+    source: FactSource,
+}
+
+#[derive(Clone, Debug)]
+enum FactSource {
+    Constant(String),
+    /// The first group of the pattern in a read's text.
+    Pattern {
+        read: String,
+        pattern: Regex,
+    },
+    /// A path of keys and indexes in a read's JSON, joined by dots.
+    Path {
+        read: String,
+        path: String,
+    },
+}
+
+impl FactRule {
+    pub fn load(name: &str, table: &Table<'_>) -> Option<Self> {
+        let constant = table.string("constant");
+        let read = table.string("from");
+        let text = table.get("pattern");
+        let path = table.string("path");
+        table.finish();
+        let source = match (constant, read, text, path) {
+            (Some(constant), None, None, None) => FactSource::Constant(constant),
+            (None, Some(read), Some(item), None) => FactSource::Pattern {
+                read,
+                pattern: pattern(&item, &item.string()?)?,
+            },
+            (None, Some(read), None, Some(path)) => FactSource::Path { read, path },
+            _ => {
+                table.findings.error(
+                    "fact",
+                    table.span.clone(),
+                    "a fact has `constant`, or `from` with `pattern` or `path`",
+                );
+                return None;
+            }
+        };
+        Some(Self {
+            name: name.to_owned(),
+            source,
+        })
+    }
+
+    /// The read that it needs.
+    pub fn read(&self) -> Option<&str> {
+        match &self.source {
+            FactSource::Constant(_) => None,
+            FactSource::Pattern { read, .. } | FactSource::Path { read, .. } => Some(read),
+        }
+    }
+
+    pub fn value(&self, reads: &Reads) -> Option<String> {
+        match &self.source {
+            FactSource::Constant(text) => Some(text.clone()),
+            FactSource::Pattern { read, pattern } => {
+                let found = pattern.captures(reads.get(read)?)?;
+                found.get(1).map(|group| group.as_str().to_owned())
+            }
+            FactSource::Path { read, path } => {
+                let json: serde_json::Value = serde_json::from_str(reads.get(read)?).ok()?;
+                let pointer = format!("/{}", path.replace('.', "/"));
+                match json.pointer(&pointer)? {
+                    serde_json::Value::String(text) => Some(text.clone()),
+                    serde_json::Value::Null => None,
+                    other => Some(other.to_string()),
+                }
+            }
+        }
+    }
+}
+
+/// When a variant of a definition holds: all of the conditions.
+#[derive(Clone, Debug, Default)]
+pub struct When {
+    conditions: Vec<(String, Vec<Condition>)>,
+}
+
+#[derive(Clone, Debug)]
+enum Condition {
+    Is(String),
+    Version(String, Vec<u64>),
+}
+
+impl When {
+    /// Reads `{ model = ["2960"], family = "IOS-XE Software", version = ">=15.2", fact.x = …,
+    /// option.y = … }`.
+    pub fn load(item: &Item<'_>) -> Option<Self> {
+        let table = item.table()?;
+        let mut conditions = Vec::new();
+        for (key, fact) in [
+            ("model", "model"),
+            ("family", "os.family"),
+            ("version", "operatingsystemrelease"),
+        ] {
+            if let Some(item) = table.get(key) {
+                conditions.push((fact.to_owned(), values(&item)?));
+            }
+        }
+        for (key, prefix) in [("fact", ""), ("option", "option.")] {
+            for (name, _, item) in table.table(key).iter().flat_map(Table::entries) {
+                conditions.push((format!("{prefix}{name}"), values(&item)?));
+            }
+        }
+        table.finish();
+        if conditions.is_empty() {
+            item.error("when", "`when` needs a condition");
+        }
+        Some(Self { conditions })
+    }
+
+    pub fn holds(&self, facts: &Facts) -> bool {
+        self.conditions.iter().all(|(name, conditions)| {
+            facts
+                .get(name)
+                .is_some_and(|actual| conditions.iter().any(|condition| condition.holds(actual)))
+        })
+    }
+
+    /// The facts of a device for which it holds, as far as one can be made up.
+    pub fn example(&self) -> Facts {
+        self.conditions
+            .iter()
+            .filter_map(|(name, conditions)| match conditions.first()? {
+                Condition::Is(text) => Some((name.clone(), text.clone())),
+                Condition::Version(_, parts) => {
+                    let parts: Vec<String> = parts.iter().map(u64::to_string).collect();
+                    Some((name.clone(), parts.join(".")))
+                }
+            })
+            .collect()
+    }
+}
+
+impl Condition {
+    fn holds(&self, actual: &str) -> bool {
+        match self {
+            Condition::Is(text) => actual.eq_ignore_ascii_case(text),
+            Condition::Version(operator, wanted) => {
+                let order = numbers(actual).cmp(wanted);
+                match operator.as_str() {
+                    ">=" => order != Ordering::Less,
+                    "<=" => order != Ordering::Greater,
+                    ">" => order == Ordering::Greater,
+                    _ => order == Ordering::Less,
+                }
+            }
+        }
+    }
+}
+
+fn values(item: &Item<'_>) -> Option<Vec<Condition>> {
+    let texts = match item.value.as_bool() {
+        Some(truth) => vec![truth.to_string()],
+        None => item.strings()?,
+    };
+    let conditions = texts.into_iter().map(|text| {
+        for operator in [">=", "<=", ">", "<"] {
+            if let Some(version) = text.strip_prefix(operator) {
+                return Condition::Version(operator.to_owned(), numbers(version));
+            }
+        }
+        Condition::Is(text)
+    });
+    Some(conditions.collect())
+}
+
+/// The numbers of a version, `15.2(4)E10` → 15, 2, 4, 10.
+fn numbers(version: &str) -> Vec<u64> {
+    version
+        .split(|character: char| !character.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_by_their_numbers() {
+        let newer = Condition::Version(">=".to_owned(), numbers("15.2"));
+        let cases = [
+            ("15.2(4)E10", true),
+            ("15.10", true),
+            ("12.2(55)SE", false),
+            ("15.1", false),
+        ];
+        for (version, expected) in cases {
+            assert_eq!(newer.holds(version), expected, "{version}");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! A platform: how its devices are talked to, what is read from them, and which types it has.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use regex::Regex;
+
+use super::codec::Codec;
+use super::facts::{FactRule, Facts};
+use super::type_driver::TypeDriver;
+use crate::document::{Item, Table};
+use crate::model::load::{check_schema, pattern, word};
+use crate::read::columns::Columns;
+use crate::read::indent::{IndentRules, OpaqueRule, Tree};
+use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
+
+/// How devices of a platform are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Command lines over SSH.
+    SshCli,
+    /// JSON over HTTPS.
+    Rest,
+}
+
+/// Everything that is known of a platform; made from `definitions/<platform>/`.
+#[derive(Debug)]
+pub struct Platform {
+    pub name: String,
+    pub doc: String,
+    pub transport: Transport,
+    pub reads: IndexMap<String, ReadRule>,
+    pub facts: Vec<FactRule>,
+    /// Named places in a device's batch.
+    pub ranks: IndexMap<String, i64>,
+    pub codecs: IndexMap<String, Arc<Codec>>,
+    /// Patterns of lines with secrets that no type need know of; group 1 is the secret.
+    pub secrets: Vec<Regex>,
+    /// Characters that the device does not take as text (`?` asks for help).
+    pub refused_characters: String,
+    /// Longest line that the device's input takes.
+    pub line_limit: usize,
+    pub types: IndexMap<String, Arc<TypeDriver>>,
+    /// The platforms that have a type, for types that this one lacks.
+    pub(super) elsewhere: BTreeMap<String, Vec<String>>,
+}
+
+/// A read of a platform.
+#[derive(Clone, Debug)]
+pub struct ReadRule {
+    pub request: ReadRequest,
+    pub parse: ParseRule,
+}
+
+/// How an answer is understood.
+#[derive(Clone, Debug)]
+pub enum ParseRule {
+    Indent(IndentRules),
+    Columns { first: Option<String> },
+    Stanzas { start: String },
+    Json,
+    Text,
+}
+
+/// Sections of a platform file that say how to hold a session; the session's part reads them.
+const SESSION_SECTIONS: [&str; 7] = [
+    "connection",
+    "mode",
+    "open",
+    "close",
+    "save",
+    "error",
+    "confirm",
+];
+
+impl Platform {
+    /// Reads `platform.toml`, without the types.
+    pub(super) fn load(root: &Table<'_>) -> Option<Self> {
+        check_schema(root);
+        let name = root.required_string("platform");
+        let doc = root.string("doc").unwrap_or_default();
+        let transport = match root.get("transport") {
+            Some(item) => word(
+                &item,
+                &[("ssh-cli", Transport::SshCli), ("rest", Transport::Rest)],
+            ),
+            None => {
+                root.missing("transport");
+                None
+            }
+        };
+        for section in SESSION_SECTIONS {
+            root.get(section);
+        }
+        let entries = |key: &str| {
+            root.table(key)
+                .iter()
+                .flat_map(Table::entries)
+                .collect::<Vec<_>>()
+        };
+        let mut reads = IndexMap::new();
+        for (name, _, item) in entries("read") {
+            if let Some(rule) = read_rule(&name, &item) {
+                reads.insert(name, rule);
+            }
+        }
+        let mut facts = Vec::new();
+        for (name, _, item) in entries("fact") {
+            facts.extend(item.table().and_then(|table| FactRule::load(&name, &table)));
+        }
+        let mut codecs = IndexMap::new();
+        for (name, _, item) in entries("codec") {
+            if let Some(codec) = item.table().and_then(|table| Codec::load(&table)) {
+                codecs.insert(name, Arc::new(codec));
+            }
+        }
+        let ranks = entries("rank")
+            .into_iter()
+            .filter_map(|(name, _, item)| Some((name, item.integer()?)))
+            .collect();
+        let secrets = root
+            .get("secrets")
+            .map(|item| patterns(&item))
+            .unwrap_or_default();
+        let refused_characters = root.string("refused_characters").unwrap_or_default();
+        let line_limit = root.integer("line_limit").unwrap_or(254);
+        root.finish();
+        for fact in &facts {
+            let known = |read: &str| reads.contains_key(read);
+            if let Some(read) = fact.read().filter(|read| !known(read)) {
+                root.findings.error(
+                    "unknown-read",
+                    root.span.clone(),
+                    format!(
+                        "fact `{}` is from the read `{read}`, which is not declared",
+                        fact.name
+                    ),
+                );
+            }
+        }
+        Some(Self {
+            name: name?,
+            doc,
+            transport: transport?,
+            reads,
+            facts,
+            ranks,
+            codecs,
+            secrets,
+            refused_characters,
+            line_limit: usize::try_from(line_limit).unwrap_or(0),
+            types: IndexMap::new(),
+            elsewhere: BTreeMap::new(),
+        })
+    }
+
+    /// What must be read for [`Platform::facts`].
+    pub fn fact_reads(&self) -> Vec<ReadRequest> {
+        let mut requests: Vec<ReadRequest> = Vec::new();
+        for name in self.facts.iter().filter_map(FactRule::read) {
+            if let Some(rule) = self.reads.get(name)
+                && !requests.contains(&rule.request)
+            {
+                requests.push(rule.request.clone());
+            }
+        }
+        requests
+    }
+
+    /// The facts of a device.
+    pub fn facts(&self, reads: &Reads) -> Facts {
+        self.facts
+            .iter()
+            .filter_map(|fact| Some((fact.name.clone(), fact.value(reads)?)))
+            .collect()
+    }
+
+    /// Parses answers, each once. A read that the platform does not declare is JSON (REST
+    /// collections are named in the types).
+    ///
+    /// # Errors
+    /// An answer is not in the form that was declared.
+    pub fn parse(&self, reads: &Reads) -> Result<State, ReadError> {
+        let mut state = State::default();
+        for (name, text) in reads {
+            let rule = self
+                .reads
+                .get(name)
+                .map_or(&ParseRule::Json, |rule| &rule.parse);
+            let parsed = match rule {
+                ParseRule::Indent(rules) => Parsed::Tree(Tree::parse(text, rules)),
+                ParseRule::Columns { first } => {
+                    Parsed::Columns(Columns::parse(text, first.as_deref()))
+                }
+                ParseRule::Stanzas { start } => Parsed::Stanzas(stanzas::parse(text, start)),
+                ParseRule::Text => Parsed::Text(text.clone()),
+                ParseRule::Json if text.trim().is_empty() => Parsed::Json(serde_json::Value::Null),
+                ParseRule::Json => match serde_json::from_str(text) {
+                    Ok(json) => Parsed::Json(json),
+                    Err(error) => {
+                        return Err(ReadError {
+                            read: name.clone(),
+                            message: format!(
+                                "not JSON at line {}, column {}",
+                                error.line(),
+                                error.column()
+                            ),
+                        });
+                    }
+                },
+            };
+            state.insert(name, parsed);
+        }
+        Ok(state)
+    }
+}
+
+fn read_rule(name: &str, item: &Item<'_>) -> Option<ReadRule> {
+    #[derive(Clone, Copy)]
+    enum Kind {
+        Indent,
+        Columns,
+        Stanzas,
+        Json,
+        Text,
+    }
+    let table = item.table()?;
+    let command = table.required_string("command");
+    let optional = table.bool("optional").unwrap_or(false);
+    let kind = match table.get("parse") {
+        Some(item) => word(
+            &item,
+            &[
+                ("indent", Kind::Indent),
+                ("columns", Kind::Columns),
+                ("stanzas", Kind::Stanzas),
+                ("json", Kind::Json),
+                ("text", Kind::Text),
+            ],
+        ),
+        None => {
+            table.missing("parse");
+            None
+        }
+    };
+    let parse = match kind? {
+        Kind::Indent => ParseRule::Indent(IndentRules {
+            ignore: table
+                .get("ignore")
+                .map(|item| patterns(&item))
+                .unwrap_or_default(),
+            opaque: table
+                .get("opaque")
+                .map(|item| opaque(&item))
+                .unwrap_or_default(),
+        }),
+        Kind::Columns => {
+            if let Some(item) = table.get("wrapped") {
+                word(&item, &[("skip", ())]);
+            }
+            ParseRule::Columns {
+                first: table.string("first"),
+            }
+        }
+        Kind::Stanzas => ParseRule::Stanzas {
+            start: table.required_string("start")?,
+        },
+        Kind::Json => ParseRule::Json,
+        Kind::Text => ParseRule::Text,
+    };
+    table.finish();
+    Some(ReadRule {
+        request: ReadRequest {
+            name: name.to_owned(),
+            command: command?,
+            optional,
+        },
+        parse,
+    })
+}
+
+fn patterns(item: &Item<'_>) -> Vec<Regex> {
+    let items = item.list().unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| pattern(item, &item.string()?))
+        .collect()
+}
+
+fn opaque(item: &Item<'_>) -> Vec<OpaqueRule> {
+    let items = item.list().unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| {
+            let table = item.table()?;
+            let pattern_of = |key: &str| {
+                let item = table.get(key)?;
+                pattern(&item, &item.string()?)
+            };
+            let rule = OpaqueRule {
+                start: pattern_of("start")?,
+                end: pattern_of("end")?,
+            };
+            table.finish();
+            Some(rule)
+        })
+        .collect()
+}

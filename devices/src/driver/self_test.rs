@@ -1,0 +1,392 @@
+//! Self-tests in definitions: device text → resources, wanted resource → commands or requests.
+//!
+//! Each test that changes something is also run a second time on the predicted result, which must
+//! send nothing; the author writes nothing for that.
+
+use std::fmt;
+
+use super::facts::Facts;
+use super::platform::Platform;
+use super::type_driver::TypeDriver;
+use super::{Driver, NothingRemembered, Problem};
+use crate::change::{Change, ChangeKind, Instance, Wanted};
+use crate::diagnostic::Severity;
+use crate::document::{Item, Table};
+use crate::model::load::value_of;
+use crate::operation::{Action, Operation};
+use crate::read::Reads;
+use crate::secret::Text;
+use crate::value::{Attributes, Value};
+
+/// A test of a definition.
+#[derive(Clone, Debug)]
+pub struct SelfTest {
+    pub name: String,
+    /// Place in the file, for findings.
+    pub span: std::ops::Range<usize>,
+    given: Reads,
+    facts: Facts,
+    want: Option<Attributes>,
+    expect: Option<Vec<Attributes>>,
+    operations: Option<Vec<String>>,
+    error: Option<String>,
+}
+
+/// What a test covers; a shipped definition needs all that apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Covers {
+    Read,
+    Create,
+    Change,
+    Remove,
+    SecondRun,
+    Refusal,
+}
+
+impl fmt::Display for Covers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Covers::Read => "read",
+            Covers::Create => "create",
+            Covers::Change => "change",
+            Covers::Remove => "remove",
+            Covers::SecondRun => "second run",
+            Covers::Refusal => "refusal",
+        })
+    }
+}
+
+/// The result of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestResult {
+    /// `cisco_ios/network_vlan`.
+    pub definition: String,
+    pub name: String,
+    pub covers: Vec<Covers>,
+    /// What is wrong, in several lines; `None` when it passed.
+    pub failure: Option<String>,
+}
+
+impl SelfTest {
+    pub(super) fn load(item: &Item<'_>) -> Option<Self> {
+        let table = item.table()?;
+        let name = table.required_string("name");
+        let attributes = |item: &Item<'_>| -> Option<Attributes> {
+            let entries = item.table()?.entries();
+            let entries = entries.iter();
+            Some(
+                entries
+                    .filter_map(|(name, _, item)| Some((name.clone(), value_of(item)?)))
+                    .collect(),
+            )
+        };
+        let strings = |key: &str| -> Vec<(String, String)> {
+            let entries = table
+                .table(key)
+                .iter()
+                .flat_map(Table::entries)
+                .collect::<Vec<_>>();
+            entries
+                .into_iter()
+                .filter_map(|(name, _, item)| Some((name, item.string()?)))
+                .collect()
+        };
+        let test = Self {
+            span: item.span.clone(),
+            given: strings("given").into_iter().collect(),
+            facts: strings("facts").into_iter().collect(),
+            want: table.get("want").and_then(|item| attributes(&item)),
+            expect: table
+                .get("expect")
+                .and_then(|item| item.list())
+                .map(|items| items.iter().filter_map(attributes).collect()),
+            operations: match (table.strings("commands"), table.strings("requests")) {
+                (Some(_), Some(_)) => {
+                    item.error("test", "a test has `commands` or `requests`");
+                    None
+                }
+                (commands, requests) => commands.or(requests),
+            },
+            error: table.string("error"),
+            name: name?,
+        };
+        table.finish();
+        let complete = match &test.want {
+            Some(_) => test.operations.is_some() || test.error.is_some(),
+            None => test.expect.is_some(),
+        };
+        if !complete {
+            item.findings.error_with_help(
+                "test",
+                item.span.clone(),
+                format!("the test `{}` expects nothing", test.name),
+                "give `expect`, or `want` with `commands`, `requests` or `error`",
+            );
+        }
+        Some(test)
+    }
+}
+
+/// Runs a test of a definition.
+pub fn run(
+    platform: &std::sync::Arc<Platform>,
+    definition: &TypeDriver,
+    test: &SelfTest,
+) -> TestResult {
+    let mut covers = Vec::new();
+    let failure = check(platform, definition, test, &mut covers).err();
+    TestResult {
+        definition: format!("{}/{}", platform.name, definition.model.name),
+        name: test.name.clone(),
+        covers,
+        failure,
+    }
+}
+
+fn check(
+    platform: &std::sync::Arc<Platform>,
+    definition: &TypeDriver,
+    test: &SelfTest,
+    covers: &mut Vec<Covers>,
+) -> Result<(), String> {
+    let model = &definition.model;
+    let driver = Driver::new(platform, &test.facts);
+    driver.supports(model).or_else(|reason| match &test.error {
+        Some(error) if *error == reason => Ok(()),
+        _ => Err(reason),
+    })?;
+    if driver.supports(model).is_err() {
+        covers.push(Covers::Refusal);
+        return Ok(());
+    }
+    let mut reads = Reads::new();
+    for request in driver.reads(&[model]) {
+        reads.insert(request.name.clone(), String::new());
+    }
+    for (name, text) in &test.given {
+        if !reads.contains_key(name) {
+            let known: Vec<_> = reads.keys().map(String::as_str).collect();
+            return Err(format!(
+                "the type does not read `{name}`, only {}",
+                known.join(", ")
+            ));
+        }
+        reads.insert(name.clone(), text.clone());
+    }
+    let mut state = platform.parse(&reads).map_err(|error| error.to_string())?;
+
+    if let Some(expected) = &test.expect {
+        covers.push(Covers::Read);
+        let found = driver
+            .instances(model, &state)
+            .map_err(|error| error.to_string())?;
+        let expected: Result<Vec<Instance>, String> = expected
+            .iter()
+            .map(|attributes| {
+                let canonical = canonical(&driver, definition, attributes)?;
+                Ok(Instance {
+                    attributes: canonical,
+                })
+            })
+            .collect();
+        compare_instances(&expected?, &found)?;
+    }
+
+    let Some(want) = &test.want else {
+        return Ok(());
+    };
+    let resolved = model
+        .resolve("", want)
+        .and_then(|attributes| driver.canonicalize(model, attributes));
+    let wanted = match resolved {
+        Ok(attributes) => Wanted {
+            reference: format!("{}[{}]", model.name, test.name),
+            title: String::new(),
+            model: std::sync::Arc::clone(model),
+            attributes,
+        },
+        Err(errors) => {
+            let messages = errors
+                .iter()
+                .map(|error| format!("{}: {error}", model.name));
+            return refused(test, messages.collect(), covers);
+        }
+    };
+    let errors: Vec<String> = driver
+        .check(&wanted)
+        .iter()
+        .filter(|problem| problem.severity == Severity::Error)
+        .flat_map(|problem: &Problem| {
+            [
+                format!("{}: {}", model.name, problem.message),
+                format!("{}: {}: {}", model.name, problem.attribute, problem.message),
+            ]
+        })
+        .collect();
+    if !errors.is_empty() || test.error.is_some() {
+        return refused(test, errors, covers);
+    }
+
+    let (operations, kind) = operations_for(&driver, &wanted, &state)?;
+    let printed = print(&operations);
+    covers.push(match kind {
+        None => Covers::SecondRun,
+        Some(ChangeKind::Create) => Covers::Create,
+        Some(ChangeKind::Update) => Covers::Change,
+        Some(ChangeKind::Remove) => Covers::Remove,
+    });
+    if let Some(expected) = &test.operations
+        && *expected != printed
+    {
+        return Err(difference(expected, &printed));
+    }
+    driver.predict(model, &mut state, &operations);
+    let (again, _) = operations_for(&driver, &wanted, &state)?;
+    if !again.is_empty() {
+        return Err(format!(
+            "a second run would send:\n  {}",
+            print(&again).join("\n  ")
+        ));
+    }
+    Ok(())
+}
+
+fn refused(test: &SelfTest, messages: Vec<String>, covers: &mut Vec<Covers>) -> Result<(), String> {
+    covers.push(Covers::Refusal);
+    match &test.error {
+        Some(expected) if messages.contains(expected) => Ok(()),
+        Some(expected) if messages.is_empty() => Err(format!("expected to be refused: {expected}")),
+        Some(expected) => Err(difference(&[expected.clone()], &messages)),
+        None => Err(format!("refused: {}", messages.join("; "))),
+    }
+}
+
+/// Expected attributes in canonical form; those of a read are not checked by rules.
+fn canonical(
+    driver: &Driver,
+    definition: &TypeDriver,
+    attributes: &Attributes,
+) -> Result<Attributes, String> {
+    let model = &definition.model;
+    let values: Result<Attributes, _> = attributes
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), model.canonicalize(name, value)?)))
+        .collect();
+    let values = values.map_err(|error: crate::model::canonical::ValueError| error.to_string())?;
+    driver.canonicalize(model, values).map_err(|errors| {
+        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        errors.join("; ")
+    })
+}
+
+/// What has to be sent for a resource, and as what kind of change.
+fn operations_for(
+    driver: &Driver,
+    wanted: &Wanted,
+    state: &crate::read::State,
+) -> Result<(Vec<Operation>, Option<ChangeKind>), String> {
+    let current = driver
+        .instance(wanted, state)
+        .map_err(|error| error.to_string())?;
+    let wanted = driver.resolve(wanted, current.as_ref());
+    let attributes = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
+    if attributes.is_empty() {
+        return Ok((Vec::new(), None));
+    }
+    let kind = if wanted.absent() {
+        ChangeKind::Remove
+    } else if current.is_none() && attributes.iter().any(|name| name == "ensure") {
+        ChangeKind::Create
+    } else {
+        ChangeKind::Update
+    };
+    let change = Change {
+        kind,
+        wanted,
+        current,
+        attributes,
+    };
+    let operations = driver
+        .render(&change, state)
+        .map_err(|error| error.to_string())?;
+    Ok((operations, Some(kind)))
+}
+
+/// The operations as a definition's author writes them: a line to enter a mode, what is sent
+/// there indented below it; a request on one line.
+pub fn print(operations: &[Operation]) -> Vec<String> {
+    let mut printed = Vec::new();
+    let mut mode: Vec<String> = Vec::new();
+    for operation in operations {
+        match &operation.action {
+            Action::Line(line) => {
+                let path: Vec<String> = line.mode.iter().map(Text::reveal).collect();
+                let shared = mode.iter().zip(&path).take_while(|(a, b)| a == b).count();
+                for (depth, text) in path.iter().enumerate().skip(shared) {
+                    printed.push(format!("{}{text}", " ".repeat(depth)));
+                }
+                let indent = " ".repeat(path.len());
+                mode = path;
+                let lines = line.text.iter().chain(&line.body);
+                printed.extend(lines.map(|text| format!("{indent}{}", text.reveal())));
+            }
+            Action::Request(request) => {
+                let body = request
+                    .body
+                    .as_ref()
+                    .map(|body| format!(" {}", body.reveal()));
+                printed.push(format!(
+                    "{} {}{}",
+                    request.method,
+                    request.path,
+                    body.unwrap_or_default()
+                ));
+            }
+        }
+    }
+    printed
+}
+
+fn compare_instances(expected: &[Instance], found: &[Instance]) -> Result<(), String> {
+    let show = |instances: &[Instance]| -> Vec<String> {
+        instances
+            .iter()
+            .map(|instance| {
+                let mut attributes: Vec<_> = instance
+                    .attributes
+                    .iter()
+                    .map(|(name, value)| format!("{name} = {:?}", shown(value)))
+                    .collect();
+                attributes.sort();
+                attributes.join(", ")
+            })
+            .collect()
+    };
+    let (expected, found) = (show(expected), show(found));
+    if expected == found {
+        Ok(())
+    } else {
+        Err(difference(&expected, &found))
+    }
+}
+
+/// Tests have no secrets: what is wrapped is shown, so that a difference can be seen.
+fn shown(value: &Value) -> Value {
+    match value {
+        Value::Sensitive(inner) => shown(inner),
+        Value::List(items) => Value::List(items.iter().map(shown).collect()),
+        other => other.clone(),
+    }
+}
+
+fn difference(expected: &[String], found: &[String]) -> String {
+    let lines = |lines: &[String]| match lines {
+        [] => "  (nothing)".to_owned(),
+        lines => lines
+            .iter()
+            .map(|line| format!("  {line}"))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    };
+    format!("expected:\n{}\nfound:\n{}", lines(expected), lines(found))
+}

@@ -1,0 +1,170 @@
+//! The definition of a type on a platform: an implementation, its variants, its place in a batch
+//! and its self-tests.
+
+use std::sync::Arc;
+
+use super::cli;
+use super::codec::Codec;
+use super::facts::{Facts, When};
+use super::implementation::Implementation;
+use super::platform::{Platform, Transport};
+use super::self_test::SelfTest;
+use crate::diagnostic::Source;
+use crate::document::Table;
+use crate::model::TypeModel;
+use crate::model::load::check_schema;
+
+/// A type on a platform.
+#[derive(Debug)]
+pub struct TypeDriver {
+    pub model: Arc<TypeModel>,
+    /// Place in a device's batch: lower ranks first, removals in reverse.
+    pub rank: i64,
+    pub source: Arc<Source>,
+    /// Whether the file is built into the program; such files must have all tests.
+    pub shipped: bool,
+    pub base: Arc<dyn Implementation>,
+    pub variants: Vec<Variant>,
+    pub tests: Vec<SelfTest>,
+}
+
+/// What differs on some devices. The first that holds is taken.
+#[derive(Debug)]
+pub struct Variant {
+    pub when: When,
+    pub implementation: Result<Arc<dyn Implementation>, Excluded>,
+}
+
+/// The type cannot be used on such devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excluded {
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// What an implementation may look at while it is read.
+pub struct Context<'a> {
+    pub model: &'a Arc<TypeModel>,
+    pub platform: &'a Platform,
+    pub source: &'a Arc<Source>,
+}
+
+impl Context<'_> {
+    pub fn codec(&self, name: &str) -> Option<&Arc<Codec>> {
+        self.platform.codecs.get(name)
+    }
+}
+
+impl TypeDriver {
+    /// Reads a definition. `root` is called for a fresh view of the file's root table (with the
+    /// one it extends, if any) for each variant.
+    pub(super) fn load<'a>(
+        context: &Context<'_>,
+        shipped: bool,
+        root: &dyn Fn() -> Table<'a>,
+    ) -> Option<Self> {
+        let base = root();
+        read_header(&base);
+        let rank = base.get("rank").and_then(|item| match item.value.as_str() {
+            Some(name) => {
+                let rank = context.platform.ranks.get(name).copied();
+                if rank.is_none() {
+                    item.error("unknown-rank", format!("the platform has no rank `{name}`"));
+                }
+                rank
+            }
+            None => item.integer(),
+        });
+        let variants = base.get("variant").and_then(|item| item.list());
+        let tests = base.get("test").and_then(|item| item.list());
+        let tests = tests.iter().flatten().filter_map(SelfTest::load).collect();
+        let implementation = implementation(context, &base);
+        base.finish();
+
+        let mut known = Vec::new();
+        for item in variants.iter().flatten() {
+            let table = item.table()?;
+            let when = match table.get("when") {
+                Some(item) => When::load(&item),
+                None => {
+                    table.missing("when");
+                    None
+                }
+            };
+            let excluded = table.string("excluded");
+            let implementation = match excluded {
+                Some(reason) => {
+                    table.finish();
+                    Some(Err(Excluded { reason }))
+                }
+                None => {
+                    let table = table.over(root());
+                    let implementation = self::implementation(context, &table);
+                    table.finish();
+                    implementation.map(Ok)
+                }
+            };
+            if let (Some(when), Some(implementation)) = (when, implementation) {
+                known.push(Variant {
+                    when,
+                    implementation,
+                });
+            }
+        }
+        Some(Self {
+            model: Arc::clone(context.model),
+            rank: rank.unwrap_or(50),
+            source: Arc::clone(context.source),
+            shipped,
+            base: implementation?,
+            variants: known,
+            tests,
+        })
+    }
+
+    /// The implementation for a device.
+    ///
+    /// # Errors
+    /// The type cannot be used on it.
+    pub fn choose(&self, facts: &Facts) -> Result<&Arc<dyn Implementation>, &Excluded> {
+        match self
+            .variants
+            .iter()
+            .find(|variant| variant.when.holds(facts))
+        {
+            Some(variant) => variant.implementation.as_ref(),
+            None => Ok(&self.base),
+        }
+    }
+
+    /// All implementations: the base and every variant's.
+    pub fn implementations(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
+        let variants = self.variants.iter();
+        [&self.base]
+            .into_iter()
+            .chain(variants.filter_map(|variant| variant.implementation.as_ref().ok()))
+    }
+}
+
+fn read_header(root: &Table<'_>) {
+    check_schema(root);
+    for key in ["platform", "type"] {
+        root.required_string(key);
+    }
+    root.get("extends");
+    root.get("doc");
+}
+
+fn implementation(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
+    match context.platform.transport {
+        Transport::SshCli => cli::load(context, root),
+        Transport::Rest => {
+            root.findings.error(
+                "transport",
+                root.span.clone(),
+                "types of REST platforms cannot be read yet",
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Tables with a header line.
+//!
+//! Where a dashed line stands under the header, it gives the widths (`show vlan brief`). Where
+//! there is none, a word belongs to the column whose header it overlaps, otherwise to the nearest
+//! one that begins left of it (`show interfaces status`, whose numbers are aligned to the right).
+
+use indexmap::IndexMap;
+
+/// A row: text by name of the column.
+pub type Row = IndexMap<String, String>;
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Columns {
+    pub rows: Vec<Row>,
+}
+
+/// A column: its name, where it begins, where its header ends (in characters).
+struct Column {
+    name: String,
+    start: usize,
+    end: usize,
+}
+
+impl Columns {
+    /// Reads the first table whose header begins with the column `first`. Rows whose first column
+    /// is empty continue the row above and are left out; the table ends at an empty line.
+    pub fn parse(text: &str, first: Option<&str>) -> Self {
+        let mut rows = Vec::new();
+        let mut lines = text.lines().peekable();
+        let header = lines.by_ref().find(|line| match first {
+            Some(first) => line.split_whitespace().next() == Some(first),
+            None => !line.trim().is_empty(),
+        });
+        let Some(header) = header else {
+            return Self::default();
+        };
+        let dashes = lines
+            .peek()
+            .filter(|line| line.contains("--") && line.chars().all(|c| c == '-' || c == ' '))
+            .map(|line| (*line).to_owned());
+        let columns = match &dashes {
+            Some(dashes) => by_dashes(header, dashes),
+            None => by_header(header),
+        };
+        if dashes.is_some() {
+            lines.next();
+        }
+        for line in lines {
+            if line.trim().is_empty() {
+                break;
+            }
+            let row = match dashes {
+                Some(_) => cut(line, &columns),
+                None => assign(line, &columns),
+            };
+            if row.first().is_some_and(|(_, cell)| !cell.is_empty()) {
+                rows.push(row);
+            }
+        }
+        Self { rows }
+    }
+}
+
+fn by_dashes(header: &str, dashes: &str) -> Vec<Column> {
+    let header: Vec<char> = header.chars().collect();
+    let spans = words(dashes);
+    let mut columns: Vec<Column> = Vec::new();
+    for (index, (start, end)) in spans.iter().enumerate() {
+        let limit = spans.get(index + 1).map_or(header.len(), |next| next.0);
+        let name: String = header
+            .iter()
+            .skip(*start)
+            .take(limit.saturating_sub(*start))
+            .collect();
+        columns.push(Column {
+            name: name.trim().to_owned(),
+            start: *start,
+            end: *end,
+        });
+    }
+    columns
+}
+
+fn by_header(header: &str) -> Vec<Column> {
+    let characters: Vec<char> = header.chars().collect();
+    words(header)
+        .into_iter()
+        .map(|(start, end)| Column {
+            name: characters[start..end].iter().collect(),
+            start,
+            end,
+        })
+        .collect()
+}
+
+/// Begin and end of each word, in characters.
+fn words(line: &str) -> Vec<(usize, usize)> {
+    let mut spans = Vec::new();
+    let mut start = None;
+    for (at, character) in line.chars().chain([' ']).enumerate() {
+        match (start, character.is_whitespace()) {
+            (None, false) => start = Some(at),
+            (Some(from), true) => {
+                spans.push((from, at));
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    spans
+}
+
+fn cut(line: &str, columns: &[Column]) -> Row {
+    let characters: Vec<char> = line.chars().collect();
+    columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| {
+            let end = columns
+                .get(index + 1)
+                .map_or(characters.len(), |next| next.start);
+            let cell: String = characters
+                .iter()
+                .skip(column.start)
+                .take(end.saturating_sub(column.start))
+                .collect();
+            (column.name.clone(), cell.trim().to_owned())
+        })
+        .collect()
+}
+
+fn assign(line: &str, columns: &[Column]) -> Row {
+    let characters: Vec<char> = line.chars().collect();
+    let mut row: Row = columns
+        .iter()
+        .map(|column| (column.name.clone(), String::new()))
+        .collect();
+    for (start, end) in words(line) {
+        let overlapped = columns
+            .iter()
+            .find(|column| start < column.end && end > column.start);
+        let left = columns.iter().rev().find(|column| column.start <= start);
+        let Some(column) = overlapped.or(left) else {
+            continue;
+        };
+        let cell = row.entry(column.name.clone()).or_default();
+        if !cell.is_empty() {
+            cell.push(' ');
+        }
+        cell.extend(&characters[start..end]);
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(table: &Columns, names: &[&str]) -> Vec<Vec<String>> {
+        table
+            .rows
+            .iter()
+            .map(|row| names.iter().map(|name| row[*name].clone()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn dashes_give_the_widths() {
+        let text = "\nVLAN Name                             Status    Ports\n---- -------------------------------- --------- ------\n1    default                          active    Gi1/0/1\n                                                Gi1/0/2\n20   printers and others              act/lshut\n\nVLAN Type  SAID\n---- ----- ----\n1    enet  100001\n";
+        let table = Columns::parse(text, Some("VLAN"));
+        assert_eq!(
+            cells(&table, &["VLAN", "Name", "Status"]),
+            [
+                ["1", "default", "active"],
+                ["20", "printers and others", "act/lshut"]
+            ]
+        );
+    }
+
+    #[test]
+    fn without_dashes_a_word_belongs_to_the_header_that_it_overlaps() {
+        let text = "Port      Name               Status       Vlan       Duplex  Speed Type\nGi1/0/1                      notconnect   1            auto   auto 10/100/1000BaseTX\nGi1/0/6   Spaced Example     connected    8          a-full a-1000 Not Present\n";
+        let table = Columns::parse(text, Some("Port"));
+        assert_eq!(
+            cells(&table, &["Port", "Name", "Duplex", "Speed", "Type"]),
+            [
+                ["Gi1/0/1", "", "auto", "auto", "10/100/1000BaseTX"],
+                [
+                    "Gi1/0/6",
+                    "Spaced Example",
+                    "a-full",
+                    "a-1000",
+                    "Not Present"
+                ]
+            ]
+        );
+    }
+
+    #[test]
+    fn no_header_is_no_rows() {
+        assert_eq!(
+            Columns::parse("% Invalid input detected\n", Some("VLAN")),
+            Columns::default()
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! Configuration text that is nested by indentation, as a tree.
+//!
+//! One or more blanks deeper than the line before means "inside it" (`docs/devices/cisco_ios.md`,
+//! section 3). Separator lines and other noise are left out; a text between delimiters (a banner)
+//! is one node whose body is not looked into.
+
+use regex::Regex;
+
+/// How a platform's configuration is written.
+#[derive(Clone, Debug, Default)]
+pub struct IndentRules {
+    /// Lines that are no content.
+    pub ignore: Vec<Regex>,
+    pub opaque: Vec<OpaqueRule>,
+}
+
+/// A block of free text: from the line that matches `start` to the first match of `end` after it.
+#[derive(Clone, Debug)]
+pub struct OpaqueRule {
+    pub start: Regex,
+    pub end: Regex,
+}
+
+/// The lines of one level, each with what is nested below it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tree {
+    pub nodes: Vec<Node>,
+}
+
+/// A line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// Without indentation and trailing blanks.
+    pub text: String,
+    pub children: Tree,
+    /// The free text of an opaque block, without its delimiters.
+    pub body: Option<String>,
+}
+
+impl Node {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    pub fn words(&self) -> Vec<&str> {
+        self.text.split_whitespace().collect()
+    }
+}
+
+impl Tree {
+    pub fn parse(text: &str, rules: &IndentRules) -> Self {
+        let mut tree = Tree::default();
+        // The open blocks: indentation of each, outermost first.
+        let mut open: Vec<usize> = Vec::new();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let line = line.trim_end();
+            let content = line.trim_start();
+            if content.is_empty() || rules.ignore.iter().any(|noise| noise.is_match(content)) {
+                continue;
+            }
+            let depth = line.len() - content.len();
+            while open.last().is_some_and(|last| *last >= depth) {
+                open.pop();
+            }
+            let mut node = Node::new(content);
+            for rule in &rules.opaque {
+                if let Some(found) = rule.start.find(content) {
+                    node.text = content[..found.end()].trim_end().to_owned();
+                    node.body = Some(opaque_body(&content[found.end()..], &mut lines, rule));
+                    break;
+                }
+            }
+            tree.level(open.len()).push(node);
+            open.push(depth);
+        }
+        tree
+    }
+
+    /// The lines at a depth below the last line of each level above.
+    fn level(&mut self, depth: usize) -> &mut Vec<Node> {
+        let mut nodes = &mut self.nodes;
+        for _ in 0..depth {
+            nodes = &mut nodes
+                .last_mut()
+                .expect("an open block has a line")
+                .children
+                .nodes;
+        }
+        nodes
+    }
+
+    /// The configuration text again, one blank per level, without separators.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.print(0, &mut text);
+        text
+    }
+
+    fn print(&self, depth: usize, text: &mut String) {
+        for node in &self.nodes {
+            text.push_str(&" ".repeat(depth));
+            text.push_str(&node.text);
+            text.push('\n');
+            if let Some(body) = &node.body {
+                for line in body.trim_matches('\n').lines() {
+                    text.push_str(&" ".repeat(depth + 1));
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+            node.children.print(depth + 1, text);
+        }
+    }
+}
+
+fn opaque_body<'a>(
+    first: &'a str,
+    lines: &mut impl Iterator<Item = &'a str>,
+    rule: &OpaqueRule,
+) -> String {
+    let mut body = String::new();
+    let mut line = first;
+    loop {
+        if let Some(end) = rule.end.find(line) {
+            body.push_str(&line[..end.start()]);
+            return body;
+        }
+        body.push_str(line);
+        let Some(next) = lines.next() else {
+            return body;
+        };
+        body.push('\n');
+        line = next.trim_end_matches('\r');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> IndentRules {
+        let pattern = |text: &str| Regex::new(text).unwrap();
+        IndentRules {
+            ignore: vec![pattern("^!"), pattern("^exit(-vrf|-address-family)?$")],
+            opaque: vec![OpaqueRule {
+                start: pattern(r"^banner \S+ \^C"),
+                end: pattern(r"\^C"),
+            }],
+        }
+    }
+
+    #[test]
+    fn lines_nest_by_indentation_at_any_step() {
+        let text = "hostname a\n!\nrouter bgp 1\n neighbor x\n !\n address-family ipv4\n  network y\n exit-address-family\nexit\nend\n";
+        let tree = Tree::parse(text, &rules());
+        assert_eq!(
+            tree.text(),
+            "hostname a\nrouter bgp 1\n neighbor x\n address-family ipv4\n  network y\nend\n"
+        );
+        let wide = Tree::parse("list a\n    10 permit\n    20 deny\nlist b\n", &rules());
+        assert_eq!(wide.text(), "list a\n 10 permit\n 20 deny\nlist b\n");
+    }
+
+    #[test]
+    fn a_banner_is_not_looked_into() {
+        let text =
+            "banner motd ^CHello\ninterface X\n! no\n^C\nbanner exec ^Cone line^C\ninterface Y\n";
+        let tree = Tree::parse(text, &rules());
+        let found: Vec<_> = tree
+            .nodes
+            .iter()
+            .map(|node| (node.text.as_str(), node.body.as_deref()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("banner motd ^C", Some("Hello\ninterface X\n! no\n")),
+                ("banner exec ^C", Some("one line")),
+                ("interface Y", None),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_text_that_ends_in_a_banner_is_no_reason_to_fail() {
+        let tree = Tree::parse("banner motd ^CHello\nthere", &rules());
+        assert_eq!(tree.nodes[0].body.as_deref(), Some("Hello\nthere"));
+    }
+}

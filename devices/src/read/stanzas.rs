@@ -1,0 +1,76 @@
+//! Groups of `Key: value` lines (`show interfaces switchport`).
+
+use indexmap::IndexMap;
+
+/// One group: value by key.
+pub type Stanza = IndexMap<String, String>;
+
+/// Cuts a text into stanzas; each begins with a line `start: …`. What stands before the first is
+/// left out; an indented line without a key continues the value above (long VLAN lists).
+pub fn parse(text: &str, start: &str) -> Vec<Stanza> {
+    let mut stanzas: Vec<Stanza> = Vec::new();
+    for line in text.lines() {
+        let Some((key, value)) = entry(line) else {
+            if line.starts_with([' ', '\t'])
+                && !line.trim().is_empty()
+                && let Some(stanza) = stanzas.last_mut()
+                && let Some((_, last)) = stanza.last_mut()
+            {
+                last.push_str(line.trim());
+            }
+            continue;
+        };
+        if key == start {
+            stanzas.push(Stanza::new());
+        }
+        if let Some(stanza) = stanzas.last_mut() {
+            // The first of two equal keys is the administrative one where a device repeats itself.
+            stanza
+                .entry(key.to_owned())
+                .or_insert_with(|| value.to_owned());
+        }
+    }
+    stanzas
+}
+
+fn entry(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim();
+    let starts_value = value.is_empty() || value.starts_with(' ');
+    (starts_value && !key.is_empty()).then(|| (key, value.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stanza_begins_at_its_key_and_values_may_continue() {
+        let text = "% noise\nName: Gi1/0/1\nSwitchport: Enabled\nTrunking VLANs Enabled: 1,5,\n     20-30\nCapture Mode Disabled\n\nName: Po1\nSwitchport: Disabled\nPO: 10.0.0.1:80\n";
+        let found = parse(text, "Name");
+        let pairs: Vec<Vec<(&str, &str)>> = found
+            .iter()
+            .map(|stanza| {
+                stanza
+                    .iter()
+                    .map(|(k, v)| (k.as_str(), v.as_str()))
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            pairs,
+            [
+                vec![
+                    ("Name", "Gi1/0/1"),
+                    ("Switchport", "Enabled"),
+                    ("Trunking VLANs Enabled", "1,5,20-30")
+                ],
+                vec![
+                    ("Name", "Po1"),
+                    ("Switchport", "Disabled"),
+                    ("PO", "10.0.0.1:80")
+                ],
+            ]
+        );
+    }
+}
