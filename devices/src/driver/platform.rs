@@ -9,6 +9,7 @@ use regex::Regex;
 use super::codec::Codec;
 use super::facts::{FactRule, Facts};
 use super::type_driver::TypeDriver;
+use crate::dialogue;
 use crate::document::{Item, Table};
 use crate::model::load::{check_schema, pattern, word};
 use crate::read::columns::Columns;
@@ -30,6 +31,8 @@ pub struct Platform {
     pub name: String,
     pub doc: String,
     pub transport: Transport,
+    /// How a session is held, for command lines.
+    pub dialogue: Option<dialogue::rules::Rules>,
     pub reads: IndexMap<String, ReadRule>,
     pub facts: Vec<FactRule>,
     /// Named places in a device's batch.
@@ -63,17 +66,6 @@ pub enum ParseRule {
     Text,
 }
 
-/// Sections of a platform file that say how to hold a session; the session's part reads them.
-const SESSION_SECTIONS: [&str; 7] = [
-    "connection",
-    "mode",
-    "open",
-    "close",
-    "save",
-    "error",
-    "confirm",
-];
-
 impl Platform {
     /// Reads `platform.toml`, without the types.
     pub(super) fn load(root: &Table<'_>) -> Option<Self> {
@@ -90,9 +82,10 @@ impl Platform {
                 None
             }
         };
-        for section in SESSION_SECTIONS {
-            root.get(section);
-        }
+        let dialogue = match transport {
+            Some(Transport::SshCli) => dialogue::rules::Rules::read(root),
+            _ => None,
+        };
         let entries = |key: &str| {
             root.table(key)
                 .iter()
@@ -143,6 +136,7 @@ impl Platform {
             name: name?,
             doc,
             transport: transport?,
+            dialogue,
             reads,
             facts,
             ranks,

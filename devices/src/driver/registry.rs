@@ -355,3 +355,44 @@ fn misnamed(source: &Arc<Source>, key: &str, name: &str) -> Diagnostic {
     )
     .at(source, 0..0, "")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(findings: &[Diagnostic]) -> String {
+        let lines: Vec<String> = findings
+            .iter()
+            .map(|finding| {
+                let place = finding.labels.first().map_or_else(String::new, |label| {
+                    let (line, column) = label.source.position(label.span.start);
+                    format!("{}:{line}:{column}: ", label.source.name)
+                });
+                let help = finding
+                    .help
+                    .as_deref()
+                    .map_or_else(String::new, |help| format!("\n    {help}"));
+                format!("{place}{}{help}", finding.message)
+            })
+            .collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn shipped_definitions_load_and_pass_their_own_tests_and_checks() {
+        let registry = Registry::load(&[]).unwrap_or_else(|findings| panic!("{}", told(&findings)));
+        let failed: Vec<String> = registry
+            .test(None)
+            .into_iter()
+            .filter_map(|result| {
+                Some(format!(
+                    "{}: {}\n{}",
+                    result.definition, result.name, result.failure?
+                ))
+            })
+            .collect();
+        assert!(failed.is_empty(), "\n{}", failed.join("\n\n"));
+        let findings = registry.check();
+        assert!(findings.is_empty(), "\n{}", told(&findings));
+    }
+}

@@ -256,7 +256,7 @@ fn refused(test: &SelfTest, messages: Vec<String>, covers: &mut Vec<Covers>) -> 
     match &test.error {
         Some(expected) if messages.contains(expected) => Ok(()),
         Some(expected) if messages.is_empty() => Err(format!("expected to be refused: {expected}")),
-        Some(expected) => Err(difference(&[expected.clone()], &messages)),
+        Some(expected) => Err(difference(std::slice::from_ref(expected), &messages)),
         None => Err(format!("refused: {}", messages.join("; "))),
     }
 }

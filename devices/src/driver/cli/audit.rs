@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::rules::{AttributeRule, Kind, NoForm, Place};
-use super::template::{Bindings, EXTRA, Template, Vocabulary, trailing_number};
+use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
 use super::{CliType, is_unset};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Role, ValueSpec};
@@ -146,7 +146,7 @@ impl CliType {
         template: &Template,
     ) -> bool {
         let told = read.iter().all(|(name, value)| {
-            if name == EXTRA {
+            if name.starts_with(KEPT) {
                 return false;
             }
             if let Some(name) = name.strip_suffix("|number") {

@@ -20,6 +20,7 @@ impl CliType {
         _secrets: &dyn RememberedSecrets,
     ) -> Vec<String> {
         let ensurable = self.model.ensurable();
+        let ensurable = ensurable && self.is_managed("ensure", &"present".into());
         if ensurable && wanted.absent() {
             return match current {
                 Some(_) => vec!["ensure".to_owned()],
@@ -76,7 +77,7 @@ impl CliType {
             Some(absent) => absent == value,
             None => is_unset(value),
         };
-        !by_itself && !(rule.place_is_instance() && *value == Value::Bool(false))
+        !(by_itself || rule.place_is_instance() && *value == Value::Bool(false))
     }
 
     fn same(&self, name: &str, wanted: &Wanted, current: &Instance) -> bool {
@@ -97,12 +98,7 @@ impl CliType {
         }
         let alike = rule.and_then(|rule| {
             let value = self.value_name(name, value)?;
-            Some(
-                rule.alike
-                    .get(&value)?
-                    .iter()
-                    .any(|other| Some(other) == actual),
-            )
+            Some(rule.alike.get(&value)?.iter().any(|other| other.is(actual)))
         });
         if alike == Some(true) {
             return true;

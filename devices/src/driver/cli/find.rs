@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::rules::{AttributeRule, CONFIG, Cell, Kind, Place};
-use super::template::{Bindings, EXTRA, Template, Vocabulary, trailing_number};
+use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
 use super::{CliType, rules};
 use crate::change::Instance;
 use crate::change::Wanted;
@@ -20,7 +20,7 @@ pub struct Found {
     pub lines: IndexMap<String, Vec<(Value, String)>>,
     /// The line that is the instance, and what of it no attribute tells.
     pub line: Option<String>,
-    pub extra: Option<String>,
+    pub kept: Attributes,
     /// The block that it is in, or that it is.
     pub block: Option<String>,
     /// How many instances the block has.
@@ -341,7 +341,7 @@ impl CliType {
 
     /// Adds a value; elements of a list are collected.
     fn add(&self, name: &str, value: Value, text: &str, found: &mut Found) {
-        if name == EXTRA || name.contains('|') {
+        if name.starts_with(KEPT) || name.contains('|') {
             return;
         }
         let rule = self.attributes.get(name);
@@ -374,8 +374,8 @@ impl CliType {
     /// Takes over what the line or the header of an instance tells.
     fn bind(&self, bindings: Bindings, found: &mut Found) {
         for (name, value) in bindings {
-            if name == EXTRA {
-                found.extra = value.as_str().map(str::to_owned);
+            if name.starts_with(KEPT) {
+                found.kept.insert(name, value);
             } else if !name.contains('|') {
                 let value = self.finished(&name, value);
                 found.attributes.insert(name, value);

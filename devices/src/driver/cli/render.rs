@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::find::{Found, without_no};
 use super::rules::{AttributeRule, Kind, NoForm, Place, range_set};
-use super::template::{EXTRA, Template, Vocabulary};
+use super::template::{Template, Vocabulary};
 use super::{CliType, is_unset};
 use crate::change::{Change, ChangeKind};
 use crate::driver::codec::RangeSet;
@@ -404,8 +404,13 @@ impl Rendering<'_> {
         self.mode = self.mode_path(false)?;
         let mut values = self.merged.clone();
         values.retain(|_, value| !is_unset(value));
-        if let Some(extra) = self.found.and_then(|found| found.extra.as_ref()) {
-            values.insert(EXTRA.to_owned(), extra.as_str().into());
+        if let Some(found) = self.found {
+            values.extend(found.kept.clone());
+        }
+        for (name, value) in &cli.instance.assume {
+            if !values.contains_key(name) {
+                values.insert(name.clone(), value.clone());
+            }
         }
         let attributes = self.change.attributes.clone();
         if let Some(found) = self.found {

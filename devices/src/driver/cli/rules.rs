@@ -15,7 +15,7 @@ use crate::driver::platform::ParseRule;
 use crate::driver::type_driver::Context;
 use crate::model::load::{pattern, value_of, word};
 use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
-use crate::value::Value;
+use crate::value::{Attributes, Value};
 
 /// The read whose tree is the device's configuration.
 pub const CONFIG: &str = "config";
@@ -35,6 +35,8 @@ pub struct InstanceRule {
     /// A changed line is removed before it is sent again.
     pub replace_first: bool,
     pub reserved: Option<Reserved>,
+    /// Values for a line that neither catalog nor device gives.
+    pub assume: Attributes,
     pub prompts: bool,
 }
 
@@ -92,7 +94,7 @@ pub struct AttributeRule {
     pub left_out: Option<LeftOut>,
     pub unsupported_values: Vec<String>,
     /// Values that the device may have instead of a wanted one.
-    pub alike: IndexMap<String, Vec<Value>>,
+    pub alike: IndexMap<String, Vec<Alike>>,
     pub fallback: Option<Fallback>,
 }
 
@@ -125,6 +127,36 @@ pub struct Cell {
     pub when: IndexMap<String, Regex>,
     /// The first group is the value.
     pub pattern: Option<Regex>,
+}
+
+/// A value, or all texts of a kind.
+#[derive(Clone, Debug)]
+pub enum Alike {
+    Value(Value),
+    Pattern(Regex),
+}
+
+impl Alike {
+    pub fn is(&self, actual: Option<&Value>) -> bool {
+        match self {
+            Alike::Value(value) => Some(value) == actual,
+            Alike::Pattern(pattern) => actual
+                .and_then(Value::as_str)
+                .is_some_and(|text| pattern.is_match(text)),
+        }
+    }
+
+    /// A literal, or a pattern between slashes.
+    fn load(item: &Item<'_>) -> Option<Self> {
+        let value = value_of(item)?;
+        let text = value
+            .as_str()
+            .and_then(|text| text.strip_prefix('/')?.strip_suffix('/'));
+        match text {
+            Some(text) => pattern(item, text).map(Alike::Pattern),
+            None => Some(Alike::Value(value)),
+        }
+    }
 }
 
 /// Another read that is asked when the configuration has no line.
@@ -358,7 +390,20 @@ fn instance(
             ranges: ranges?,
         })
     });
+    let mut assume = Attributes::new();
+    for (name, _, item) in table.table("assume").iter().flat_map(Table::entries) {
+        let Some(value) = value_of(&item) else {
+            continue;
+        };
+        match context.model.canonicalize(&name, &value) {
+            Ok(value) => {
+                assume.insert(name, value);
+            }
+            Err(error) => item.error("assume", error.to_string()),
+        }
+    }
     Some(InstanceRule {
+        assume,
         span: table.span.clone(),
         from: from?,
         kind,
@@ -449,7 +494,8 @@ fn attribute(
         ("unsupported", Severity::Warning),
         ("refused", Severity::Error),
     ] {
-        if let Some(reason) = table.string(key) {
+        // An empty reason lifts what the base of a variant says.
+        if let Some(reason) = table.string(key).filter(|reason| !reason.is_empty()) {
             rule.left_out = Some(LeftOut { severity, reason });
         }
     }
@@ -499,7 +545,7 @@ fn attribute(
         known_value(table, known, &value, span);
         let items = item.list().unwrap_or_default();
         rule.alike
-            .insert(value, items.iter().filter_map(value_of).collect());
+            .insert(value, items.iter().filter_map(Alike::load).collect());
     }
     rule.fallback = table.get("else").and_then(|item| {
         let table = item.table()?;

@@ -7,7 +7,9 @@
 //! {attr?word}      `word` when the attribute is true; present = true, missing = false
 //! {attr|number}    the number at the end of the attribute's value
 //! {0} {1}          elements of a tuple
-//! {*}              whatever else stands there; kept when the line is sent again
+//! {attr:ip}        one word that is an IP address
+//! {*name}          one word that no attribute tells; kept when the line is sent again
+//! {*}              whatever else stands there; kept too
 //! [ … ]            optional: printed when everything inside has a value
 //! < … >            the optional parts inside may come in any order when read
 //! ( … | … )        alternatives; the first that has all its values is printed
@@ -21,8 +23,8 @@ use std::collections::BTreeSet;
 use crate::secret::Text;
 use crate::value::Value;
 
-/// The name under which the words of `{*}` are bound.
-pub const EXTRA: &str = "*";
+/// What the names begin with under which words are bound that no attribute tells.
+pub const KEPT: char = '*';
 
 /// What a template read: attribute (or `0`, `name|number`, `*`) and value, in order.
 pub type Bindings = Vec<(String, Value)>;
@@ -65,6 +67,7 @@ struct Hole {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum HoleKind {
     Word,
+    Address,
     Rest,
     Words,
     Flag(String),
@@ -103,7 +106,7 @@ impl Template {
         let mut names = Vec::new();
         collect_holes(&self.parts, &mut |hole| {
             let name = hole.name.as_str();
-            if name != EXTRA && name.parse::<usize>().is_err() && !names.contains(&name) {
+            if !name.starts_with(KEPT) && name.parse::<usize>().is_err() && !names.contains(&name) {
                 names.push(name);
             }
         });
@@ -137,7 +140,8 @@ impl Template {
     pub fn takes_blanks(&self, attribute: &str) -> bool {
         let mut takes = false;
         collect_holes(&self.parts, &mut |hole| {
-            takes |= hole.name == attribute && hole.kind != HoleKind::Word;
+            takes |=
+                hole.name == attribute && !matches!(hole.kind, HoleKind::Word | HoleKind::Address);
         });
         takes
     }
@@ -265,10 +269,12 @@ impl Matcher<'_> {
                 (Value::Bool(true), at + 1)
             }
             _ if first && is_literal(word) => return None,
-            HoleKind::Rest if hole.name == EXTRA => {
+            HoleKind::Rest if hole.name.starts_with(KEPT) => {
                 let text = self.line.text[offset..].trim_end();
                 (text.into(), self.line.words.len())
             }
+            HoleKind::Word if hole.name.starts_with(KEPT) => (word.into(), at + 1),
+            HoleKind::Address if word.parse::<std::net::IpAddr>().is_err() => return None,
             HoleKind::Rest => {
                 let text = self.line.text[offset..].trim_end();
                 (read(text)?, self.line.words.len())
@@ -292,7 +298,7 @@ impl Matcher<'_> {
                 bindings.push((name, word.into()));
                 return Some(at + 1);
             }
-            HoleKind::Word => (read(word)?, at + 1),
+            HoleKind::Word | HoleKind::Address => (read(word)?, at + 1),
         };
         bindings.push((hole.name.clone(), value));
         Some(end)
@@ -362,7 +368,9 @@ impl Printer<'_, '_> {
                 words.filter(|words| !words.is_empty())?.join(" ")
             }
             HoleKind::Number => trailing_number(value.unwrap_sensitive().as_str()?)?.to_owned(),
-            HoleKind::Word | HoleKind::Rest => self.vocabulary.write(&hole.name, value)?,
+            HoleKind::Word | HoleKind::Address | HoleKind::Rest => {
+                self.vocabulary.write(&hole.name, value)?
+            }
         };
         if text.is_empty() {
             return None;
@@ -508,9 +516,9 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
 }
 
 fn hole(text: &str) -> Result<Hole, String> {
-    if text == EXTRA {
+    if text.len() == KEPT.len_utf8() && text.starts_with(KEPT) {
         return Ok(Hole {
-            name: EXTRA.to_owned(),
+            name: text.to_owned(),
             kind: HoleKind::Rest,
         });
     }
@@ -520,7 +528,12 @@ fn hole(text: &str) -> Result<Hole, String> {
         let kind = match kind {
             "rest" => HoleKind::Rest,
             "words" => HoleKind::Words,
-            other => return Err(format!("`:{other}` is not known; `:rest` and `:words` are")),
+            "ip" => HoleKind::Address,
+            other => {
+                return Err(format!(
+                    "`:{other}` is not known; `:rest`, `:words` and `:ip` are"
+                ));
+            }
         };
         (name, kind)
     } else if let Some((name, filter)) = text.split_once('|') {
@@ -703,7 +716,10 @@ mod tests {
             ("a {b", "a `{` has no `}`"),
             ("a{b}", "a blank is missing before `{b}`"),
             ("a <b>", "only `[…]` may stand inside `<…>`"),
-            ("{a:x}", "`:x` is not known; `:rest` and `:words` are"),
+            (
+                "{a:x}",
+                "`:x` is not known; `:rest`, `:words` and `:ip` are",
+            ),
             ("", "a template cannot be empty"),
         ];
         for (template, expected) in cases {
