@@ -9,6 +9,7 @@ mod guard;
 mod mask;
 mod open;
 mod protocol;
+mod rest;
 mod ssh;
 pub mod target;
 mod transcript;
@@ -58,7 +59,7 @@ pub trait Session: Send {
     async fn close(&mut self) -> Vec<String>;
 
     /// What people should know of how the session came about: a key stored or not checked.
-    fn notes(&self) -> &[String];
+    fn notes(&self) -> Vec<String>;
 
     /// Facts about the connection itself, such as the negotiated algorithms.
     fn facts(&self) -> Vec<(&'static str, String)>;

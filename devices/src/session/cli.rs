@@ -636,8 +636,9 @@ impl Session for CliSession {
         notes
     }
 
-    fn notes(&self) -> &[String] {
-        self.connection.as_ref().map_or(&[], Connection::notes)
+    fn notes(&self) -> Vec<String> {
+        let connection = self.connection.as_ref();
+        connection.map_or_else(Vec::new, Connection::notes)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

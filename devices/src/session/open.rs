@@ -3,6 +3,7 @@
 use super::cli::{CliSession, Terminal};
 use super::error::{SessionError, SessionErrorKind};
 use super::protocol::{Dialect, Protocol};
+use super::rest::RestSession;
 use super::target::Target;
 use super::{Access, Session, ssh};
 
@@ -39,5 +40,6 @@ async fn open_kind(
             let session = CliSession::open(target, terminal, rules, may).await?;
             Ok(Box::new(session))
         }
+        Dialect::Rest(rules) => Ok(Box::new(RestSession::open(target, rules, access).await?)),
     }
 }

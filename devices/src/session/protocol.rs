@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::rest::RestRules;
 use crate::dialogue::Rules;
 use crate::document::Table;
 
@@ -9,7 +10,7 @@ use crate::document::Table;
 #[derive(Clone, Debug)]
 pub struct Protocol {
     pub dialect: Dialect,
-    /// Commands that the platform's reads name: all that a read-only session may send.
+    /// Commands that the platform's reads name: all that a read-only command line may send.
     pub reads: Vec<String>,
 }
 
@@ -18,11 +19,13 @@ pub struct Protocol {
 pub enum Dialect {
     /// A command line over SSH.
     Cli(Arc<Rules>),
+    /// JSON over HTTPS.
+    Rest(Arc<RestRules>),
 }
 
 impl Protocol {
     /// Reads what concerns sessions from a platform's root table: `transport`, the sections of
-    /// [`Rules::read`], and the commands of `[read.*]`. All else is left to other readers.
+    /// [`Rules::read`] or [`RestRules::read`], and the commands of `[read.*]`. All else is left to other readers.
     pub fn read(root: &Table<'_>) -> Option<Self> {
         let reads = root.table("read").map_or_else(Vec::new, |table| {
             let entries = table.entries().into_iter();
@@ -33,6 +36,7 @@ impl Protocol {
         let transport = root.get("transport");
         let dialect = match transport.as_ref().and_then(|item| item.string()).as_deref() {
             Some("ssh-cli") => Dialect::Cli(Arc::new(Rules::read(root)?)),
+            Some("rest") => Dialect::Rest(Arc::new(RestRules::read(root)?)),
             _ => return None,
         };
         Some(Self { dialect, reads })

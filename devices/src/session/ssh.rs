@@ -199,8 +199,8 @@ impl Connection {
     }
 
     /// What people should know: a key that was stored or not checked.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     /// The negotiated algorithms.

@@ -143,7 +143,9 @@ impl Wire {
         let mut last_byte = Instant::now();
         loop {
             let mut bytes = Text::new();
-            while !stopped && lines.peek().is_some() && self.has_room(&waiting) {
+            // Refilling line by line would make a round trip of each.
+            let refill = waiting.len() <= self.window.lines / 2;
+            while refill && !stopped && lines.peek().is_some() && self.has_room(&waiting) {
                 let Some(line) = lines.next() else { break };
                 let input = line.into_input();
                 self.mask.add_all(&input.line);

@@ -1,0 +1,544 @@
+//! One device's HTTP client: requests out, answers in, with limits and retries.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use reqwest::{Client, RequestBuilder, redirect};
+use secrecy::ExposeSecret;
+use serde::de::IgnoredAny;
+use tokio::sync::{Mutex as AsyncMutex, Semaphore};
+use tokio::time::{Instant, sleep};
+
+use super::failure::{Circumstances, kind};
+use super::rules::{RestRules, TokenRules};
+use super::tls::{self, Trust};
+use super::token::{Account, Credential, token_in};
+use crate::operation::{Method, Request};
+use crate::session::Access;
+use crate::session::error::SessionErrorKind;
+use crate::session::mask::Mask;
+use crate::session::target::{RestLogin, Target};
+use crate::session::transcript::Transcript;
+
+/// Longest part of a device's words in a message.
+const WORDS_LIMIT: usize = 2048;
+/// An answer longer than this is none.
+const BODY_LIMIT: usize = 256 << 20;
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// A busy device is asked again for no longer than this.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The whole of a request may take so many times the limit between two bytes.
+const WHOLE_REQUEST: u32 = 5;
+
+/// An answer that came back whole.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub status: u16,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+pub(super) struct RestClient {
+    http: Client,
+    base: String,
+    address: String,
+    rules: Arc<RestRules>,
+    account: Account,
+    access: Access,
+    trust: Trust,
+    connect_timeout: Duration,
+    command_timeout: Duration,
+    credential: AsyncMutex<Option<Credential>>,
+    permits: Semaphore,
+    round_trips: AtomicU64,
+    record: Mutex<Record>,
+}
+
+/// What people may see of the session.
+struct Record {
+    mask: Mask,
+    transcript: Transcript,
+    notes: Vec<String>,
+}
+
+impl RestClient {
+    pub fn new(
+        target: &Target,
+        rules: &Arc<RestRules>,
+        access: Access,
+    ) -> Result<Self, SessionErrorKind> {
+        let port = target.port.unwrap_or(rules.port);
+        // An IPv6 address stands in brackets within a URL.
+        let host = match target.host.contains(':') {
+            true => format!("[{}]", target.host.trim_matches(['[', ']'])),
+            false => target.host.clone(),
+        };
+        let address = format!("{host}:{port}");
+        let unusable = |why: String| SessionErrorKind::Unreachable {
+            address: address.clone(),
+            why,
+        };
+        if target.ssh.jump.is_some() {
+            return Err(unusable(
+                "a REST interface cannot be reached through a jump host".to_owned(),
+            ));
+        }
+        let mut builder = Client::builder()
+            .connect_timeout(target.connect_timeout)
+            .read_timeout(target.command_timeout)
+            .timeout(target.command_timeout * WHOLE_REQUEST)
+            .tcp_nodelay(true)
+            // A redirection would carry the credentials to where nobody looked.
+            .redirect(redirect::Policy::none())
+            .no_proxy();
+        if let Some(proxy) = &target.rest.proxy {
+            let proxy = reqwest::Proxy::all(proxy).map_err(|error| {
+                unusable(format!(
+                    "the proxy cannot be used: {}",
+                    super::failure::chain(&error)
+                ))
+            })?;
+            builder = builder.proxy(proxy);
+        }
+        let (builder, trust) = tls::arm(builder, &target.rest.tls)?;
+        let http = builder
+            .build()
+            .map_err(|error| unusable(super::failure::chain(&error)))?;
+        let mut mask = Mask::default();
+        for secret in target.secrets() {
+            mask.add(secret.expose_secret());
+            mask.add(&json_escaped(secret.expose_secret()));
+        }
+        let mut notes = Vec::new();
+        if !trust.checked {
+            notes.push(format!(
+                "the certificate of {address} is not checked; pin it by `fingerprint`"
+            ));
+        }
+        Ok(Self {
+            http,
+            base: format!("https://{address}"),
+            address,
+            rules: Arc::clone(rules),
+            account: Account::of(target),
+            access,
+            trust,
+            connect_timeout: target.connect_timeout,
+            command_timeout: target.command_timeout,
+            credential: AsyncMutex::new(None),
+            permits: Semaphore::new(rules.parallel),
+            round_trips: AtomicU64::new(0),
+            record: Mutex::new(Record {
+                mask,
+                transcript: Transcript::create(target.transcript.as_deref())?,
+                notes,
+            }),
+        })
+    }
+
+    pub fn round_trips(&self) -> u64 {
+        self.round_trips.load(Ordering::Relaxed)
+    }
+
+    pub fn notes(&self) -> Vec<String> {
+        self.record().notes.clone()
+    }
+
+    /// Makes ready to send: a token, or nothing to do.
+    pub async fn log_in(&self) -> Result<(), SessionErrorKind> {
+        let mut credential = self.credential.lock().await;
+        *credential = Some(self.new_credential().await?);
+        Ok(())
+    }
+
+    /// Gives the token back.
+    pub async fn log_off(&self) -> Result<(), SessionErrorKind> {
+        let credential = self.credential.lock().await.take();
+        let (
+            Some(Credential::Token {
+                token, ours: true, ..
+            }),
+            Some(rules),
+        ) = (&credential, &self.rules.token)
+        else {
+            return Ok(());
+        };
+        let path = rules.logout.replace("{token}", token.expose_secret());
+        let request = self.http.delete(format!("{}{path}", self.base));
+        let request = self
+            .account
+            .sign(request, credential.as_ref().expect("just matched"));
+        let shown = format!("DELETE {}", rules.logout);
+        let answer = self.exchange(request, &shown).await?;
+        if answer.success() {
+            return Ok(());
+        }
+        Err(SessionErrorKind::Http {
+            method: Method::Delete,
+            path: rules.logout.clone(),
+            status: answer.status,
+            said: self.words(&answer),
+        })
+    }
+
+    /// Sends a request and returns what the device answered, whatever its status.
+    ///
+    /// # Errors
+    /// There is no whole answer, the login was refused, or this session may not send it.
+    pub async fn send(&self, request: &Request) -> Result<Answer, SessionErrorKind> {
+        let shown = format!("{} {}", request.method, request.path);
+        if self.access == Access::ReadOnly && request.method != Method::Get {
+            return Err(SessionErrorKind::ReadOnly { command: shown });
+        }
+        if let Some(body) = &request.body {
+            let mut record = self.record();
+            for secret in body.secrets() {
+                record.mask.add(secret);
+                record.mask.add(&json_unescaped(secret));
+            }
+        }
+        let _permit = self
+            .permits
+            .acquire()
+            .await
+            .expect("the semaphore is never closed");
+        let repeatable = request.idempotent || request.method == Method::Get;
+        let began = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        let mut logged_in_again = false;
+        loop {
+            let credential = self.credential().await?;
+            let result = self.attempt(request, &credential).await;
+            if let Ok(answer) = &result
+                && answer.status == UNAUTHORIZED
+            {
+                if logged_in_again || !self.renew(&credential).await? {
+                    return Err(self.login_refused());
+                }
+                logged_in_again = true;
+                continue;
+            }
+            let again = repeatable && self.worth_another_try(request, &result);
+            if !again || began.elapsed() + pause > PATIENCE.min(self.command_timeout) {
+                return self.final_result(request, result);
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The device's words about an answer, for people: its message, code behind, secrets masked,
+    /// not too long.
+    pub fn words(&self, answer: &Answer) -> String {
+        let parsed: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
+        let message = parsed
+            .as_ref()
+            .and_then(|value| value.get(&self.rules.message))
+            .and_then(|message| message.as_str());
+        let words = match (message, &parsed) {
+            (Some(message), _) => self.code_last(message),
+            (None, _) if answer.success() => String::new(),
+            (None, None) if is_html(&answer.body) => "an HTML page".to_owned(),
+            (None, _) => answer.body.trim().to_owned(),
+        };
+        let mut masked = self.record().mask.apply(&words);
+        if masked.len() > WORDS_LIMIT {
+            let end = (0..=WORDS_LIMIT)
+                .rev()
+                .find(|end| masked.is_char_boundary(*end))
+                .unwrap_or(0);
+            masked.truncate(end);
+            masked.push('…');
+        }
+        if masked.is_empty() && !answer.success() {
+            return format!("status {}", answer.status);
+        }
+        masked
+    }
+
+    fn code_last(&self, message: &str) -> String {
+        let found = self.rules.code.as_ref().and_then(|code| code.find(message));
+        match found {
+            Some(found) if found.start() == 0 && found.end() < message.len() => {
+                let code = found.as_str().trim().trim_end_matches(':');
+                format!("{} ({code})", message[found.end()..].trim())
+            }
+            _ => message.trim().to_owned(),
+        }
+    }
+
+    fn record(&self) -> std::sync::MutexGuard<'_, Record> {
+        self.record.lock().expect("never held over a panic")
+    }
+
+    fn login_refused(&self) -> SessionErrorKind {
+        SessionErrorKind::LoginRefused {
+            user: self.account.user.clone(),
+            methods: Vec::new(),
+        }
+    }
+
+    async fn credential(&self) -> Result<Credential, SessionErrorKind> {
+        let credential = self.credential.lock().await;
+        credential.clone().ok_or_else(|| self.login_refused())
+    }
+
+    /// Logs in again after a token was not taken any more; false when there is no way to. Several
+    /// requests that fail at once lead to one login.
+    async fn renew(&self, stale: &Credential) -> Result<bool, SessionErrorKind> {
+        let Credential::Token {
+            token: stale,
+            ours: true,
+            ..
+        } = stale
+        else {
+            return Ok(false);
+        };
+        let mut credential = self.credential.lock().await;
+        match &*credential {
+            Some(Credential::Token { token, .. })
+                if token.expose_secret() != stale.expose_secret() => {}
+            Some(_) => {
+                // A refused login is never tried again with the same password.
+                *credential = None;
+                *credential = Some(self.new_credential().await?);
+            }
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    async fn new_credential(&self) -> Result<Credential, SessionErrorKind> {
+        let rules = match (&self.rules.token, self.account.login) {
+            (Some(rules), RestLogin::Auto | RestLogin::Token) => rules,
+            _ => return Ok(Credential::Basic),
+        };
+        if let Some(token) = &self.account.given {
+            return Ok(Credential::Token {
+                header: rules.header.clone(),
+                token: token.clone(),
+                ours: false,
+            });
+        }
+        self.ask_for_token(rules).await
+    }
+
+    async fn ask_for_token(&self, rules: &TokenRules) -> Result<Credential, SessionErrorKind> {
+        let body = self.account.login_body(rules).to_string();
+        let mut request = self
+            .http
+            .post(format!("{}{}", self.base, rules.login))
+            .header(reqwest::header::CONTENT_TYPE, JSON)
+            .body(body);
+        if rules.with_basic {
+            request = self.account.basic(request);
+        }
+        let shown = format!("POST {}", rules.login);
+        let answer = self.exchange(request, &shown).await?;
+        let unknown = rules.unknown_status.contains(&answer.status);
+        if unknown && self.account.login == RestLogin::Auto {
+            return Ok(Credential::Basic);
+        }
+        if answer.status == UNAUTHORIZED {
+            return Err(self.login_refused());
+        }
+        if !answer.success() {
+            return Err(SessionErrorKind::Http {
+                method: Method::Post,
+                path: rules.login.clone(),
+                status: answer.status,
+                said: self.words(&answer),
+            });
+        }
+        let token =
+            token_in(&answer.body, &rules.token).ok_or_else(|| SessionErrorKind::Garbage {
+                command: shown,
+                why: format!("there is no `{}` in the answer", rules.token),
+            })?;
+        let mut record = self.record();
+        record.mask.add(token.expose_secret());
+        // Only now, that the token is known, may what was received be written.
+        let Record {
+            transcript, mask, ..
+        } = &mut *record;
+        transcript.received(
+            format!("{} {}\n", answer.status, answer.body).as_bytes(),
+            mask,
+        );
+        Ok(Credential::Token {
+            header: rules.header.clone(),
+            token,
+            ours: true,
+        })
+    }
+
+    async fn attempt(
+        &self,
+        request: &Request,
+        credential: &Credential,
+    ) -> Result<Answer, SessionErrorKind> {
+        let url = format!("{}{}", self.base, request.path);
+        let method = match request.method {
+            Method::Get => reqwest::Method::GET,
+            Method::Post => reqwest::Method::POST,
+            Method::Put => reqwest::Method::PUT,
+            Method::Patch => reqwest::Method::PATCH,
+            Method::Delete => reqwest::Method::DELETE,
+        };
+        let mut http = self.http.request(method, url);
+        if let Some(body) = &request.body {
+            http = http
+                .header(reqwest::header::CONTENT_TYPE, JSON)
+                .body(body.reveal());
+        }
+        let http = self.account.sign(http, credential);
+        let shown = format!("{} {}", request.method, request.path);
+        self.note_sent(&request.to_string());
+        let answer = self.exchange_unnoted(http, &shown).await;
+        self.note_received(&answer);
+        answer
+    }
+
+    /// A request that people may know of by its first line only.
+    async fn exchange(
+        &self,
+        request: RequestBuilder,
+        shown: &str,
+    ) -> Result<Answer, SessionErrorKind> {
+        self.note_sent(shown);
+        self.exchange_unnoted(request, shown).await
+    }
+
+    async fn exchange_unnoted(
+        &self,
+        request: RequestBuilder,
+        shown: &str,
+    ) -> Result<Answer, SessionErrorKind> {
+        self.round_trips.fetch_add(1, Ordering::Relaxed);
+        let circumstances = Circumstances {
+            address: &self.address,
+            command: shown,
+            trust: &self.trust,
+            connect_timeout: self.connect_timeout,
+            command_timeout: self.command_timeout,
+        };
+        let failed = |error: reqwest::Error| kind(&error, &circumstances);
+        let mut response = request.send().await.map_err(failed)?;
+        self.settle_trust()?;
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(failed)? {
+            body.extend_from_slice(&piece);
+            if body.len() > BODY_LIMIT {
+                return Err(SessionErrorKind::Garbage {
+                    command: shown.to_owned(),
+                    why: format!("an answer of more than {} MiB", BODY_LIMIT >> 20),
+                });
+            }
+        }
+        Ok(Answer {
+            status,
+            body: String::from_utf8_lossy(&body).into_owned(),
+        })
+    }
+
+    fn settle_trust(&self) -> Result<(), SessionErrorKind> {
+        let note = self.trust.settle(&self.address)?;
+        self.record().notes.extend(note);
+        Ok(())
+    }
+
+    fn note_sent(&self, shown: &str) {
+        let mut record = self.record();
+        let Record {
+            transcript, mask, ..
+        } = &mut *record;
+        transcript.sent(shown, mask);
+    }
+
+    fn note_received(&self, answer: &Result<Answer, SessionErrorKind>) {
+        let mut record = self.record();
+        let Record {
+            transcript, mask, ..
+        } = &mut *record;
+        match answer {
+            Ok(answer) => {
+                let text = format!("{} {}\n", answer.status, answer.body);
+                transcript.received(text.as_bytes(), mask);
+            }
+            Err(kind) => transcript.note(&kind.to_string(), mask),
+        }
+    }
+
+    /// Busy, broken, or still booting: what another try may mend.
+    fn worth_another_try(
+        &self,
+        request: &Request,
+        result: &Result<Answer, SessionErrorKind>,
+    ) -> bool {
+        match result {
+            Ok(answer) => {
+                let busy = self.rules.busy_status.contains(&answer.status)
+                    || !answer.success()
+                        && self
+                            .rules
+                            .busy
+                            .iter()
+                            .any(|words| words.is_match(&answer.body));
+                busy || senseless(request, answer)
+            }
+            Err(kind) => matches!(kind, SessionErrorKind::Dropped { .. }),
+        }
+    }
+
+    fn final_result(
+        &self,
+        request: &Request,
+        result: Result<Answer, SessionErrorKind>,
+    ) -> Result<Answer, SessionErrorKind> {
+        let answer = result?;
+        if !senseless(request, &answer) {
+            return Ok(answer);
+        }
+        let why = if answer.body.trim().is_empty() {
+            "an empty answer".to_owned()
+        } else if is_html(&answer.body) {
+            "an HTML page instead of JSON".to_owned()
+        } else {
+            "the answer is not JSON".to_owned()
+        };
+        Err(SessionErrorKind::Garbage {
+            command: format!("{} {}", request.method, request.path),
+            why,
+        })
+    }
+}
+
+const UNAUTHORIZED: u16 = 401;
+const JSON: &str = "application/json";
+
+/// A successful answer to a read that is not JSON.
+fn senseless(request: &Request, answer: &Answer) -> bool {
+    let read = request.method == Method::Get && answer.success();
+    read && serde_json::from_str::<IgnoredAny>(&answer.body).is_err()
+}
+
+fn is_html(body: &str) -> bool {
+    body.trim_start().starts_with('<')
+}
+
+fn json_escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn json_unescaped(text: &str) -> String {
+    serde_json::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| text.to_owned())
+}

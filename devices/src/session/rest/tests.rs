@@ -1,0 +1,667 @@
+//! The REST session against a scripted server on loopback: HTTP written by hand, so that it can
+//! be as wrong as a device.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+use super::*;
+use crate::diagnostic::Source;
+use crate::document::{Findings, read};
+use crate::secret::Text;
+use crate::session::target::{
+    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, TlsPolicy,
+};
+
+/// What the server does with one request.
+#[derive(Clone)]
+enum Reply {
+    Json(u16, &'static str),
+    Html,
+    Empty,
+    /// Fewer bytes than were announced, then the end.
+    Half,
+    /// The end without an answer.
+    HangUp,
+    Nothing,
+}
+
+/// Replies by request line; of several to the same one each is used once, the last for ever.
+type Script = BTreeMap<&'static str, Vec<Reply>>;
+
+struct Server {
+    port: u16,
+    ca: PathBuf,
+    fingerprint: String,
+    /// `METHOD path body`, and the credential, of each request.
+    seen: Arc<Mutex<Vec<(String, String)>>>,
+    most_at_once: Arc<Mutex<(usize, usize)>>,
+    directory: tempfile::TempDir,
+}
+
+async fn serve(script: Script) -> Server {
+    let key = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("made");
+    let directory = tempfile::tempdir().expect("made");
+    let ca = directory.path().join("ca.pem");
+    std::fs::write(&ca, key.cert.pem()).expect("written");
+    let certificate = key.cert.der().clone();
+    let fingerprint = sha2::Sha256::digest(&certificate)
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect::<Vec<_>>()
+        .join(":");
+    let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.signing_key.serialize_der()));
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider has them")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], private)
+        .expect("a key and its certificate");
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
+    let port = listener.local_addr().expect("bound").port();
+    let seen: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+    let most_at_once: Arc<Mutex<(usize, usize)>> = Arc::default();
+    let script = Arc::new(Mutex::new(script));
+    let (log, busy) = (Arc::clone(&seen), Arc::clone(&most_at_once));
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let (acceptor, script) = (acceptor.clone(), Arc::clone(&script));
+            let (log, busy) = (Arc::clone(&log), Arc::clone(&busy));
+            tokio::spawn(async move {
+                let Ok(mut socket) = acceptor.accept(socket).await else {
+                    return;
+                };
+                while let Some((line, head, body)) = request(&mut socket).await {
+                    {
+                        let mut busy = busy.lock().expect("free");
+                        busy.0 += 1;
+                        busy.1 = busy.1.max(busy.0);
+                    }
+                    let proof = head
+                        .lines()
+                        .find(|line| {
+                            let line = line.to_ascii_lowercase();
+                            line.starts_with("x-f5-auth-token") || line.starts_with("authorization")
+                        })
+                        .unwrap_or_default();
+                    let entry = format!("{line} {body}").trim().to_owned();
+                    log.lock().expect("free").push((entry, proof.to_owned()));
+                    let reply = {
+                        let mut script = script.lock().expect("free");
+                        let replies = script.get_mut(line.as_str());
+                        match replies {
+                            Some(replies) if replies.len() > 1 => replies.remove(0),
+                            Some(replies) => replies[0].clone(),
+                            None => Reply::Json(404, r#"{"code":404,"message":"no such thing"}"#),
+                        }
+                    };
+                    tokio::task::yield_now().await;
+                    let keep = answer(&mut socket, reply).await;
+                    busy.lock().expect("free").0 -= 1;
+                    if !keep {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    Server {
+        port,
+        ca,
+        fingerprint,
+        seen,
+        most_at_once,
+        directory,
+    }
+}
+
+type Socket = tokio_rustls::server::TlsStream<tokio::net::TcpStream>;
+
+/// Request line without version, head and body.
+async fn request(socket: &mut Socket) -> Option<(String, String, String)> {
+    let mut text = String::new();
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| {
+                    let (name, value) = line.split_once(':')?;
+                    let found = name.eq_ignore_ascii_case("content-length");
+                    found.then(|| value.trim().parse::<usize>().ok())?
+                })
+                .unwrap_or(0);
+            if body.len() >= length {
+                let line = head.lines().next()?.trim_end_matches(" HTTP/1.1");
+                return Some((line.to_owned(), head.to_owned(), body.to_owned()));
+            }
+        }
+        let count = socket
+            .read(&mut buffer)
+            .await
+            .ok()
+            .filter(|count| *count > 0)?;
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+}
+
+async fn answer(socket: &mut Socket, reply: Reply) -> bool {
+    let (status, kind, body, announced) = match reply {
+        Reply::Json(status, body) => (status, "application/json", body, body.len()),
+        Reply::Html => (200, "text/html", "<html>booting</html>", 20),
+        Reply::Empty => (200, "application/json", "", 0),
+        Reply::Half => (200, "application/json", "{\"items\":[", 100),
+        Reply::HangUp => return false,
+        Reply::Nothing => std::future::pending().await,
+    };
+    let text = format!(
+        "HTTP/1.1 {status} x\r\ncontent-type: {kind}\r\ncontent-length: {announced}\r\n\r\n{body}"
+    );
+    let written = socket.write_all(text.as_bytes()).await.is_ok();
+    socket.flush().await.is_ok() && written && announced == body.len()
+}
+
+use sha2::Digest;
+
+const LOGIN: &str = "POST /mgmt/shared/authn/login";
+const TOKEN: Reply = Reply::Json(200, r#"{"token":{"token":"T0K3N","timeout":1200}}"#);
+const LOGOUT: &str = "DELETE /mgmt/shared/authz/tokens/T0K3N";
+const POOLS: &str = "GET /mgmt/tm/ltm/pool";
+
+fn script(lines: &[(&'static str, &[Reply])]) -> Script {
+    let mut script = Script::from([
+        (LOGIN, vec![TOKEN]),
+        (LOGOUT, vec![Reply::Json(200, "{}")]),
+        (POOLS, vec![Reply::Json(200, r#"{"items":[]}"#)]),
+    ]);
+    for (line, replies) in lines {
+        script.insert(line, replies.to_vec());
+    }
+    script
+}
+
+fn target(server: &Server) -> Target {
+    Target {
+        device: "lb1".to_owned(),
+        host: "127.0.0.1".to_owned(),
+        port: Some(server.port),
+        user: "admin".to_owned(),
+        password: Some(SecretString::from("pw-\"secret\"")),
+        enable_password: None,
+        ssh: SshOptions {
+            private_key: None,
+            passphrase: None,
+            agent: false,
+            host_key: HostKeyPolicy::Ignore,
+            algorithms: Algorithms::Modern,
+            jump: None,
+        },
+        rest: RestOptions {
+            token: None,
+            login: RestLogin::Auto,
+            login_provider: None,
+            tls: TlsPolicy::CaFile(server.ca.clone()),
+            proxy: None,
+        },
+        connect_timeout: Duration::from_secs(5),
+        command_timeout: Duration::from_secs(2),
+        transcript: None,
+    }
+}
+
+fn rules() -> Arc<RestRules> {
+    let text = include_str!("../../../definitions/f5_bigip/platform.toml");
+    let source = Source::new("f5_bigip/platform.toml", text);
+    let findings = Findings::new(&source);
+    let rules = read(&findings, RestRules::read);
+    let messages: Vec<_> = findings
+        .into_list()
+        .into_iter()
+        .map(|found| found.message)
+        .collect();
+    assert_eq!(messages, [""; 0]);
+    Arc::new(rules.expect("read"))
+}
+
+async fn open(target: &Target) -> Result<RestSession, SessionErrorKind> {
+    RestSession::open(target, &rules(), Access::ReadWrite).await
+}
+
+fn get(path: &str) -> ReadRequest {
+    ReadRequest {
+        name: path.to_owned(),
+        command: path.to_owned(),
+        optional: false,
+    }
+}
+
+fn pools() -> [ReadRequest; 1] {
+    [get("/mgmt/tm/ltm/pool")]
+}
+
+fn operation(method: Method, path: &str, body: Option<Text>, idempotent: bool) -> Operation {
+    Operation {
+        attributes: Vec::new(),
+        action: Action::Request(Request {
+            method,
+            path: path.to_owned(),
+            body,
+            idempotent,
+        }),
+    }
+}
+
+async fn commit(session: &mut RestSession, operations: &[Operation]) -> Vec<String> {
+    let results = session.commit(operations, &CancellationToken::new()).await;
+    results
+        .into_iter()
+        .map(|result| match result.outcome {
+            Outcome::Done { said } if said.is_empty() => "done".to_owned(),
+            Outcome::Done { said } => format!("done: {}", said.join("; ")),
+            Outcome::Refused { said } => format!("refused: {said}"),
+            Outcome::NotSent => "not sent".to_owned(),
+            Outcome::Unknown { why } => format!("unknown: {why}"),
+        })
+        .collect()
+}
+
+fn seen(server: &Server) -> Vec<String> {
+    let seen = server.seen.lock().expect("free");
+    seen.iter().map(|(line, _)| line.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_token_is_asked_for_used_and_given_back() {
+    let server = serve(script(&[])).await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    let texts = session.read(&pools()).await.expect("read");
+    assert_eq!(texts, [r#"{"items":[]}"#]);
+    assert_eq!(session.close().await, [""; 0]);
+    let log = server.seen.lock().expect("free").clone();
+    assert_eq!(
+        log[0].0,
+        format!(
+            "{LOGIN} {}",
+            r#"{"username":"admin","password":"pw-\"secret\"","loginProviderName":"tmos"}"#
+        )
+    );
+    assert!(log[0].1.to_lowercase().starts_with("authorization: basic"));
+    assert_eq!(log[1].0, POOLS);
+    assert_eq!(log[1].1.to_lowercase(), "x-f5-auth-token: t0k3n");
+    assert_eq!(log[2].0, LOGOUT);
+    assert_eq!(log.len(), 3);
+    assert_eq!(session.statistics().round_trips, 3);
+}
+
+#[tokio::test]
+async fn a_device_without_tokens_gets_user_and_password() {
+    let server = serve(script(&[(LOGIN, &[Reply::Json(404, "{}")])])).await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    session.read(&pools()).await.expect("read");
+    session.close().await;
+    let log = server.seen.lock().expect("free").clone();
+    assert!(log[1].1.to_lowercase().starts_with("authorization: basic"));
+    assert_eq!(log.len(), 2, "nothing to give back");
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_tried_once() {
+    let refusal = Reply::Json(401, r#"{"code":401,"message":"Authentication failed."}"#);
+    for login in [RestLogin::Auto, RestLogin::Basic] {
+        let server = serve(script(&[
+            (LOGIN, std::slice::from_ref(&refusal)),
+            (POOLS, std::slice::from_ref(&refusal)),
+        ]))
+        .await;
+        let mut target = target(&server);
+        target.rest.login = login;
+        let error = match open(&target).await {
+            Err(kind) => kind,
+            Ok(mut session) => session.read(&pools()).await.expect_err("refused").kind,
+        };
+        assert!(
+            matches!(error, SessionErrorKind::LoginRefused { .. }),
+            "{error}"
+        );
+        assert_eq!(seen(&server).len(), 1);
+        assert!(error.hint().expect("one").contains("tried once"));
+    }
+}
+
+#[tokio::test]
+async fn an_expired_token_is_renewed_once() {
+    let expired = Reply::Json(401, "{}");
+    let good = Reply::Json(200, "{}");
+    let server = serve(script(&[(POOLS, &[expired.clone(), good, expired])])).await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    session
+        .read(&pools())
+        .await
+        .expect("read after a new login");
+    assert_eq!(
+        seen(&server)
+            .iter()
+            .filter(|line| line.starts_with(LOGIN))
+            .count(),
+        2
+    );
+    // Refused with a fresh token, too: that is no matter of time.
+    session.read(&pools()).await.expect_err("refused");
+    assert_eq!(
+        seen(&server)
+            .iter()
+            .filter(|line| line.starts_with(LOGIN))
+            .count(),
+        3
+    );
+}
+
+#[tokio::test]
+async fn certificates_are_judged_as_the_inventory_says() {
+    let server = serve(script(&[])).await;
+    let mut target = target(&server);
+    let other = "00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:\
+                 00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF";
+    target.rest.tls = TlsPolicy::Fingerprint(server.fingerprint.clone());
+    open(&target).await.expect("the pinned one");
+    target.rest.tls = TlsPolicy::Fingerprint(other.to_owned());
+    let error = open(&target).await.err().expect("another one");
+    assert!(
+        matches!(error, SessionErrorKind::CertificateFingerprint { .. }),
+        "{error}"
+    );
+    target.rest.tls = TlsPolicy::System;
+    let error = open(&target).await.err().expect("not trusted");
+    assert!(
+        matches!(error, SessionErrorKind::CertificateUntrusted { .. }),
+        "{error}"
+    );
+    target.rest.tls = TlsPolicy::Ignore;
+    let session = open(&target).await.expect("whatever it is");
+    assert!(session.notes()[0].contains("is not checked"));
+}
+
+#[tokio::test]
+async fn the_first_certificate_is_stored_and_required_from_then_on() {
+    let server = serve(script(&[])).await;
+    let file = server.directory.path().join("state/lb1.fingerprint");
+    let mut first = target(&server);
+    first.rest.tls = TlsPolicy::TrustOnFirstUse(file.clone());
+    let session = open(&first).await.expect("first contact");
+    assert!(
+        session.notes()[0].contains("for the first time"),
+        "{:?}",
+        session.notes()
+    );
+    let again = open(&first).await.expect("same certificate");
+    assert_eq!(again.notes(), [""; 0]);
+    let impostor = serve(script(&[])).await;
+    let mut target = target(&impostor);
+    target.rest.tls = TlsPolicy::TrustOnFirstUse(file);
+    let error = open(&target).await.err().expect("another certificate");
+    assert!(
+        matches!(error, SessionErrorKind::CertificateFingerprint { .. }),
+        "{error}"
+    );
+    assert_eq!(seen(&impostor), [""; 0], "no password for a stranger");
+}
+
+#[tokio::test]
+async fn reads_are_repeated_where_that_may_help() {
+    let good = Reply::Json(200, "{}");
+    let busy = r#"{"code":400,"message":"There is an active asynchronous task executing."}"#;
+    let troubles = [
+        Reply::Json(503, "{}"),
+        Reply::Json(400, busy),
+        Reply::HangUp,
+        Reply::Half,
+        Reply::Html,
+        Reply::Empty,
+    ];
+    for trouble in troubles {
+        let server = serve(script(&[(POOLS, &[trouble, good.clone()])])).await;
+        let mut session = open(&target(&server)).await.expect("opened");
+        assert_eq!(session.read(&pools()).await.expect("read"), ["{}"]);
+        assert_eq!(
+            seen(&server).iter().filter(|line| *line == POOLS).count(),
+            2
+        );
+    }
+}
+
+#[tokio::test]
+async fn trouble_that_stays_has_a_name() {
+    let cases: [(Reply, &str); 5] = [
+        (
+            Reply::Html,
+            "lb1: what the device sends makes no sense after `GET /mgmt/tm/ltm/pool`: \
+             an HTML page instead of JSON",
+        ),
+        (
+            Reply::Empty,
+            "lb1: what the device sends makes no sense after `GET /mgmt/tm/ltm/pool`: an empty answer",
+        ),
+        (
+            Reply::Json(403, r#"{"code":403,"message":"01070ff0:3: No access"}"#),
+            "lb1: GET /mgmt/tm/ltm/pool was answered by 403: No access (01070ff0:3)",
+        ),
+        (
+            Reply::Nothing,
+            "lb1: no answer to `GET /mgmt/tm/ltm/pool` within 500ms",
+        ),
+        (
+            Reply::HangUp,
+            "lb1: the connection ended after `GET /mgmt/tm/ltm/pool`",
+        ),
+    ];
+    for (reply, expected) in cases {
+        let server = serve(script(&[(POOLS, &[reply])])).await;
+        let mut target = target(&server);
+        target.command_timeout = Duration::from_millis(500);
+        let mut session = open(&target).await.expect("opened");
+        let error = session.read(&pools()).await.expect_err("trouble");
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_device_that_is_not_there_is_unreachable() {
+    let server = serve(script(&[])).await;
+    let mut target = target(&server);
+    let free = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
+    target.port = Some(free.local_addr().expect("bound").port());
+    drop(free);
+    let error = open(&target).await.err().expect("nobody there");
+    assert!(
+        matches!(error, SessionErrorKind::Unreachable { .. }),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn writes_are_told_as_they_were_answered() {
+    let pool = "/mgmt/tm/ltm/pool";
+    let server = serve(script(&[
+        ("POST /mgmt/tm/ltm/pool", &[Reply::Json(200, "{}")]),
+        (
+            "PATCH /mgmt/tm/ltm/pool/~Common~web",
+            &[Reply::Json(400, r#"{"code":400,"message":"01070734:3: Configuration error: the secret top-secret is \"bad\""}"#)],
+        ),
+        ("DELETE /mgmt/tm/ltm/pool/~Common~gone", &[Reply::Json(404, r#"{"message":"was not found."}"#)]),
+    ]))
+    .await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    let mut body = Text::plain(r#"{"password":""#);
+    body.push_secret("top-secret");
+    body.push(r#""}"#);
+    let operations = [
+        operation(
+            Method::Post,
+            pool,
+            Some(Text::plain(r#"{"name":"web"}"#)),
+            false,
+        ),
+        operation(Method::Delete, &format!("{pool}/~Common~gone"), None, true),
+        operation(
+            Method::Patch,
+            &format!("{pool}/~Common~web"),
+            Some(body),
+            true,
+        ),
+        operation(Method::Post, pool, None, false),
+    ];
+    assert_eq!(
+        commit(&mut session, &operations).await,
+        [
+            "done",
+            "done: was not found.",
+            "refused: Configuration error: the secret •••• is \"bad\" (01070734:3)",
+            "not sent",
+        ]
+    );
+    assert_eq!(session.statistics().writes, 3);
+}
+
+#[tokio::test]
+async fn a_write_whose_answer_is_lost_is_sent_once_and_unknown() {
+    for trouble in [Reply::HangUp, Reply::Half, Reply::Nothing] {
+        let line = "POST /mgmt/tm/ltm/pool";
+        let server = serve(script(&[(line, &[trouble])])).await;
+        let mut target = target(&server);
+        target.command_timeout = Duration::from_millis(500);
+        let mut session = open(&target).await.expect("opened");
+        let post = operation(Method::Post, "/mgmt/tm/ltm/pool", None, false);
+        let outcomes = commit(&mut session, &[post.clone(), post]).await;
+        assert!(outcomes[0].starts_with("unknown: "), "{outcomes:?}");
+        assert_eq!(outcomes[1], "not sent");
+        assert_eq!(seen(&server).iter().filter(|seen| *seen == line).count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_idempotent_write_is_repeated() {
+    let line = "PATCH /mgmt/tm/sys/ntp";
+    let good = Reply::Json(200, "{}");
+    let server = serve(script(&[(
+        line,
+        &[Reply::HangUp, Reply::Json(503, "{}"), good],
+    )]))
+    .await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    let patch = operation(
+        Method::Patch,
+        "/mgmt/tm/sys/ntp",
+        Some(Text::plain("{}")),
+        true,
+    );
+    assert_eq!(commit(&mut session, &[patch]).await, ["done"]);
+}
+
+#[tokio::test]
+async fn a_read_only_session_gets_and_nothing_else() {
+    let server = serve(script(&[])).await;
+    let mut session = RestSession::open(&target(&server), &rules(), Access::ReadOnly)
+        .await
+        .expect("opened");
+    session.read(&pools()).await.expect("read");
+    let post = operation(Method::Post, "/mgmt/tm/ltm/pool", None, false);
+    assert_eq!(
+        commit(&mut session, std::slice::from_ref(&post)).await,
+        ["not sent"]
+    );
+    let Action::Request(request) = post.action else {
+        unreachable!("made as a request");
+    };
+    let error = session.client.send(&request).await.expect_err("barred");
+    assert!(
+        matches!(error, SessionErrorKind::ReadOnly { .. }),
+        "{error}"
+    );
+    let error = session.save().await.expect_err("barred");
+    assert!(
+        matches!(error.kind, SessionErrorKind::ReadOnly { .. }),
+        "{error}"
+    );
+    session.close().await;
+    let methods: Vec<_> = seen(&server)
+        .iter()
+        .map(|line| line.split(' ').next().expect("a method").to_owned())
+        .collect();
+    assert_eq!(methods, ["POST", "GET", "DELETE"]);
+}
+
+#[tokio::test]
+async fn no_more_requests_at_once_than_the_device_bears() {
+    let server = serve(script(&[])).await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    let requests: Vec<_> = (0..20).flat_map(|_| pools()).collect();
+    session.read(&requests).await.expect("read");
+    let (_, most) = *server.most_at_once.lock().expect("free");
+    assert!(most <= 4, "{most} at once");
+}
+
+#[tokio::test]
+async fn an_optional_read_of_nothing_is_empty() {
+    let server = serve(script(&[])).await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    let mut request = get("/mgmt/tm/not/here");
+    let error = session
+        .read(std::slice::from_ref(&request))
+        .await
+        .expect_err("404");
+    assert!(
+        error.to_string().contains("answered by 404: no such thing"),
+        "{error}"
+    );
+    request.optional = true;
+    assert_eq!(session.read(&[request]).await.expect("empty"), [""]);
+}
+
+#[tokio::test]
+async fn saving_asks_the_device_to() {
+    let save = "POST /mgmt/tm/sys/config";
+    let server = serve(script(&[(save, &[Reply::Json(200, "{}")])])).await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    session.save().await.expect("saved");
+    assert_eq!(
+        seen(&server)[1],
+        format!("{save} {}", r#"{"command":"save"}"#)
+    );
+}
+
+#[tokio::test]
+async fn secrets_are_in_no_transcript() {
+    let server = serve(script(&[(
+        POOLS,
+        &[Reply::Json(
+            200,
+            r#"{"password":"pw-\"secret\"","token":"T0K3N"}"#,
+        )],
+    )]))
+    .await;
+    let path = server.directory.path().join("lb1.log");
+    let mut target = target(&server);
+    target.transcript = Some(path.clone());
+    let mut session = open(&target).await.expect("opened");
+    session.read(&pools()).await.expect("read");
+    session.close().await;
+    drop(session);
+    let transcript = std::fs::read_to_string(path).expect("written");
+    assert!(
+        transcript.contains("> GET /mgmt/tm/ltm/pool"),
+        "{transcript}"
+    );
+    for secret in ["secret", "T0K3N"] {
+        assert!(!transcript.contains(secret), "{transcript}");
+    }
+}

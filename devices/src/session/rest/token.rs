@@ -1,0 +1,92 @@
+//! How requests prove who sends them: a token, or user and password.
+
+use reqwest::RequestBuilder;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+
+use super::rules::TokenRules;
+use crate::session::target::{RestLogin, Target};
+
+/// What goes with a request.
+#[derive(Clone)]
+pub(super) enum Credential {
+    Basic,
+    Token {
+        header: String,
+        token: SecretString,
+        /// We asked for it, so we give it back.
+        ours: bool,
+    },
+}
+
+/// User and password of a session.
+pub(super) struct Account {
+    pub user: String,
+    password: Option<SecretString>,
+    provider: Option<String>,
+    pub login: RestLogin,
+    /// A token that was at hand from the beginning.
+    pub given: Option<SecretString>,
+}
+
+impl Account {
+    pub fn of(target: &Target) -> Self {
+        Self {
+            user: target.user.clone(),
+            password: target.password.clone(),
+            provider: target.rest.login_provider.clone(),
+            login: target.rest.login,
+            given: target.rest.token.clone(),
+        }
+    }
+
+    /// Adds user and password to a request.
+    pub fn basic(&self, request: RequestBuilder) -> RequestBuilder {
+        let password = self.password.as_ref().map(|text| text.expose_secret());
+        request.basic_auth(&self.user, password)
+    }
+
+    /// Adds the proof to a request.
+    pub fn sign(&self, request: RequestBuilder, credential: &Credential) -> RequestBuilder {
+        match credential {
+            Credential::Basic => self.basic(request),
+            Credential::Token { header, token, .. } => {
+                let value = reqwest::header::HeaderValue::from_str(token.expose_secret());
+                match value {
+                    Ok(mut value) => {
+                        value.set_sensitive(true);
+                        request.header(header, value)
+                    }
+                    // The device will say that nobody is logged in.
+                    Err(_) => request,
+                }
+            }
+        }
+    }
+
+    /// The body of a login.
+    pub fn login_body(&self, rules: &TokenRules) -> Value {
+        let password = self.password.as_ref();
+        let password = password.map_or("", |text| text.expose_secret());
+        let provider = self.provider.as_deref().unwrap_or(&rules.login_provider);
+        let fields = rules.body.iter().map(|(key, template)| {
+            let value = match template.as_str() {
+                "{user}" => &self.user,
+                "{password}" => password,
+                "{login_provider}" => provider,
+                text => text,
+            };
+            (key.clone(), Value::from(value))
+        });
+        Value::Object(fields.collect::<Map<_, _>>())
+    }
+}
+
+/// The token in the answer to a login.
+pub(super) fn token_in(answer: &str, path: &str) -> Option<SecretString> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    let found = path
+        .split('.')
+        .try_fold(&answer, |value, key| value.get(key))?;
+    found.as_str().map(SecretString::from)
+}
