@@ -7,6 +7,7 @@ pub mod completions;
 pub mod exit;
 pub mod inventory;
 pub mod man;
+pub mod mock;
 pub mod run;
 pub mod view;
 
@@ -80,6 +81,7 @@ pub enum Command {
     Completions(completions::Args),
     Inventory(inventory::Args),
     Man(man::Args),
+    Mock(mock::Args),
 }
 
 impl Command {
@@ -88,7 +90,31 @@ impl Command {
             Command::Completions(args) => completions::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Man(args) => man::run(&args),
+            Command::Mock(args) => mock::run(&args),
         }
+    }
+}
+
+/// Runs a command's asynchronous part.
+fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    runtime
+        .map_err(|error| CommandError::new("cannot start").because(error))?
+        .block_on(work)
+}
+
+/// Waits for Ctrl-C or a request to end.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
     }
 }
 
