@@ -51,3 +51,22 @@ pub struct Change {
     /// wanted ones that the device would not have by itself, for [`ChangeKind::Remove`] none.
     pub attributes: Vec<String>,
 }
+
+impl Change {
+    /// Creation and removal: one event, `ensure`, for the instance as a whole.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.kind, ChangeKind::Create | ChangeKind::Remove)
+    }
+
+    /// The attributes whose outcome is told: those of the change, or `ensure` for the whole.
+    pub fn told_attributes(&self) -> impl Iterator<Item = &str> {
+        let (ensure, attributes): (Option<&str>, &[String]) = if self.is_whole() {
+            (Some("ensure"), &[])
+        } else {
+            (None, &self.attributes)
+        };
+        ensure
+            .into_iter()
+            .chain(attributes.iter().map(String::as_str))
+    }
+}

@@ -1,65 +1,315 @@
 //! The seam between the engine and a device.
 //!
 //! The transaction asks a [`Provider`] for current state and hands it changes; it knows nothing
-//! else of devices. Implementations: driver-based, simulated, read-only.
+//! else of devices. Implementations: driver-based, simulated, and [`ReadOnly`] around either.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::change::{Change, Wanted};
+use crate::change::{Change, Instance, Wanted};
 use crate::model::TypeModel;
-use crate::operation::{Operation, OperationResult};
-use crate::value::Attributes;
+use crate::model::canonical::ValueError;
+use crate::operation::{Operation, OperationResult, Outcome};
+use crate::value::{Attributes, Value};
 
 /// What the engine asks of a device.
+///
+/// Order of the calls in a run: [`expect`](Provider::expect) once; then per resource, in the order
+/// of evaluation, [`prefetch`](Provider::prefetch) (once per type, before its first resource),
+/// [`retrieve`](Provider::retrieve), [`commit`](Provider::commit) if something must change, and
+/// [`refresh`](Provider::refresh).
 ///
 /// # Cancellation
 /// None of the futures may be dropped midway; each is bounded in time by the implementation.
 #[async_trait]
 pub trait Provider: Send {
+    /// The name in messages: `Could not prefetch network_vlan provider 'cisco_ios'`.
+    fn name(&self) -> &str;
+
     /// Announces the types that the run will read, so that one read can serve them all. No I/O.
     fn expect(&mut self, types: &[Arc<TypeModel>]) {
         let _ = types;
     }
 
-    /// Whether resources of the type can be applied on this device; the reason if not.
+    /// Whether resources of the type can be applied on this device now; the reason if not.
     fn supports(&self, model: &TypeModel) -> Result<(), String>;
 
+    /// The platform's canonical form of attributes that the model has resolved already. Pure.
+    ///
+    /// # Errors
+    /// A value that the platform does not take, with the attribute.
+    fn canonicalize(
+        &self,
+        model: &TypeModel,
+        attributes: Attributes,
+    ) -> Result<Attributes, ValueError> {
+        let _ = model;
+        Ok(attributes)
+    }
+
+    /// Whether a property counts as it is wanted to be; `None` leaves it to plain comparison. Pure.
+    fn in_sync(&self, wanted: &Wanted, property: &str, current: &Value) -> Option<bool> {
+        let _ = (wanted, property, current);
+        None
+    }
+
+    /// Whether the type wants [`prefetch`](Provider::prefetch).
+    fn prefetches(&self, model: &TypeModel) -> bool {
+        let _ = model;
+        true
+    }
+
     /// Called once per type before its first resource is read, with all its resources.
+    ///
+    /// # Errors
+    /// Every resource of the type fails with it.
     async fn prefetch(
         &mut self,
         model: &Arc<TypeModel>,
         resources: &[&Wanted],
     ) -> Result<(), ProviderError>;
 
-    /// The current values of a resource's properties, `ensure` included; all absent when the
-    /// instance is not there.
-    async fn retrieve(&mut self, wanted: &Wanted) -> Result<Attributes, ProviderError>;
+    /// The current values of a resource's properties; all [`Value::Absent`] when the instance is
+    /// not there. `properties` are those that the run needs, in definition order, `ensure` first
+    /// if the type has it; others may be given too. `ensure` is told as the enumerated `present`
+    /// or `absent`.
+    ///
+    /// # Errors
+    /// The resource fails with it.
+    async fn retrieve(
+        &mut self,
+        wanted: &Wanted,
+        properties: &[&str],
+    ) -> Result<Attributes, ProviderError>;
 
-    /// Brings the device to the change's wanted state.
+    /// All instances of the type on the device, for purging.
+    ///
+    /// # Errors
+    /// They cannot be listed, or reading failed.
+    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError>;
+
+    /// What [`commit`](Provider::commit) would send. Pure: shown by `plan` and noop runs.
+    ///
+    /// # Errors
+    /// The change cannot be told to this device.
+    fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError>;
+
+    /// Brings the device to the change's wanted state, one resource at a time.
     async fn commit(&mut self, change: &Change) -> Committed;
 
     /// Reacts to a refresh.
+    ///
+    /// # Errors
+    /// The resource failed to restart, and what depends on it is skipped.
     async fn refresh(&mut self, wanted: &Wanted) -> Result<(), ProviderError>;
 }
 
 /// What became of a change.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Committed {
-    /// Outcome per attribute of the change, in its order (`ensure` alone for create and remove).
+    /// Outcome per attribute of the change, in its order; for create and remove `ensure` alone.
+    /// An attribute that is missing here counts as done.
     pub attributes: Vec<(String, Result<(), ProviderError>)>,
     /// What was sent, for the report.
     pub operations: Vec<(Operation, OperationResult)>,
-    /// Messages for people, as warnings on the resource.
-    pub warnings: Vec<String>,
+    /// Messages for people, in order.
+    pub notes: Vec<Note>,
     /// The change as a whole failed after its attributes were told.
     pub failure: Option<ProviderError>,
 }
 
-/// A failure on the device side, in words for people.
+impl Committed {
+    /// Attributes told by their operations: done if all that carry it are done, else as the first
+    /// that is not.
+    pub fn from_operations(
+        change: &Change,
+        operations: Vec<(Operation, OperationResult)>,
+    ) -> Committed {
+        let attributes = change
+            .told_attributes()
+            .map(|name| {
+                let first_bad = operations
+                    .iter()
+                    .filter(|(operation, _)| {
+                        // Creating and removing is done when everything is.
+                        change.is_whole() || operation.attributes.iter().any(|attr| attr == name)
+                    })
+                    .find_map(|(_, result)| ProviderError::from_outcome(&result.outcome));
+                (name.to_owned(), first_bad.map_or(Ok(()), Err))
+            })
+            .collect();
+        Committed {
+            attributes,
+            operations,
+            ..Committed::default()
+        }
+    }
+}
+
+/// Something worth telling people about a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub level: NoteLevel,
+    pub message: String,
+    /// Told about the resource, or (as Puppet's Resource API does) about the run.
+    pub about_resource: bool,
+}
+
+impl Note {
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self {
+            level: NoteLevel::Warning,
+            message: message.into(),
+            about_resource: true,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteLevel {
+    Notice,
+    Warning,
+    Error,
+}
+
+/// A failure on the device side, in words for people and without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
+    pub kind: ErrorKind,
     pub message: String,
+}
+
+/// What a failure says about the device's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The device refused; nothing changed by what it refused.
+    Refused,
+    /// It was not sent, because of what happened before it.
+    NotSent,
+    /// It was sent and the answer never came.
+    Unknown,
+    /// It could not be told to the device or read from it.
+    Failed,
+    /// The implementation broke in a way it did not expect itself.
+    Internal,
+}
+
+impl ProviderError {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Failed, message)
+    }
+
+    /// The failure that an operation's outcome is; `None` for done.
+    pub fn from_outcome(outcome: &Outcome) -> Option<Self> {
+        match outcome {
+            Outcome::Done { .. } => None,
+            Outcome::Refused { said } => Some(Self::new(
+                ErrorKind::Refused,
+                format!("the device refused it: {said}"),
+            )),
+            Outcome::NotSent => Some(Self::new(ErrorKind::NotSent, "it was not sent")),
+            Outcome::Unknown { why } => Some(Self::new(
+                ErrorKind::Unknown,
+                format!("whether it was applied is unknown: {why}"),
+            )),
+        }
+    }
+}
+
+/// A provider that cannot write: `plan` and noop runs go through it, whatever the engine does.
+#[derive(Debug)]
+pub struct ReadOnly<P> {
+    inner: P,
+}
+
+impl<P> ReadOnly<P> {
+    pub fn new(inner: P) -> Self {
+        Self { inner }
+    }
+
+    pub fn into_inner(self) -> P {
+        self.inner
+    }
+
+    fn refusal() -> ProviderError {
+        ProviderError::new(ErrorKind::NotSent, "this run may not write to the device")
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Provider for ReadOnly<P> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn expect(&mut self, types: &[Arc<TypeModel>]) {
+        self.inner.expect(types);
+    }
+
+    fn supports(&self, model: &TypeModel) -> Result<(), String> {
+        self.inner.supports(model)
+    }
+
+    fn canonicalize(
+        &self,
+        model: &TypeModel,
+        attributes: Attributes,
+    ) -> Result<Attributes, ValueError> {
+        self.inner.canonicalize(model, attributes)
+    }
+
+    fn in_sync(&self, wanted: &Wanted, property: &str, current: &Value) -> Option<bool> {
+        self.inner.in_sync(wanted, property, current)
+    }
+
+    fn prefetches(&self, model: &TypeModel) -> bool {
+        self.inner.prefetches(model)
+    }
+
+    async fn prefetch(
+        &mut self,
+        model: &Arc<TypeModel>,
+        resources: &[&Wanted],
+    ) -> Result<(), ProviderError> {
+        self.inner.prefetch(model, resources).await
+    }
+
+    async fn retrieve(
+        &mut self,
+        wanted: &Wanted,
+        properties: &[&str],
+    ) -> Result<Attributes, ProviderError> {
+        self.inner.retrieve(wanted, properties).await
+    }
+
+    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        self.inner.instances(model).await
+    }
+
+    fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
+        self.inner.preview(change)
+    }
+
+    async fn commit(&mut self, change: &Change) -> Committed {
+        Committed {
+            attributes: change
+                .told_attributes()
+                .map(|name| (name.to_owned(), Err(Self::refusal())))
+                .collect(),
+            ..Committed::default()
+        }
+    }
+
+    async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
+        Err(Self::refusal())
+    }
 }
