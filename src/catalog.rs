@@ -2,16 +2,27 @@
 //!
 //! Two steps, both without I/O. [`load`] reads the wire format (`docs/transaction.md`, sections 1
 //! and 2, steps 1 to 4): resources in order, references resolved, rich data and deferred calls
-//! turned into values. Typing the resources by their models comes after it.
+//! turned into values. [`convert`] gives the resources their types (steps 5 to 9).
 //! Errors are worded as Puppet words them and carry places in the manifest and in the text.
 
+mod convert;
 mod deferred;
+mod level;
 mod load;
+mod metaparameters;
 mod position;
+pub mod resource;
 mod resource_ref;
+mod resources;
 pub mod rich_data;
+pub mod types;
 mod wire;
 
+pub(crate) use convert::made;
+pub use convert::{Typing, convert};
+pub use level::Level;
+pub(crate) use load::position as manifest_position;
 pub use load::{Catalog, Declared, Kind, LoadError, Loading, Version, load, source};
 pub use position::{Segment, locate};
 pub use resource_ref::{ParseReferenceError, ResourceRef};
+pub use resources::Resources;

@@ -264,7 +264,7 @@ fn declare(
             .map(|(file, line)| Place { file, line }),
         exported: resource.exported,
         parameters: Attributes::with_capacity(resource.parameters.len()),
-        sensitive: Vec::new(),
+        sensitive: resource.sensitive_parameters,
     };
     for (name, json) in &resource.parameters {
         let path = || {
@@ -306,15 +306,19 @@ fn declare(
                 continue;
             }
         };
-        let marked = resource.sensitive_parameters.contains(name);
+        let marked = declared.sensitive.contains(name);
         let value = match value {
-            Value::Sensitive(inner) => Value::Sensitive(inner),
+            Value::Sensitive(inner) => {
+                if !marked {
+                    declared.sensitive.push(name.clone());
+                }
+                Value::Sensitive(inner)
+            }
             value if marked => Value::Sensitive(Box::new(value)),
             value => value,
         };
         declared.parameters.insert(name.clone(), value);
     }
-    declared.sensitive = resource.sensitive_parameters;
     declared
 }
 

@@ -1,0 +1,737 @@
+//! From declared resources to typed ones (`docs/transaction.md`, section 2, steps 5 to 9).
+//!
+//! Attributes are assigned in the type's order, then defaults, then the resource as a whole is
+//! checked; names are registered, default resources added, relationships looked up. All errors are
+//! collected; the message of the whole is the one that Puppet would have stopped at.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::model::canonical::ValueError;
+use switchtender_devices::model::{AttributeModel, Role, TypeModel};
+use switchtender_devices::value::{Attributes, Value};
+
+use super::Level;
+use super::load::{Catalog, Declared, Findings, Kind, LoadError, position};
+use super::metaparameters::{self, add_tag, valid_tag};
+use super::position::Segment;
+use super::resource::{Metaparameters, Property, Resource};
+use super::resource_ref::ResourceRef;
+use super::resources::{NewNode, Resources, sorted_names};
+use super::types::{self, NewResource, ResourceType, TypeSource, Values};
+use crate::deviations::{Deviation, Deviations};
+
+/// What typing needs besides the catalog.
+pub struct Typing<'a> {
+    pub types: &'a dyn TypeSource,
+    /// The platform's canonical form of attributes that the model has resolved.
+    pub canonicalize: &'a dyn Fn(&TypeModel, Attributes) -> Result<Attributes, ValueError>,
+    /// Whether Puppet's schedules (`daily` and so on) are added.
+    pub default_schedules: bool,
+    pub deviations: &'a Deviations,
+}
+
+/// Gives every resource of a catalog its type.
+///
+/// # Errors
+/// With every finding about types, attributes, names and relationships.
+pub fn convert(catalog: &Catalog, typing: &Typing) -> Result<Resources, LoadError> {
+    let mut findings = Findings::new(&catalog.source);
+    let mut resources = Resources::of(catalog);
+    let mut found_types = FoundTypes::default();
+    let mut ids = Vec::with_capacity(catalog.resources.len());
+    for (index, declared) in catalog.resources.iter().enumerate() {
+        let mut converting = Converting {
+            declared,
+            typing,
+            resources: &mut resources,
+            messages: Vec::new(),
+        };
+        let ty = found_types.find(declared, catalog.format, typing);
+        let added = ty
+            .and_then(|ty| converting.node(ty))
+            .map(|node| (node, std::mem::take(&mut converting.messages)))
+            .and_then(|(node, messages)| match resources.add(node) {
+                Ok(id) => {
+                    for (level, message) in messages {
+                        if !typing.deviations.take(Deviation::PathsAreWhole) {
+                            resources.cut_path(id);
+                        }
+                        resources.messages.push((level, id, message));
+                    }
+                    Ok(id)
+                }
+                Err(collision) => Err(Finding::whole(
+                    if collision.duplicate {
+                        "duplicate"
+                    } else {
+                        "alias"
+                    },
+                    collision.message,
+                )),
+            });
+        match added {
+            Ok(id) => ids.push(Some(id)),
+            Err(finding) => {
+                finding.report(declared, index, &mut findings);
+                ids.push(None);
+            }
+        }
+    }
+    findings.finish()?;
+    let ids: Vec<_> = ids.into_iter().flatten().collect();
+
+    // Contents in the order of the resources, whatever the order of the edges.
+    let mut edges: Vec<(usize, usize)> = catalog.edges.clone();
+    edges.sort_by_key(|(_, content)| *content);
+    for (container, content) in edges {
+        resources.contain(ids[container], ids[content]);
+    }
+    add_defaults(&mut resources, typing);
+    if let Err(id) = resources.build_paths() {
+        let message = format!("{} contains itself", resources.node(id).reference);
+        return Err(LoadError {
+            diagnostics: vec![
+                Diagnostic::error("containment-cycle", message.clone())
+                    .in_manifest(resources.node(id).place.clone()),
+            ],
+            message,
+        });
+    }
+    check_relations(catalog, &resources)?;
+    Ok(resources)
+}
+
+/// Types by the name that resources have, each looked up once.
+#[derive(Default)]
+struct FoundTypes {
+    known: std::collections::HashMap<Arc<str>, Option<ResourceType>>,
+}
+
+impl FoundTypes {
+    /// The type of a resource; `None` for a container.
+    fn find(
+        &mut self,
+        declared: &Declared,
+        format: u64,
+        typing: &Typing,
+    ) -> Result<Option<ResourceType>, Finding> {
+        let type_name = declared.reference.shared_type();
+        if matches!(&**type_name, "Stage" | "Class") {
+            return Ok(None);
+        }
+        let by_name = format < 2 || declared.kind == Kind::Missing;
+        if !by_name && declared.kind != Kind::Compilable {
+            return Ok(None);
+        }
+        let found = self
+            .known
+            .entry(Arc::clone(type_name))
+            .or_insert_with(|| typing.types.find(&type_name.to_lowercase()))
+            .clone();
+        if format >= 2 && declared.kind == Kind::Missing {
+            let typed = found.is_some() && typing.deviations.take(Deviation::KindlessIsTyped);
+            return Ok(if typed { found } else { None });
+        }
+        match found {
+            Some(found) => Ok(Some(found)),
+            None if by_name => Ok(None),
+            None if typing.deviations.take(Deviation::UnknownTypeFailsResource) => {
+                Ok(Some(types::unknown(&type_name.to_lowercase())))
+            }
+            None => Err(Finding::whole(
+                "unknown-type",
+                format!("Resource type '{type_name}' was not found"),
+            )),
+        }
+    }
+}
+
+/// Something wrong with one resource.
+struct Finding {
+    code: &'static str,
+    attribute: Option<String>,
+    /// Puppet's words.
+    message: String,
+    /// Ours, if they differ.
+    summary: Option<String>,
+    help: Option<String>,
+    further: Vec<Finding>,
+}
+
+impl Finding {
+    fn whole(code: &'static str, message: String) -> Self {
+        Self {
+            code,
+            attribute: None,
+            message,
+            summary: None,
+            help: None,
+            further: Vec::new(),
+        }
+    }
+
+    fn attribute(name: &str, message: String) -> Self {
+        Self {
+            attribute: Some(name.to_owned()),
+            ..Self::whole("attribute", message)
+        }
+    }
+
+    fn report(self, declared: &Declared, index: usize, findings: &mut Findings) {
+        let mut path: Vec<Segment> = vec!["resources".into(), index.into()];
+        if let Some(name) = &self.attribute {
+            path.push("parameters".into());
+            path.push(name.as_str().into());
+        }
+        let summary = self.summary.unwrap_or_else(|| {
+            // The place is told apart from the message.
+            let position = declared.position();
+            let mut text = self.message.as_str();
+            while let Some(rest) = text
+                .strip_suffix(position.as_str())
+                .filter(|_| !position.is_empty())
+            {
+                text = rest;
+            }
+            text.to_owned()
+        });
+        let mut diagnostic =
+            Diagnostic::error(self.code, summary).in_manifest(declared.place.clone());
+        diagnostic.help = self.help;
+        findings.add(diagnostic, self.message, path);
+        for finding in self.further {
+            finding.report(declared, index, findings);
+        }
+    }
+}
+
+/// One declared resource on its way.
+struct Converting<'a, 'b> {
+    declared: &'a Declared,
+    typing: &'a Typing<'b>,
+    resources: &'a mut Resources,
+    messages: Vec<(Level, String)>,
+}
+
+impl Converting<'_, '_> {
+    fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, Finding> {
+        let declared = self.declared;
+        let mut tags = Vec::with_capacity(declared.tags.len());
+        let mut place = declared.place.clone();
+        let api = ty
+            .as_ref()
+            .is_some_and(|ty| ty.behaviour.values() == Values::ResourceApi);
+        let mut intern = |tag: &str| self.resources.intern_tag(tag);
+        if api && !self.typing.deviations.take(Deviation::ResourceApiKeepsTags) {
+            own_tags(&mut tags, &declared.reference, &mut intern);
+        } else {
+            for tag in &declared.tags {
+                add_tag(&mut tags, tag, &mut intern);
+            }
+        }
+        if api
+            && place.is_some()
+            && !self
+                .typing
+                .deviations
+                .take(Deviation::ResourceApiKeepsPosition)
+        {
+            place = None;
+        }
+        let at = position(place.as_ref());
+        let (resource, meta) = match ty {
+            None => (None, self.meta(None, &at)?),
+            Some(ty) => {
+                let (resource, meta) = self.resource(ty, &at)?;
+                (Some(resource), meta)
+            }
+        };
+        let mut intern = |tag: &str| self.resources.intern_tag(tag);
+        for tag in &meta.tags {
+            add_tag(&mut tags, tag, &mut intern);
+        }
+        Ok(NewNode {
+            reference: declared.reference.clone(),
+            place,
+            tags,
+            meta,
+            resource,
+        })
+    }
+
+    fn meta(&self, ty: Option<&ResourceType>, at: &str) -> Result<Metaparameters, Finding> {
+        let reference = &self.declared.reference;
+        metaparameters::read(&self.declared.parameters, reference, |name| {
+            ty.is_none_or(|ty| {
+                ty.behaviour.open()
+                    || ty.model.attributes.contains_key(name)
+                    || metaparameters::NAMES.contains(&name)
+            })
+        })
+        .map_err(|bad| {
+            let own = if bad.positioned { at } else { "" };
+            Finding::attribute(
+                bad.name,
+                format!(
+                    "Parameter {} failed on {reference}: {}{own}{at}",
+                    bad.name, bad.message
+                ),
+            )
+        })
+    }
+
+    fn resource(
+        &mut self,
+        ty: ResourceType,
+        at: &str,
+    ) -> Result<(Resource, Metaparameters), Finding> {
+        let declared = self.declared;
+        let mut resource = Resource {
+            reference: declared.reference.clone(),
+            parameters: Attributes::new(),
+            properties: IndexMap::new(),
+            names: Vec::new(),
+            purged: false,
+            ty,
+        };
+        if resource.ty.behaviour.values() == Values::Canonical {
+            self.assign_canonical(&mut resource, at)?;
+            let meta = self.meta(Some(&resource.ty), at)?;
+            for name in self.audited(&resource, &meta) {
+                resource.properties.entry(name).or_default();
+            }
+            finish(&mut resource);
+            return Ok((resource, meta));
+        }
+
+        let given = given(&resource, declared)?;
+        let model = Arc::clone(&resource.ty.model);
+        for role in [Role::Namevar, Role::Property, Role::Parameter] {
+            for attribute in in_role(&model, role) {
+                if let Some(value) = given.get(&attribute.name) {
+                    self.assign(&mut resource, attribute, value, at)?;
+                }
+            }
+        }
+        let meta = self.meta(Some(&resource.ty), at)?;
+        for name in given.keys() {
+            if model.attributes.contains_key(name) || metaparameters::NAMES.contains(&name.as_str())
+            {
+                continue;
+            }
+            if resource.ty.behaviour.open() {
+                resource
+                    .parameters
+                    .insert(name.clone(), given[name].clone());
+            } else {
+                return Err(unknown_attribute(&model, name));
+            }
+        }
+        let audited = self.audited(&resource, &meta);
+        let names: Vec<String> = namevalues(&resource);
+        let name = names.first().cloned().unwrap_or_default();
+        for role in [Role::Namevar, Role::Property, Role::Parameter] {
+            for attribute in in_role(&model, role) {
+                if resource.parameters.contains_key(&attribute.name)
+                    || resource.properties.contains_key(&attribute.name)
+                {
+                    continue;
+                }
+                let managed = is_managed(&resource);
+                let Some(default) = resource.ty.behaviour.default(attribute, &name, managed) else {
+                    continue;
+                };
+                if audited.contains(&attribute.name)
+                    && !self.typing.deviations.take(Deviation::AuditKeepsDefaults)
+                {
+                    continue;
+                }
+                self.assign(&mut resource, attribute, &default, at)?;
+            }
+        }
+        for name in audited {
+            resource.properties.entry(name).or_default();
+        }
+        finish(&mut resource);
+        if let Err(message) = resource.ty.behaviour.validate(&resource) {
+            return Err(Finding::whole(
+                "validation",
+                format!("Validation of {} failed: {message}{at}", declared.reference),
+            ));
+        }
+        self.mark_sensitive(&mut resource);
+        Ok((resource, meta))
+    }
+
+    /// Names that `audit` makes properties of.
+    fn audited(&self, resource: &Resource, meta: &Metaparameters) -> Vec<String> {
+        let model = &resource.ty.model;
+        if meta.audit == ["all"] {
+            return model.properties().map(|one| one.name.clone()).collect();
+        }
+        let property =
+            |name: &&String| model.properties().any(|attribute| attribute.name == **name);
+        meta.audit.iter().filter(property).cloned().collect()
+    }
+
+    /// Model and platform say what canonical attributes are.
+    fn assign_canonical(&mut self, resource: &mut Resource, at: &str) -> Result<(), Finding> {
+        let declared = self.declared;
+        let reference = &declared.reference;
+        let given: Attributes = declared
+            .parameters
+            .iter()
+            .filter(|(name, _)| !metaparameters::NAMES.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        if let Some((name, _)) = given.iter().find(|(_, value)| **value == Value::Undef) {
+            return Err(Finding::attribute(
+                name,
+                format!("Got nil value for {name}"),
+            ));
+        }
+        let model = Arc::clone(&resource.ty.model);
+        let finding = |error: ValueError| {
+            let message = if model.attributes.contains_key(&error.attribute) {
+                format!(
+                    "Parameter {} failed on {reference}: {}{at}",
+                    error.attribute, error.message
+                )
+            } else {
+                format!("no parameter named '{}'", error.attribute)
+            };
+            Finding {
+                summary: Some(format!(
+                    "{reference}: {}: {}",
+                    error.attribute, error.message
+                )),
+                help: error.help,
+                ..Finding::attribute(&error.attribute, message)
+            }
+        };
+        let attributes = model
+            .resolve(reference.title(), &given)
+            .map_err(|errors| {
+                let mut errors = errors.into_iter().map(&finding);
+                let mut first = errors.next().expect("a failure has an error");
+                first.further = errors.collect();
+                first
+            })
+            .and_then(|attributes| {
+                (self.typing.canonicalize)(&model, attributes).map_err(&finding)
+            })?;
+        for (name, value) in attributes {
+            match model.attributes.get(&name).map(|attribute| attribute.role) {
+                Some(Role::Property | Role::InitOnly) => {
+                    let sensitive = matches!(value, Value::Sensitive(_));
+                    resource.properties.insert(
+                        name,
+                        Property {
+                            wanted: Some(vec![value]),
+                            sensitive,
+                        },
+                    );
+                }
+                _ => {
+                    resource.parameters.insert(name, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn assign(
+        &self,
+        resource: &mut Resource,
+        attribute: &AttributeModel,
+        value: &Value,
+        at: &str,
+    ) -> Result<(), Finding> {
+        let name = &attribute.name;
+        let values = resource.ty.behaviour.values();
+        // Resource API types must be told that a value is wrapped, others get what is in it.
+        let value = match values {
+            Values::ResourceApi => value,
+            _ => value.unwrap_sensitive(),
+        };
+        if *value.unwrap_sensitive() == Value::Undef {
+            return Err(Finding::attribute(
+                name,
+                format!("Got nil value for {name}"),
+            ));
+        }
+        let failed = |message: String| {
+            Finding::attribute(
+                name,
+                format!(
+                    "Parameter {name} failed on {}: {message}{at}",
+                    self.declared.reference
+                ),
+            )
+        };
+        let munge = |value: &Value| resource.ty.behaviour.munge(attribute, value);
+        match attribute.role {
+            Role::ReadOnly => Err(failed(format!(
+                "Attempting to set `{name}` read_only attribute value to `{}`",
+                value.ruby_to_s()
+            ))),
+            Role::Property | Role::InitOnly => {
+                let wanted = match (values, value) {
+                    (Values::Classic, Value::List(items)) => {
+                        items.iter().map(munge).collect::<Result<Vec<_>, _>>()
+                    }
+                    _ => munge(value).map(|value| vec![value]),
+                };
+                let property = Property {
+                    wanted: Some(wanted.map_err(failed)?),
+                    sensitive: matches!(value, Value::Sensitive(_)),
+                };
+                resource.properties.insert(name.clone(), property);
+                Ok(())
+            }
+            Role::Namevar | Role::Parameter => {
+                let value = munge(value).map_err(failed)?;
+                resource.parameters.insert(name.clone(), value);
+                Ok(())
+            }
+        }
+    }
+
+    /// Marks what the compiler named as sensitive (section 2, *Sensitive marking*).
+    fn mark_sensitive(&mut self, resource: &mut Resource) {
+        for name in &self.declared.sensitive {
+            let unable = format!("Unable to mark '{name}' as sensitive: ");
+            match resource.properties.get_mut(name) {
+                Some(property) if property.wanted.is_some() => {
+                    property.sensitive = true;
+                    continue;
+                }
+                _ => {}
+            }
+            let (level, why) = match resource.ty.model.attributes.get(name) {
+                Some(attribute) if matches!(attribute.role, Role::Property | Role::InitOnly) => (
+                    Level::Warning,
+                    "the property itself was not assigned a value.".to_owned(),
+                ),
+                Some(_) => (
+                    Level::Warning,
+                    format!(
+                        "{name} is a parameter and not a property, and cannot be automatically redacted."
+                    ),
+                ),
+                None => (
+                    Level::Err,
+                    format!(
+                        "the property itself is not defined on {}.",
+                        self.declared.reference
+                    ),
+                ),
+            };
+            self.messages.push((level, unable + &why));
+        }
+    }
+}
+
+/// The catalog's parameters over what the title says.
+fn given(resource: &Resource, declared: &Declared) -> Result<Attributes, Finding> {
+    let model = &resource.ty.model;
+    let title = declared.reference.title();
+    let mut given = model.names(title);
+    if !model.titles.is_empty() && given.is_empty() {
+        return Err(Finding::whole(
+            "title",
+            format!("No set of title patterns matched the title \"{title}\"."),
+        ));
+    }
+    for (name, value) in &declared.parameters {
+        given.insert(name.clone(), value.clone());
+    }
+    Ok(given)
+}
+
+fn in_role(model: &TypeModel, role: Role) -> impl Iterator<Item = &AttributeModel> {
+    model.attributes.values().filter(move |attribute| {
+        attribute.role == role
+            || (role == Role::Property && attribute.role == Role::InitOnly)
+            || (role == Role::Parameter && attribute.role == Role::ReadOnly)
+    })
+}
+
+fn unknown_attribute(model: &TypeModel, name: &str) -> Finding {
+    let known = model.attributes.keys().map(String::as_str);
+    Finding {
+        summary: Some(format!("{} has no attribute `{name}`", model.name)),
+        help: switchtender_devices::diagnostic::nearest(name, known)
+            .map(|known| format!("did you mean `{known}`?")),
+        ..Finding::attribute(name, format!("no parameter named '{name}'"))
+    }
+}
+
+fn is_managed(resource: &Resource) -> bool {
+    resource
+        .properties
+        .keys()
+        .any(|name| !matches!(resource.wanted(name), None | Some(Value::Bool(false))))
+}
+
+fn namevalues(resource: &Resource) -> Vec<String> {
+    let names: Attributes = resource
+        .ty
+        .model
+        .namevars()
+        .filter_map(|name| Some((name.to_owned(), resource.parameters.get(name)?.clone())))
+        .collect();
+    sorted_names(&names)
+}
+
+/// Names known, properties in definition order.
+fn finish(resource: &mut Resource) {
+    resource.names = namevalues(resource);
+    let model = Arc::clone(&resource.ty.model);
+    resource
+        .properties
+        .sort_by_cached_key(|name, _| model.attributes.get_index_of(name));
+}
+
+fn own_tags(
+    tags: &mut Vec<Arc<str>>,
+    reference: &ResourceRef,
+    intern: &mut impl FnMut(&str) -> Arc<str>,
+) {
+    add_tag(tags, reference.type_name(), intern);
+    if valid_tag(reference.title()) {
+        add_tag(tags, reference.title(), intern);
+    }
+}
+
+/// A resource that another one makes, not yet in the catalog.
+pub(crate) fn made(
+    new: &NewResource,
+    ty: ResourceType,
+    typing: &Typing,
+    resources: &mut Resources,
+) -> Result<NewNode, String> {
+    let declared = Declared {
+        reference: ResourceRef::new(&new.type_name, &new.title),
+        kind: Kind::Compilable,
+        tags: Vec::new(),
+        place: None,
+        exported: false,
+        parameters: new.parameters.clone(),
+        sensitive: Vec::new(),
+    };
+    let mut converting = Converting {
+        declared: &declared,
+        typing,
+        resources,
+        messages: Vec::new(),
+    };
+    let mut node = converting
+        .node(Some(ty))
+        .map_err(|finding| finding.message)?;
+    let mut tags = Vec::new();
+    own_tags(&mut tags, &node.reference, &mut |tag| {
+        resources.intern_tag(tag)
+    });
+    for tag in node.tags {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    node.tags = tags;
+    Ok(node)
+}
+
+/// Resources that every run has: schedules, if wanted, and the file bucket (step 8).
+fn add_defaults(resources: &mut Resources, typing: &Typing) {
+    const SCHEDULES: [(&str, &str, i64); 6] = [
+        ("puppet", "hourly", 2),
+        ("hourly", "hourly", 1),
+        ("daily", "daily", 1),
+        ("weekly", "weekly", 1),
+        ("monthly", "monthly", 1),
+        ("never", "never", 1),
+    ];
+    let mut defaults = Vec::new();
+    if typing.default_schedules {
+        for (title, period, repeat) in SCHEDULES {
+            let parameters = [
+                ("period".to_owned(), Value::from(period)),
+                ("repeat".to_owned(), repeat.into()),
+            ];
+            defaults.push(NewResource {
+                type_name: "schedule".to_owned(),
+                title: title.to_owned(),
+                parameters: parameters.into_iter().collect(),
+            });
+        }
+    }
+    defaults.push(NewResource {
+        type_name: "filebucket".to_owned(),
+        title: "puppet".to_owned(),
+        parameters: Attributes::new(),
+    });
+    for new in defaults {
+        let Some(ty) = typing
+            .types
+            .find(&new.type_name)
+            .or_else(|| types::built_in().remove(new.type_name.as_str()))
+        else {
+            continue;
+        };
+        let node = made(&new, ty, typing, resources).expect("the defaults are valid");
+        if resources.find(&node.reference).is_none() {
+            let id = resources
+                .add(node)
+                .unwrap_or_else(|_| unreachable!("the name is free and there is no alias"));
+            resources.nodes[id.index()].is_default = true;
+        }
+    }
+}
+
+/// Every reference of a relationship must lead somewhere (step 9).
+fn check_relations(catalog: &Catalog, resources: &Resources) -> Result<(), LoadError> {
+    let mut findings = Findings::new(&catalog.source);
+    for (index, id) in resources.order().iter().enumerate() {
+        let node = resources.node(*id);
+        for (relation, other) in &node.meta.relations {
+            if resources.find(other).is_some() {
+                continue;
+            }
+            let what = if relation.inward() {
+                "dependency"
+            } else {
+                "dependent"
+            };
+            let name = super::resource::Relation::ALL
+                .iter()
+                .find(|(known, _)| known == relation)
+                .map_or("", |(_, name)| name);
+            let diagnostic = Diagnostic::error(
+                "missing-reference",
+                format!(
+                    "{}: {name} names {other}, which is not in the catalog",
+                    node.reference
+                ),
+            )
+            .in_manifest(node.place.clone());
+            findings.add(
+                diagnostic,
+                format!(
+                    "Could not find {what} {other} for {}{}",
+                    node.reference,
+                    position(node.place.as_ref())
+                ),
+                vec![
+                    "resources".into(),
+                    index.into(),
+                    "parameters".into(),
+                    name.into(),
+                ],
+            );
+        }
+    }
+    findings.finish()
+}

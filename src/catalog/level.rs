@@ -1,0 +1,56 @@
+//! Levels of messages, as Puppet names and orders them (`docs/transaction.md`, section 17).
+
+use std::fmt;
+
+/// How much a message matters; rising.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Err,
+    Alert,
+    Emerg,
+    Crit,
+}
+
+impl Level {
+    const NAMES: [(&'static str, Level); 9] = [
+        ("debug", Level::Debug),
+        ("info", Level::Info),
+        ("notice", Level::Notice),
+        ("warning", Level::Warning),
+        ("err", Level::Err),
+        ("alert", Level::Alert),
+        ("emerg", Level::Emerg),
+        ("crit", Level::Crit),
+        ("verbose", Level::Info),
+    ];
+
+    /// The level of a name; `verbose` is `info`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, level)| *level)
+    }
+
+    /// The names that `loglevel` takes.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMES.iter().map(|(name, _)| *name)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES
+            .iter()
+            .find(|(_, level)| level == self)
+            .map_or("", |(name, _)| name);
+        f.write_str(name)
+    }
+}

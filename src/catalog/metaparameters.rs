@@ -1,0 +1,148 @@
+//! Attributes that every resource has (`docs/transaction.md`, section 15).
+
+use std::sync::Arc;
+
+use switchtender_devices::value::{Attributes, Value};
+
+use super::Level;
+use super::load::texts;
+use super::resource::{Metaparameters, Relation};
+use super::resource_ref::ResourceRef;
+
+/// All metaparameters, in the order in which Puppet assigns them.
+pub(super) const NAMES: [&str; 12] = [
+    "noop",
+    "schedule",
+    "audit",
+    "loglevel",
+    "alias",
+    "tag",
+    "require",
+    "subscribe",
+    "before",
+    "notify",
+    "stage",
+    "provider",
+];
+
+/// A metaparameter's value that is wrong, in Puppet's words.
+pub(super) struct BadMetaparameter {
+    pub name: &'static str,
+    pub message: String,
+    /// The message carries the position itself.
+    pub positioned: bool,
+}
+
+/// Reads the metaparameters among a resource's parameters. `attribute` says whether the type has an
+/// attribute of a name, for `audit`.
+pub(super) fn read(
+    parameters: &Attributes,
+    reference: &ResourceRef,
+    attribute: impl Fn(&str) -> bool,
+) -> Result<Metaparameters, BadMetaparameter> {
+    let mut meta = Metaparameters::default();
+    for name in NAMES {
+        let Some(value) = parameters.get(name).map(Value::unwrap_sensitive) else {
+            continue;
+        };
+        let bad = |message: String| BadMetaparameter {
+            name,
+            message,
+            positioned: false,
+        };
+        match name {
+            "noop" => {
+                meta.noop = Some(match value.ruby_to_s().as_str() {
+                    "true" => true,
+                    "false" => false,
+                    _ => {
+                        return Err(bad(format!(
+                            "Invalid value {}. Valid values are true, false.",
+                            value.inspect()
+                        )));
+                    }
+                });
+            }
+            "schedule" => meta.schedule = Some(value.ruby_to_s()),
+            "audit" => {
+                meta.audit = texts(value);
+                if meta.audit != ["all"]
+                    && let Some(unknown) = meta.audit.iter().find(|name| !attribute(name))
+                {
+                    return Err(bad(format!(
+                        "Cannot audit {unknown}: not a valid attribute for {reference}"
+                    )));
+                }
+            }
+            "loglevel" => {
+                meta.level = Some(Level::parse(&value.ruby_to_s()).ok_or_else(|| {
+                    let names: Vec<&str> = Level::names().collect();
+                    bad(format!(
+                        "Invalid value {}. Valid values are {}.",
+                        value.inspect(),
+                        names.join(", ")
+                    ))
+                })?);
+            }
+            "alias" => meta.aliases = texts(value),
+            "tag" => {
+                meta.tags = texts(value);
+                if let Some(tag) = meta.tags.iter().find(|tag| !valid_tag(tag)) {
+                    return Err(BadMetaparameter {
+                        positioned: true,
+                        ..bad(format!("Invalid tag '{tag}'"))
+                    });
+                }
+            }
+            "stage" | "provider" => {}
+            _ => {
+                let (relation, _) = Relation::ALL
+                    .into_iter()
+                    .find(|(_, known)| *known == name)
+                    .expect("all other metaparameters are handled above");
+                let mut texts = Vec::new();
+                flatten(value, &mut texts);
+                for text in texts {
+                    let other =
+                        ResourceRef::parse(&text).map_err(|error| bad(error.to_string()))?;
+                    meta.relations.push((relation, other));
+                }
+            }
+        }
+    }
+    Ok(meta)
+}
+
+fn flatten(value: &Value, out: &mut Vec<String>) {
+    match value {
+        Value::List(items) => items.iter().for_each(|item| flatten(item, out)),
+        other => out.push(other.ruby_to_s()),
+    }
+}
+
+/// Letters, digits and `_` first, then also `:`, `.` and `-` (section 13).
+pub(super) fn valid_tag(tag: &str) -> bool {
+    let mut chars = tag.chars();
+    chars
+        .next()
+        .is_some_and(|first| first.is_alphanumeric() || first == '_')
+        && chars.all(|c| c.is_alphanumeric() || "_:.-".contains(c))
+}
+
+/// Adds a tag as Puppet keeps it: in lower case, with the segments of a qualified name.
+pub(super) fn add_tag(
+    tags: &mut Vec<Arc<str>>,
+    tag: &str,
+    intern: &mut impl FnMut(&str) -> Arc<str>,
+) {
+    let tag = tag.to_lowercase();
+    let mut add = |tag: &str| {
+        if !tags.iter().any(|known| **known == *tag) {
+            tags.push(intern(tag));
+        }
+    };
+    add(&tag);
+    if tag.contains("::") {
+        tag.split("::").for_each(&mut add);
+    }
+}

@@ -1,0 +1,371 @@
+//! The typed resources of a catalog: found by name, contained in containers, in order.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::Place;
+use switchtender_devices::value::{Attributes, Value};
+
+use super::Level;
+use super::load::{Catalog, Version, alias_collision, position};
+use super::resource::{Metaparameters, Node, NodeId, Resource};
+use super::resource_ref::ResourceRef;
+use super::types::ResourceType;
+
+/// A catalog that can be applied.
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    pub(crate) nodes: Vec<Node>,
+    /// The resource list: the catalog's order, generated resources beside their makers.
+    order: Vec<NodeId>,
+    contents: HashMap<NodeId, Vec<NodeId>>,
+    table: HashMap<Key, NodeId>,
+    tags: HashMap<Box<str>, Arc<str>>,
+    /// Messages from loading, in order.
+    pub messages: Vec<(Level, NodeId, String)>,
+    pub version: Option<Version>,
+    pub name: String,
+    pub environment: Option<String>,
+    pub code_id: Option<String>,
+    pub catalog_uuid: Option<String>,
+    pub classes: Vec<String>,
+}
+
+/// Type and title, or type and namevar values.
+type Key = (Arc<str>, Box<str>);
+
+/// Two resources under one name, in Puppet's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Collision {
+    pub message: String,
+    pub duplicate: bool,
+}
+
+impl Resources {
+    /// No resources yet, but all else that a catalog says.
+    pub(super) fn of(catalog: &Catalog) -> Self {
+        Self {
+            version: catalog.version.clone(),
+            name: catalog.name.clone(),
+            environment: catalog.environment.clone(),
+            code_id: catalog.code_id.clone(),
+            catalog_uuid: catalog.catalog_uuid.clone(),
+            classes: catalog.classes.clone(),
+            ..Self::default()
+        }
+    }
+
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The resource at a node; `None` for containers.
+    pub fn resource(&self, id: NodeId) -> Option<&Resource> {
+        self.nodes[id.index()].resource.as_deref()
+    }
+
+    /// Every node in the order of the resource list.
+    pub fn order(&self) -> &[NodeId] {
+        &self.order
+    }
+
+    /// Every node in the order in which they were added.
+    pub fn added(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len()).map(node_id)
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub fn contents(&self, container: NodeId) -> &[NodeId] {
+        self.contents.get(&container).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn container_of(&self, id: NodeId) -> Option<NodeId> {
+        self.nodes[id.index()].container
+    }
+
+    /// A resource by reference, alias or namevar value.
+    pub fn find(&self, reference: &ResourceRef) -> Option<NodeId> {
+        let key = (
+            Arc::clone(reference.shared_type()),
+            Box::from(reference.title()),
+        );
+        if let Some(found) = self.table.get(&key) {
+            return Some(*found);
+        }
+        // A title of a type with several namevars names the resource with these values.
+        let sample = self.sample(reference.type_name())?;
+        let names = sample.model.names(reference.title());
+        (names.len() > 1).then(|| {
+            let key = (
+                Arc::clone(reference.shared_type()),
+                joined(&sorted_names(&names)),
+            );
+            self.table.get(&key).copied()
+        })?
+    }
+
+    /// A resource by the lower-case name of its type and a title, alias or namevar value.
+    pub fn find_by_name(&self, model_name: &str, name: &str) -> Option<NodeId> {
+        self.find(&ResourceRef::new(model_name, name))
+    }
+
+    /// The resource of a type with these namevar values.
+    pub(crate) fn find_instance(&self, model_name: &str, names: &Attributes) -> Option<NodeId> {
+        let reference = ResourceRef::new(model_name, "");
+        let key = (
+            Arc::clone(reference.shared_type()),
+            joined(&sorted_names(names)),
+        );
+        self.table.get(&key).copied()
+    }
+
+    fn sample(&self, type_name: &str) -> Option<&ResourceType> {
+        // Only types with title patterns come here, and there are few of those in a catalog.
+        self.nodes
+            .iter()
+            .filter_map(|node| node.resource.as_ref())
+            .find(|resource| {
+                !resource.ty.model.titles.is_empty() && resource.reference.type_name() == type_name
+            })
+            .map(|resource| &resource.ty)
+    }
+
+    pub(crate) fn intern_tag(&mut self, tag: &str) -> Arc<str> {
+        if let Some(known) = self.tags.get(tag) {
+            return Arc::clone(known);
+        }
+        let shared: Arc<str> = tag.into();
+        self.tags.insert(tag.into(), Arc::clone(&shared));
+        shared
+    }
+
+    /// Adds a node to the end of the list and registers its names.
+    pub(crate) fn add(&mut self, node: NewNode) -> Result<NodeId, Collision> {
+        let id = node_id(self.nodes.len());
+        let key = (
+            Arc::clone(node.reference.shared_type()),
+            Box::from(node.reference.title()),
+        );
+        if let Some(&existing) = self.table.get(&key) {
+            return Err(self.duplicate(&node, existing));
+        }
+        let aliases = self.alias_keys(&node, id)?;
+        self.table.insert(key, id);
+        for key in aliases {
+            self.table.insert(key, id);
+        }
+        self.order.push(id);
+        self.nodes.push(Node {
+            path: Arc::from([]),
+            reference: node.reference,
+            place: node.place,
+            tags: node.tags,
+            meta: node.meta,
+            resource: node.resource.map(Arc::new),
+            container: None,
+            is_default: false,
+        });
+        Ok(id)
+    }
+
+    fn duplicate(&self, node: &NewNode, existing: NodeId) -> Collision {
+        let at = position(self.node(existing).place.as_ref());
+        let at = if at.is_empty() {
+            at
+        } else {
+            format!(" at{at}")
+        };
+        Collision {
+            message: format!(
+                "Duplicate declaration: {} is already declared{at}; cannot redeclare{}",
+                node.reference,
+                position(node.place.as_ref())
+            ),
+            duplicate: true,
+        }
+    }
+
+    /// Explicit aliases, then the namevar values where they are not the title.
+    fn alias_keys(&self, node: &NewNode, id: NodeId) -> Result<Vec<Key>, Collision> {
+        let mut keys = Vec::new();
+        let mut claim = |values: &[Value], shown: String| {
+            let texts: Vec<String> = values.iter().map(Value::ruby_to_s).collect();
+            let key = (Arc::clone(node.reference.shared_type()), joined(&texts));
+            match self.table.get(&key) {
+                Some(existing) if *existing != id => Err(Collision {
+                    message: alias_collision(
+                        &node.reference,
+                        &shown,
+                        values,
+                        node.place.as_ref(),
+                        self.node(*existing).place.as_ref(),
+                    ),
+                    duplicate: false,
+                }),
+                _ => {
+                    keys.push(key);
+                    Ok(())
+                }
+            }
+        };
+        for alias in &node.meta.aliases {
+            if *alias != node.reference.title() {
+                let value = Value::string(alias);
+                claim(std::slice::from_ref(&value), value.inspect())?;
+            }
+        }
+        if let Some(resource) = &node.resource {
+            let names: Vec<Value> = resource.names.iter().map(Value::string).collect();
+            if names.len() > 1 || resource.name() != node.reference.title() {
+                let shown = Value::List(names.clone()).inspect();
+                claim(&names, shown)?;
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Moves the newest node to the place right after another one.
+    pub(crate) fn move_after(&mut self, id: NodeId, other: NodeId) {
+        let last = self.order.pop().expect("the node was just added");
+        debug_assert_eq!(last, id);
+        let at = self
+            .order
+            .iter()
+            .position(|known| *known == other)
+            .map_or(self.order.len(), |at| at + 1);
+        self.order.insert(at, id);
+    }
+
+    pub(crate) fn contain(&mut self, container: NodeId, content: NodeId) {
+        self.contents.entry(container).or_default().push(content);
+        self.nodes[content.index()]
+            .container
+            .get_or_insert(container);
+    }
+
+    /// Works out the path of every node. A container that contains itself is returned.
+    pub(crate) fn build_paths(&mut self) -> Result<(), NodeId> {
+        for id in self.added() {
+            let mut chain = Vec::new();
+            let mut next = Some(id);
+            let mut known: Option<Arc<[Arc<str>]>> = None;
+            while let Some(at) = next {
+                let node = self.node(at);
+                if !node.path.is_empty() {
+                    known = Some(Arc::clone(&node.path));
+                    break;
+                }
+                if chain.len() > self.nodes.len() {
+                    return Err(id);
+                }
+                chain.push(at);
+                next = node.container;
+            }
+            for at in chain.into_iter().rev() {
+                let step = self.step(at);
+                let path: Arc<[Arc<str>]> = known
+                    .iter()
+                    .flat_map(|path| path.iter().cloned())
+                    .chain([step])
+                    .collect();
+                self.nodes[at.index()].path = Arc::clone(&path);
+                known = Some(path);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn build_path(&mut self, id: NodeId) {
+        let step = self.step(id);
+        let path = self
+            .container_of(id)
+            .map(|container| Arc::clone(&self.node(container).path))
+            .iter()
+            .flat_map(|path| path.iter().cloned())
+            .chain([step])
+            .collect();
+        self.nodes[id.index()].path = path;
+    }
+
+    /// Freezes the path of a node without its containers.
+    pub(crate) fn cut_path(&mut self, id: NodeId) {
+        self.nodes[id.index()].path = Arc::from([self.step(id)]);
+    }
+
+    fn step(&self, id: NodeId) -> Arc<str> {
+        let reference = &self.node(id).reference;
+        if reference.is_class() {
+            Arc::clone(reference.shared_title())
+        } else {
+            reference.to_string().into()
+        }
+    }
+
+    /// `classes.txt`: the catalog's classes, one per line.
+    pub fn classes_txt(&self) -> String {
+        self.classes
+            .iter()
+            .map(|class| format!("{class}\n"))
+            .collect()
+    }
+
+    /// `resources.txt`: lower-case references of resources with something wanted of a property.
+    pub fn resources_txt(&self) -> String {
+        self.order
+            .iter()
+            .filter(|id| {
+                self.resource(**id).is_some_and(|resource| {
+                    resource
+                        .properties()
+                        .any(|(_, property)| property.wanted.is_some())
+                })
+            })
+            .map(|id| {
+                let reference = &self.node(*id).reference;
+                format!(
+                    "{}[{}]\n",
+                    reference.model_name(),
+                    reference.title().to_lowercase()
+                )
+            })
+            .collect()
+    }
+}
+
+/// A node before it is in a catalog.
+pub(crate) struct NewNode {
+    pub reference: ResourceRef,
+    pub place: Option<Place>,
+    pub tags: Vec<Arc<str>>,
+    pub meta: Metaparameters,
+    pub resource: Option<Resource>,
+}
+
+pub(crate) fn node_id(index: usize) -> NodeId {
+    NodeId(u32::try_from(index).expect("a catalog has fewer than four thousand million resources"))
+}
+
+/// Values of namevars in the order of their names.
+pub(crate) fn sorted_names(names: &Attributes) -> Vec<String> {
+    let mut names: Vec<(&String, &Value)> = names.iter().collect();
+    names.sort_by_key(|(name, _)| *name);
+    names
+        .into_iter()
+        .map(|(_, value)| value.unwrap_sensitive().ruby_to_s())
+        .collect()
+}
+
+fn joined(values: &[String]) -> Box<str> {
+    match values {
+        [one] => Box::from(one.as_str()),
+        several => several.join("\0").into(),
+    }
+}

@@ -1,0 +1,87 @@
+//! Types that manage the machine an agent runs on. Here they are only told apart from others: they
+//! are never applied, so their attributes are taken as they come.
+
+use std::sync::Arc;
+
+use switchtender_devices::model::{Role, RunsOn};
+
+use super::{ResourceType, TypeBehaviour, Values, small_model};
+
+/// Puppet's own, and those of the modules that come with its agent.
+pub(super) const NAMES: [&str; 21] = [
+    "augeas",
+    "cron",
+    "exec",
+    "file",
+    "filebucket",
+    "group",
+    "host",
+    "mount",
+    "package",
+    "scheduled_task",
+    "selboolean",
+    "selmodule",
+    "service",
+    "ssh_authorized_key",
+    "sshkey",
+    "tidy",
+    "user",
+    "yumrepo",
+    "zfs",
+    "zone",
+    "zpool",
+];
+
+pub(super) fn resource_type(name: &str) -> ResourceType {
+    let namevar = match name {
+        "exec" => "command",
+        "file" | "tidy" => "path",
+        _ => "name",
+    };
+    ResourceType {
+        model: Arc::new(small_model(name, RunsOn::Host, &[(namevar, Role::Namevar)])),
+        behaviour: Arc::new(Open),
+    }
+}
+
+/// A type that takes any attribute.
+#[derive(Debug)]
+pub(super) struct Open;
+
+impl TypeBehaviour for Open {
+    fn values(&self) -> Values {
+        Values::Classic
+    }
+
+    fn open(&self) -> bool {
+        true
+    }
+
+    fn providerless(&self) -> bool {
+        true
+    }
+}
+
+/// A type of which only the name is known.
+#[derive(Debug)]
+pub(super) struct Unknown {
+    pub type_name: String,
+}
+
+impl TypeBehaviour for Unknown {
+    fn values(&self) -> Values {
+        Values::Classic
+    }
+
+    fn open(&self) -> bool {
+        true
+    }
+
+    fn providerless(&self) -> bool {
+        true
+    }
+
+    fn unusable(&self) -> Option<String> {
+        Some(format!("Resource type '{}' was not found", self.type_name))
+    }
+}

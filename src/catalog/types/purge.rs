@@ -1,0 +1,54 @@
+//! `resources`: removes what the catalog does not have (section 6).
+
+use std::sync::Arc;
+
+use switchtender_devices::model::{Role, RunsOn, ValueSpec};
+use switchtender_devices::value::Value;
+
+use super::super::resource::Resource;
+use super::{Generation, ResourceType, TypeBehaviour, Values, small_model};
+
+pub(super) fn resource_type() -> ResourceType {
+    let mut model = small_model(
+        "resources",
+        RunsOn::Host,
+        &[
+            ("name", Role::Namevar),
+            ("purge", Role::Parameter),
+            ("unless_system_user", Role::Parameter),
+            ("unless_uid", Role::Parameter),
+        ],
+    );
+    let purge = &mut model.attributes["purge"];
+    purge.values = ["true", "false", "yes", "no"]
+        .map(|name| ValueSpec::Literal(Value::Symbol(name.to_owned())))
+        .to_vec();
+    purge.default = Some(Value::Symbol("false".to_owned()));
+    ResourceType {
+        model: Arc::new(model),
+        behaviour: Arc::new(Purge),
+    }
+}
+
+#[derive(Debug)]
+struct Purge;
+
+impl TypeBehaviour for Purge {
+    fn values(&self) -> Values {
+        Values::Classic
+    }
+
+    fn providerless(&self) -> bool {
+        true
+    }
+
+    fn generate(&self, resource: &Resource) -> Result<Option<Generation>, String> {
+        let wanted = matches!(
+            resource.parameter("purge").and_then(Value::as_str),
+            Some("true" | "yes")
+        );
+        Ok(wanted.then(|| Generation::Purge {
+            type_name: resource.name().to_lowercase(),
+        }))
+    }
+}

@@ -1,0 +1,19 @@
+//! The relationship graph of a catalog (`docs/transaction.md`, sections 3, 4 and 16).
+//!
+//! [`build`] lists the steps from resources to the graph that is traversed; [`ready`] says what
+//! comes next, [`cycle`] finds what can never come. No I/O, no evaluation.
+
+mod automatic;
+mod build;
+mod containers;
+pub mod cycle;
+pub mod dot;
+mod edges;
+mod manual;
+mod ready;
+mod vertex;
+
+pub use build::{Built, build};
+pub use edges::{EdgeKind, Edges, Link};
+pub use ready::{Key, Ready};
+pub use vertex::{Graph, Vertex, VertexId};

@@ -1,0 +1,118 @@
+//! Automatic edges, which types declare (`docs/transaction.md`, section 3, *Automatic edges*).
+//!
+//! They give way to any direct edge between the two. An indirect path the other way is no reason
+//! to leave one out: it yields a cycle.
+
+use switchtender_devices::model::{AutoKind, AutoRelation, RelationSource};
+use switchtender_devices::value::Value;
+
+use crate::catalog::Resources;
+use crate::catalog::resource::{NodeId, Resource};
+
+use super::edges::{EdgeKind, Edges};
+
+/// Adds them, vertex by vertex, and says so.
+pub(super) fn add(edges: &mut Edges, resources: &Resources) -> Vec<(NodeId, String)> {
+    let mut messages = Vec::new();
+    for id in resources.order() {
+        let Some(resource) = resources.resource(*id) else {
+            continue;
+        };
+        for kind in [
+            AutoKind::Require,
+            AutoKind::Subscribe,
+            AutoKind::Before,
+            AutoKind::Notify,
+        ] {
+            let relations = &resource.model().relations;
+            for relation in relations.iter().filter(|relation| relation.kind == kind) {
+                for name in names(resource, relation) {
+                    if let Some(other) = resources.find_by_name(&relation.target, &name) {
+                        let shown = || resources.node(other).reference.to_string();
+                        if let Some(message) = connect(edges, kind, *id, other, shown) {
+                            messages.push((*id, message));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    messages
+}
+
+/// Adds one edge or leaves it out; the message about it, if there is one.
+fn connect(
+    edges: &mut Edges,
+    kind: AutoKind,
+    this: NodeId,
+    other: NodeId,
+    shown: impl Fn() -> String,
+) -> Option<String> {
+    let (source, target) = match kind {
+        AutoKind::Require | AutoKind::Subscribe => (other, this),
+        AutoKind::Before | AutoKind::Notify => (this, other),
+    };
+    let inward = source == other;
+    let same = edges.has(source.0, target.0);
+    let opposite = edges.has(target.0, source.0);
+    let skipped = || Some(format!("Skipping automatic relationship with {}", shown()));
+    // Outward edges ask the other way round, as Puppet does: what is told differs, not what is
+    // added.
+    match (inward, same, opposite) {
+        (true, true, _) | (false, _, true) => None,
+        (true, false, true) | (false, true, false) => skipped(),
+        _ => {
+            let word = match kind {
+                AutoKind::Require => "autorequire",
+                AutoKind::Subscribe => "autosubscribe",
+                AutoKind::Before => "autobefore",
+                AutoKind::Notify => "autonotify",
+            };
+            let edge = match kind {
+                AutoKind::Require | AutoKind::Before => EdgeKind::Automatic,
+                AutoKind::Subscribe | AutoKind::Notify => EdgeKind::Refresh,
+            };
+            edges.add(source.0, target.0, edge);
+            Some(format!("Adding {word} relationship with {}", shown()))
+        }
+    }
+}
+
+fn names(resource: &Resource, relation: &AutoRelation) -> Vec<String> {
+    match &relation.from {
+        RelationSource::Fixed(names) => names.clone(),
+        RelationSource::Attribute(path) => {
+            let (attribute, field) = match path.split_once('.') {
+                Some((attribute, field)) => (attribute, Some(field)),
+                None => (path.as_str(), None),
+            };
+            let mut names = Vec::new();
+            if let Some(value) = resource.value(attribute) {
+                collect(value.unwrap_sensitive(), field, &mut names);
+            }
+            names
+        }
+        RelationSource::Partition(attribute) => resource
+            .value(attribute)
+            .as_ref()
+            .and_then(Value::as_str)
+            .and_then(|path| path.strip_prefix('/')?.split_once('/'))
+            .map(|(partition, _)| partition.to_owned())
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn collect(value: &Value, field: Option<&str>, names: &mut Vec<String>) {
+    match (value, field) {
+        (Value::List(items), _) => items.iter().for_each(|item| collect(item, field, names)),
+        (Value::Undef | Value::Absent, _) => {}
+        (value @ Value::Hash(_), Some(field)) => {
+            if let Some(inner) = value.get(field) {
+                collect(inner, None, names);
+            }
+        }
+        (value, None) => names.push(value.ruby_to_s()),
+        (_, Some(_)) => {}
+    }
+}

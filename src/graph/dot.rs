@@ -1,0 +1,120 @@
+//! Graphs as `.dot` files (`docs/transaction.md`, section 16).
+
+use std::fmt::Write;
+
+use crate::catalog::Resources;
+
+use super::cycle::{self, Cycle};
+use super::edges::Edges;
+use super::vertex::{Graph, VertexId};
+
+/// How many walks are drawn of a cycle.
+const WALKS_PER_CYCLE: usize = 10;
+
+/// `resources.dot`: what contains what.
+pub fn resources(resources: &Resources) -> String {
+    let mut dot = Dot::new("Resources");
+    for id in resources.order() {
+        dot.vertex(&resources.node(*id).reference.to_string());
+    }
+    for id in resources.order() {
+        for content in resources.contents(*id) {
+            dot.edge(
+                &resources.node(*id).reference.to_string(),
+                &resources.node(*content).reference.to_string(),
+            );
+        }
+    }
+    dot.finish()
+}
+
+/// `relationships.dot`: what depends on what, containers as themselves.
+pub fn relationships(edges: &Edges, resources: &Resources) -> String {
+    let mut dot = Dot::new("Relationships");
+    let name = |id: u32| {
+        resources
+            .node(crate::catalog::resource::NodeId(id))
+            .reference
+            .to_string()
+    };
+    for id in resources.order() {
+        dot.vertex(&name(id.0));
+    }
+    for id in resources.order() {
+        for link in edges.out(id.0) {
+            for _ in link.kinds() {
+                dot.edge(&name(id.0), &name(link.target));
+            }
+        }
+    }
+    dot.finish()
+}
+
+/// `expanded_relationships.dot`: the graph that is traversed.
+pub fn expanded(graph: &Graph, resources: &Resources) -> String {
+    let mut dot = Dot::new("Expanded_relationships");
+    let name = |id: VertexId| graph.vertex(id).reference(resources);
+    for id in graph.ids() {
+        dot.vertex(&name(id));
+    }
+    for id in graph.ids() {
+        for link in graph.edges.out(id.0) {
+            for _ in link.kinds() {
+                dot.edge(&name(id), &name(VertexId(link.target)));
+            }
+        }
+    }
+    dot.finish()
+}
+
+/// `cycles.dot`: some walks around each cycle.
+pub fn cycles(cycles: &[Cycle], graph: &Graph, resources: &Resources) -> String {
+    let mut dot = Dot::new("Resource_Cycles");
+    for cycle in cycles {
+        for walk in cycle::walks(graph, cycle, WALKS_PER_CYCLE) {
+            let names: Vec<String> = walk
+                .iter()
+                .map(|id| graph.vertex(*id).reference(resources))
+                .collect();
+            for pair in names.windows(2) {
+                dot.edge(&pair[0], &pair[1]);
+            }
+        }
+    }
+    dot.finish()
+}
+
+struct Dot(String);
+
+impl Dot {
+    fn new(name: &str) -> Self {
+        Self(format!("digraph {name} {{\n    label = \"{name}\"\n"))
+    }
+
+    fn vertex(&mut self, name: &str) {
+        let name = escape(name);
+        writeln!(
+            self.0,
+            "    \"{name}\" [\n        fontsize = 8,\n        label = \"{name}\"\n    ]\n"
+        )
+        .expect("a string takes all text");
+    }
+
+    fn edge(&mut self, source: &str, target: &str) {
+        writeln!(
+            self.0,
+            "    \"{}\" -> \"{}\" [\n        fontsize = 8\n    ]\n",
+            escape(source),
+            escape(target)
+        )
+        .expect("a string takes all text");
+    }
+
+    fn finish(self) -> String {
+        self.0 + "}\n"
+    }
+}
+
+fn escape(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"")
+}

@@ -1,0 +1,110 @@
+//! What is evaluated next (`docs/transaction.md`, section 4): of the vertices whose predecessors
+//! are all done, the one with the lowest key.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::vertex::{Graph, VertexId};
+
+/// A place in the order of the catalog. Resources made while their maker is evaluated have keys
+/// between the maker's and the next.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    position: usize,
+    nested: Vec<u32>,
+}
+
+impl Key {
+    pub fn at(position: usize) -> Self {
+        Self {
+            position,
+            nested: Vec::new(),
+        }
+    }
+
+    /// The key of the `number`th thing made by the owner of this key.
+    pub(crate) fn inside(&self, number: u32) -> Self {
+        let mut nested = self.nested.clone();
+        nested.push(number);
+        Self {
+            position: self.position,
+            nested,
+        }
+    }
+}
+
+/// The vertices that can be evaluated, and what the others wait for.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// Distinct predecessors that are not done.
+    blockers: Vec<u32>,
+    done: Vec<bool>,
+    heap: BinaryHeap<Reverse<(Key, VertexId)>>,
+}
+
+impl Ready {
+    pub fn new(graph: &Graph) -> Self {
+        let mut ready = Self {
+            blockers: Vec::with_capacity(graph.len()),
+            done: vec![false; graph.len()],
+            heap: BinaryHeap::new(),
+        };
+        for id in graph.ids() {
+            let count = graph.edges.incoming(id.0).len();
+            ready
+                .blockers
+                .push(u32::try_from(count).expect("there are fewer edges than this"));
+            if count == 0 {
+                ready.enqueue(graph, id);
+            }
+        }
+        ready
+    }
+
+    pub fn enqueue(&mut self, graph: &Graph, id: VertexId) {
+        self.heap
+            .push(Reverse((graph.keys[id.index()].clone(), id)));
+    }
+
+    pub fn next(&mut self) -> Option<VertexId> {
+        self.heap.pop().map(|Reverse((_, id))| id)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    pub fn is_done(&self, id: VertexId) -> bool {
+        self.done.get(id.index()).copied().unwrap_or(false)
+    }
+
+    /// A vertex is done: what waited for nothing else becomes ready.
+    pub fn finish(&mut self, graph: &Graph, id: VertexId) {
+        self.done[id.index()] = true;
+        for link in graph.edges.out(id.0) {
+            let target = VertexId(link.target);
+            let blockers = &mut self.blockers[target.index()];
+            if *blockers > 0 {
+                *blockers -= 1;
+                if *blockers == 0 {
+                    self.enqueue(graph, target);
+                }
+            }
+        }
+    }
+
+    /// Counts anew what these vertices wait for, after edges were added or moved.
+    pub fn recount(&mut self, graph: &Graph, vertices: impl IntoIterator<Item = VertexId>) {
+        self.blockers.resize(graph.len(), 0);
+        self.done.resize(graph.len(), false);
+        for id in vertices {
+            let open = graph
+                .edges
+                .incoming(id.0)
+                .iter()
+                .filter(|source| !self.done[**source as usize])
+                .count();
+            self.blockers[id.index()] = u32::try_from(open).expect("as above");
+        }
+    }
+}

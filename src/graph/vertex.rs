@@ -1,0 +1,136 @@
+//! Vertices of the graph that is traversed.
+
+use crate::catalog::resource::NodeId;
+use crate::catalog::{ResourceRef, Resources};
+
+use super::edges::Edges;
+use super::ready::Key;
+
+/// Index of a vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VertexId(pub(crate) u32);
+
+impl VertexId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) fn at(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a graph has fewer than four thousand million vertices"))
+    }
+}
+
+/// A resource, or one of the markers that containers are replaced by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Vertex {
+    Resource(NodeId),
+    /// Before everything in the container.
+    Admissible(NodeId),
+    /// After everything in the container.
+    Completed(NodeId),
+    /// After the resources that this one made while it was evaluated.
+    Sentinel(NodeId),
+}
+
+impl Vertex {
+    pub fn node(self) -> NodeId {
+        match self {
+            Vertex::Resource(node)
+            | Vertex::Admissible(node)
+            | Vertex::Completed(node)
+            | Vertex::Sentinel(node) => node,
+        }
+    }
+
+    pub fn is_marker(self) -> bool {
+        !matches!(self, Vertex::Resource(_))
+    }
+
+    /// Whether events entering it leave its container again.
+    pub fn completes(self) -> bool {
+        matches!(self, Vertex::Completed(_) | Vertex::Sentinel(_))
+    }
+
+    /// The name in messages: a marker has that of its container.
+    pub fn shown(self, resources: &Resources) -> String {
+        let reference = &resources.node(self.node()).reference;
+        match self {
+            Vertex::Sentinel(_) => reference.title().to_owned(),
+            _ => reference.to_string(),
+        }
+    }
+
+    /// The name in graphs: `Whit[Admissible_class[Foo]]` for a marker.
+    pub fn reference(self, resources: &Resources) -> String {
+        let reference = &resources.node(self.node()).reference;
+        let marker = |word: &str, reference: &ResourceRef| {
+            let type_name = reference.type_name();
+            format!(
+                "Whit[{word}_{}[{}]]",
+                type_name.to_lowercase(),
+                reference.title()
+            )
+        };
+        match self {
+            Vertex::Resource(_) => reference.to_string(),
+            Vertex::Admissible(_) => marker("Admissible", reference),
+            Vertex::Completed(_) => marker("Completed", reference),
+            Vertex::Sentinel(_) => format!("Whit[Completed_{}]", reference.title()),
+        }
+    }
+}
+
+/// The graph that is traversed.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    pub vertices: Vec<Vertex>,
+    pub keys: Vec<Key>,
+    pub edges: Edges,
+    /// The vertex that edges into a node enter, and the one that edges out of it leave.
+    pub(super) ends: Vec<Option<(VertexId, VertexId)>>,
+}
+
+impl Graph {
+    pub fn vertex(&self, id: VertexId) -> Vertex {
+        self.vertices[id.index()]
+    }
+
+    pub fn len(&self) -> usize {
+        self.vertices.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.vertices.is_empty()
+    }
+
+    /// The vertices of a node: where edges enter it, and where they leave it.
+    pub fn ends(&self, node: NodeId) -> Option<(VertexId, VertexId)> {
+        self.ends.get(node.index()).copied().flatten()
+    }
+
+    pub(crate) fn add_vertex(&mut self, vertex: Vertex, key: Key) -> VertexId {
+        let id = VertexId::at(self.vertices.len());
+        self.vertices.push(vertex);
+        self.keys.push(key);
+        self.edges.grow(self.vertices.len());
+        let node = vertex.node().index();
+        if self.ends.len() <= node {
+            self.ends.resize(node + 1, None);
+        }
+        match vertex {
+            Vertex::Resource(_) => self.ends[node] = Some((id, id)),
+            Vertex::Admissible(_) => self.ends[node] = Some((id, id)),
+            Vertex::Completed(_) => {
+                if let Some(ends) = &mut self.ends[node] {
+                    ends.1 = id;
+                }
+            }
+            Vertex::Sentinel(_) => {}
+        }
+        id
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = VertexId> + use<> {
+        (0..self.vertices.len()).map(VertexId::at)
+    }
+}
