@@ -5,9 +5,12 @@
 pub mod catalog;
 pub mod cli;
 pub mod clock;
+pub mod deviations;
 pub mod diagnostic;
 pub mod fleet;
+pub mod graph;
 pub mod inventory;
 pub mod route;
 pub mod store;
 pub mod telemetry;
+pub mod transaction;

@@ -1,0 +1,227 @@
+//! Synchronizing one resource: read, compare, change, audit, remember (`docs/transaction.md`,
+//! section 9).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use switchtender_devices::change::Wanted;
+use switchtender_devices::model::Role;
+use switchtender_devices::provider::ProviderError;
+use switchtender_devices::value::{Attributes, Value};
+
+use crate::catalog::Level;
+use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::types::Values;
+use crate::deviations::Deviation;
+use crate::graph::VertexId;
+
+use super::event::{Event, EventStatus};
+use super::history::Stored;
+use super::run::Run;
+use super::schedule::Scheduled;
+
+impl Run<'_> {
+    /// Evaluates a resource into its status.
+    pub(super) async fn evaluate(&mut self, id: VertexId, node: NodeId) {
+        let Some(resource) = self.resources.nodes[node.index()].resource.clone() else {
+            return;
+        };
+        let begun = self.now();
+        if let Err(message) = self.synchronize(id, node, &resource).await {
+            self.could_not_evaluate(id, message);
+        }
+        let took = self.now().duration_since(begun).unsigned_abs();
+        if let Some(status) = self.status_mut(id) {
+            status.evaluation_time = Some(took);
+        }
+    }
+
+    fn could_not_evaluate(&mut self, id: VertexId, message: String) {
+        self.say_of(id, Level::Err, format!("Could not evaluate: {message}"));
+        let event = self.error_event(message);
+        if let Some(status) = self.status_mut(id) {
+            status.add(event);
+        }
+    }
+
+    async fn synchronize(
+        &mut self,
+        id: VertexId,
+        node: NodeId,
+        resource: &Arc<Resource>,
+    ) -> Result<(), String> {
+        if let Some(why) = resource.ty.behaviour.unusable() {
+            return Err(why);
+        }
+        if let Ok(Scheduled::Unknown(why)) = self.scheduled(id) {
+            return Err(why);
+        }
+        let reference = self.resources.node(node).reference.to_string();
+        let wanted = self.wanted(resource);
+        let current = self
+            .retrieve(resource, &wanted)
+            .await
+            .map_err(|error| error.message)?;
+
+        // What was audited last time, before this run's values take its place.
+        let now = self.now();
+        let state = self.memory.state.entry(reference.clone()).or_default();
+        state.checked = Some(now);
+        let recorded = state.audited.clone();
+        self.record_audited(node, resource, &reference, &current);
+
+        let failure = self
+            .bring_into_sync(id, node, resource, &wanted, &current, &recorded)
+            .await;
+        self.audit(id, node, resource, &current, &recorded)?;
+        self.remember(id, resource, &reference, &current);
+
+        let changed = self.status(id).is_some_and(|status| status.changed);
+        if changed && !self.is_noop(node) {
+            let now = self.now();
+            self.memory.state.entry(reference).or_default().synced = Some(now);
+        }
+        match failure {
+            Some(failure) => Err(failure.message),
+            None => Ok(()),
+        }
+    }
+
+    /// The resource as the provider gets it.
+    fn wanted(&self, resource: &Resource) -> Wanted {
+        let only_audited = resource.ty.behaviour.values() == Values::ResourceApi
+            && resource
+                .properties()
+                .any(|(_, property)| property.wanted.is_none());
+        let as_undef = only_audited && !self.deviations.take(Deviation::ResourceApiAuditReadsOnly);
+        resource.to_wanted(as_undef)
+    }
+
+    /// Current values of the resource's properties, `ensure` first if the type has it. Without the
+    /// instance all are absent.
+    async fn retrieve(
+        &mut self,
+        resource: &Resource,
+        wanted: &Wanted,
+    ) -> Result<Attributes, ProviderError> {
+        let model = resource.model();
+        let has_ensure = model
+            .attributes
+            .get("ensure")
+            .is_some_and(|ensure| matches!(ensure.role, Role::Property | Role::InitOnly));
+        let mut names: Vec<&str> = Vec::new();
+        if has_ensure {
+            names.push("ensure");
+        }
+        names.extend(
+            resource
+                .properties()
+                .map(|(name, _)| name)
+                .filter(|name| *name != "ensure"),
+        );
+        let mut read = if resource.ty.behaviour.providerless() {
+            Attributes::new()
+        } else {
+            self.provider.retrieve(wanted, &names).await?
+        };
+        let gone = has_ensure && is_absent(read.get("ensure").unwrap_or(&Value::Absent));
+        let missing = match resource.ty.behaviour.values() {
+            Values::ResourceApi if !gone => Value::Undef,
+            _ => Value::Absent,
+        };
+        let mut current = Attributes::with_capacity(names.len());
+        for name in names {
+            let value = if gone {
+                Value::Absent
+            } else {
+                read.swap_remove(name).unwrap_or_else(|| missing.clone())
+            };
+            current.insert(name.to_owned(), value);
+        }
+        // The rest is context for the change.
+        if !gone {
+            for (name, value) in read {
+                current.entry(name).or_insert(value);
+            }
+        }
+        Ok(current)
+    }
+
+    /// What the next run compares with, to tell drift from a new intention (section 12).
+    fn remember(
+        &mut self,
+        id: VertexId,
+        resource: &Resource,
+        reference: &str,
+        current: &Attributes,
+    ) {
+        let mut entry = BTreeMap::new();
+        let mut names: Vec<&str> = Vec::new();
+        if resource.model().attributes.contains_key("ensure") && current.contains_key("ensure") {
+            names.push("ensure");
+        }
+        names.extend(
+            resource
+                .properties()
+                .map(|(name, _)| name)
+                .filter(|name| *name != "ensure"),
+        );
+        for name in names {
+            let property = resource.property(name);
+            if property.is_some_and(|property| property.sensitive) {
+                continue;
+            }
+            let event = self.status(id).and_then(|status| {
+                status
+                    .events
+                    .iter()
+                    .rev()
+                    .find(|event| event.property.as_deref() == Some(name))
+            });
+            let value = match event {
+                Some(event) if event.status != EventStatus::Success => {
+                    self.unsettled_value(resource, reference, name, event)
+                }
+                _ => property
+                    .and_then(|property| property.wanted.clone())
+                    .map_or(Value::Undef, Value::List),
+            };
+            entry.insert(name.to_owned(), Stored(value));
+        }
+        if entry.is_empty() {
+            return;
+        }
+        self.next_history.insert(reference.to_owned(), entry);
+    }
+
+    /// Of a property that is not as it is wanted: what was remembered, else what it is.
+    fn unsettled_value(
+        &self,
+        resource: &Resource,
+        reference: &str,
+        name: &str,
+        event: &Event,
+    ) -> Value {
+        if let Some(old) = self.memory.system_value(reference, name) {
+            return old.clone();
+        }
+        let previous = event.previous_value.clone().unwrap_or(Value::Undef);
+        match previous {
+            Value::List(items) => {
+                if !self.deviations.take(Deviation::ListHistoryIsKept) {
+                    Value::Undef
+                } else if resource.wants_all(name) {
+                    Value::List(items)
+                } else {
+                    Value::List(vec![Value::List(items)])
+                }
+            }
+            other => Value::List(vec![other]),
+        }
+    }
+}
+
+/// Whether a value of `ensure` says that there is no instance.
+pub(super) fn is_absent(value: &Value) -> bool {
+    matches!(value, Value::Absent) || value.as_str() == Some("absent")
+}

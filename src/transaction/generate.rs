@@ -1,0 +1,275 @@
+//! Resources that other resources make (`docs/transaction.md`, section 6).
+
+use std::collections::VecDeque;
+
+use switchtender_devices::value::Attributes;
+
+use crate::catalog::resource::{NodeId, Relation};
+use crate::catalog::types::{Generation, NewResource};
+use crate::catalog::{Level, ResourceRef, Typing, made};
+use crate::graph::{EdgeKind, Ready, Vertex, VertexId};
+
+use super::event::{LogEntry, RunEvent};
+use super::run::Run;
+
+impl Run<'_> {
+    /// Lets every resource make others before there is a graph.
+    pub(super) async fn generate(&mut self) {
+        let mut makers: VecDeque<NodeId> = self.resources.added().collect();
+        while let Some(maker) = makers.pop_front() {
+            let Some(resource) = self.resources.nodes[maker.index()].resource.clone() else {
+                continue;
+            };
+            let generated = match resource.ty.behaviour.generate(&resource) {
+                Ok(None) => continue,
+                Ok(Some(Generation::Resources(new))) => Ok((new, false)),
+                Ok(Some(Generation::Purge { type_name })) => self
+                    .to_purge(maker, &type_name)
+                    .await
+                    .map(|new| (new, true)),
+                Err(message) => Err(message),
+            };
+            let result = generated.and_then(|(new, purge)| {
+                // Each goes right after its maker, so the last comes first.
+                let mut added = Vec::new();
+                for new in new.iter().rev() {
+                    let (child, is_new) = self.add_made(maker, new, purge, true)?;
+                    self.order_after(maker, child);
+                    if is_new {
+                        added.push(child);
+                    }
+                }
+                Ok(added)
+            });
+            match result {
+                Ok(added) => makers.extend(added),
+                Err(message) => self.could_not_generate(maker, "generate", &message),
+            }
+        }
+    }
+
+    fn could_not_generate(&mut self, maker: NodeId, how: &str, message: &str) {
+        self.generation_failed = true;
+        let node = self.resources.node(maker);
+        let entry = LogEntry {
+            level: Level::Err,
+            message: format!("Failed to generate additional resources using '{how}': {message}"),
+            source: self.path(maker),
+            tags: node.tags.clone(),
+            time: self.now(),
+            file: node.place.as_ref().map(|place| place.file.clone()),
+            line: node.place.as_ref().map(|place| place.line),
+        };
+        self.sink.emit(RunEvent::Log(entry));
+    }
+
+    /// Removals of all instances that the catalog does not have.
+    async fn to_purge(
+        &mut self,
+        maker: NodeId,
+        type_name: &str,
+    ) -> Result<Vec<NewResource>, String> {
+        let ty = self
+            .types
+            .find(type_name)
+            .ok_or_else(|| format!("Could not find resource type '{type_name}'"))?;
+        if !ty.model.attributes.contains_key("ensure") {
+            return Err("Purging is only supported on types that accept 'ensure'".to_owned());
+        }
+        let instances = self
+            .provider
+            .instances(&ty.model)
+            .await
+            .map_err(|error| error.message)?;
+        let meta = self.resources.node(maker).meta.clone();
+        let mut removals = Vec::new();
+        for instance in instances {
+            let names: Attributes = ty
+                .model
+                .namevars()
+                .filter_map(|name| Some((name.to_owned(), instance.attributes.get(name)?.clone())))
+                .collect();
+            let values: Vec<String> = names
+                .values()
+                .map(|value| value.unwrap_sensitive().ruby_to_s())
+                .collect();
+            let title = values.join("/");
+            let known = self
+                .resources
+                .find(&ResourceRef::new(type_name, &title))
+                .is_some()
+                || self
+                    .resources
+                    .find_instance(&ty.model.name, &names)
+                    .is_some();
+            if known {
+                continue;
+            }
+            let mut parameters = names;
+            parameters.insert("ensure".to_owned(), "absent".into());
+            if let Some(noop) = meta.noop {
+                parameters.insert("noop".to_owned(), noop.into());
+            }
+            if let Some(schedule) = &meta.schedule {
+                parameters.insert("schedule".to_owned(), schedule.as_str().into());
+            }
+            if let Some(level) = meta.level {
+                parameters.insert("loglevel".to_owned(), level.to_string().into());
+            }
+            if !meta.tags.is_empty() {
+                parameters.insert("tag".to_owned(), meta.tags.clone().into());
+            }
+            for (relation, name) in Relation::ALL {
+                let others: Vec<String> = meta
+                    .relations
+                    .iter()
+                    .filter(|(kind, _)| *kind == relation)
+                    .map(|(_, other)| other.to_string())
+                    .collect();
+                if !others.is_empty() {
+                    parameters.insert(name.to_owned(), others.into());
+                }
+            }
+            removals.push(NewResource {
+                type_name: type_name.to_owned(),
+                title,
+                parameters,
+            });
+        }
+        Ok(removals)
+    }
+
+    /// Adds a made resource beside its maker, unless the catalog has it; whether it is new.
+    fn add_made(
+        &mut self,
+        maker: NodeId,
+        new: &NewResource,
+        purged: bool,
+        beside: bool,
+    ) -> Result<(NodeId, bool), String> {
+        let reference = ResourceRef::new(&new.type_name, &new.title);
+        if let Some(known) = self.resources.find(&reference) {
+            return Ok((known, false));
+        }
+        let ty = self
+            .types
+            .find(&new.type_name)
+            .ok_or_else(|| format!("Resource type '{}' was not found", new.type_name))?;
+        let provider = &*self.provider;
+        let typing = Typing {
+            types: self.types,
+            canonicalize: &|model, attributes| provider.canonicalize(model, attributes),
+            default_schedules: false,
+            deviations: self.deviations,
+        };
+        let mut node = made(new, ty, &typing, &mut self.resources)?;
+        for tag in self.resources.node(maker).tags.clone() {
+            if !node.tags.contains(&tag) {
+                node.tags.push(tag);
+            }
+        }
+        if let Some(resource) = &mut node.resource {
+            resource.purged = purged;
+        }
+        let id = self
+            .resources
+            .add(node)
+            .map_err(|collision| collision.message)?;
+        if beside {
+            self.resources.move_after(id, maker);
+        }
+        if let Some(container) = self.resources.container_of(maker) {
+            self.resources.contain(container, id);
+        }
+        self.resources.build_path(id);
+        Ok((id, true))
+    }
+
+    /// The maker comes first, unless one of the two says something else about the other.
+    fn order_after(&mut self, maker: NodeId, child: NodeId) {
+        let refers = |from: NodeId, to: NodeId| {
+            let to = &self.resources.node(to).reference;
+            let relations = &self.resources.node(from).meta.relations;
+            relations.iter().any(|(_, other)| other == to)
+        };
+        if refers(maker, child) || refers(child, maker) {
+            return;
+        }
+        let reference = self.resources.node(child).reference.clone();
+        let relations = &mut self.resources.nodes[maker.index()].meta.relations;
+        // Among its kind, as if the catalog had said so.
+        let at = relations
+            .iter()
+            .position(|(relation, _)| *relation == Relation::Notify)
+            .unwrap_or(relations.len());
+        relations.insert(at, (Relation::Before, reference));
+    }
+
+    /// Lets a resource make others when its turn has come: inside it, before what waits for it.
+    pub(super) fn eval_generate(&mut self, id: VertexId, ready: &mut Ready) {
+        let Vertex::Resource(maker) = self.graph.vertex(id) else {
+            return;
+        };
+        let Some(resource) = self.resources.nodes[maker.index()].resource.clone() else {
+            return;
+        };
+        let children = resource
+            .ty
+            .behaviour
+            .eval_generate(&resource)
+            .and_then(|new| {
+                new.iter()
+                    .map(|new| self.add_made(maker, new, false, false))
+                    .collect::<Result<Vec<_>, _>>()
+            });
+        let children = match children {
+            Ok(children) if children.is_empty() => return,
+            Ok(children) => children,
+            Err(message) => return self.could_not_generate(maker, "eval_generate", &message),
+        };
+        let mut waiting = Vec::new();
+        let mut vertices = Vec::new();
+        for (child, is_new) in children {
+            if is_new {
+                let key = self.inner_key(id);
+                let vertex = self.graph.add_vertex(Vertex::Resource(child), key);
+                vertices.push(vertex);
+            } else if let Some((vertex, _)) = self.graph.ends(child)
+                && !ready.is_done(vertex)
+                && !self.graph.edges.has(vertex.0, id.0)
+            {
+                vertices.push(vertex);
+            }
+        }
+        let key = self.inner_key(id);
+        let sentinel = self.graph.add_vertex(Vertex::Sentinel(maker), key);
+        for link in self.graph.edges.take_out(id.0) {
+            if vertices.contains(&VertexId(link.target)) {
+                for kind in link.kinds() {
+                    self.graph.edges.add(id.0, link.target, kind);
+                }
+                continue;
+            }
+            for kind in link.kinds() {
+                self.graph.edges.add(sentinel.0, link.target, kind);
+            }
+            waiting.push(VertexId(link.target));
+        }
+        for child in &vertices {
+            self.graph.edges.add(id.0, child.0, EdgeKind::Order);
+            self.graph.edges.add(child.0, sentinel.0, EdgeKind::Refresh);
+        }
+        self.graph.edges.add(id.0, sentinel.0, EdgeKind::Refresh);
+        waiting.extend(vertices);
+        waiting.push(sentinel);
+        self.slots
+            .resize(self.graph.len(), super::run::Slot::default());
+        ready.recount(&self.graph, waiting);
+    }
+
+    fn inner_key(&mut self, id: VertexId) -> crate::graph::Key {
+        let number = self.made.entry(id).or_default();
+        *number += 1;
+        self.graph.keys[id.index()].inside(*number)
+    }
+}

@@ -1,0 +1,113 @@
+//! What is remembered of a device between runs (`docs/transaction.md`, section 12).
+//!
+//! Plain data: whoever runs a transaction loads it before and stores it after, also when the run
+//! failed. [`VERSION`] tells readers what they have.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use switchtender_devices::value::Value;
+
+use crate::catalog::rich_data;
+
+/// Version of the stored form.
+pub const VERSION: u32 = 1;
+
+/// How long an entry is kept that is not checked any more: Puppet's `statettl`, 32 days.
+pub const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
+
+/// Memory of one device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// By reference: what the last run left, for telling drift from new intentions. Puppet's
+    /// `transactionstore.yaml`.
+    pub history: BTreeMap<String, BTreeMap<String, Stored>>,
+    /// By reference: when it was checked and synchronized, and audited values. Puppet's
+    /// `state.yaml`.
+    pub state: BTreeMap<String, State>,
+}
+
+/// What is known of one resource.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synced: Option<Timestamp>,
+    /// Audited properties as the last run found them, before it changed anything.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub audited: BTreeMap<String, Stored>,
+}
+
+/// A value that is stored with its type: `present` the enumerated value is not `present` the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored(pub Value);
+
+impl Serialize for Stored {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        rich_data::write(&self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stored {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = serde_json::Value::deserialize(deserializer)?;
+        let value = rich_data::read(&json).map_err(serde::de::Error::custom)?;
+        Ok(Stored(match value {
+            Value::Symbol(name) if name == "absent" => Value::Absent,
+            value => value,
+        }))
+    }
+}
+
+impl Memory {
+    /// Drops what was not checked for longer than [`TIME_TO_LIVE`].
+    pub fn expire(&mut self, now: Timestamp) {
+        self.state.retain(|_, state| {
+            state
+                .checked
+                .is_none_or(|checked| now.duration_since(checked) <= TIME_TO_LIVE)
+        });
+    }
+
+    pub(super) fn checked(&self, reference: &str) -> Option<Timestamp> {
+        self.state.get(reference)?.checked
+    }
+
+    /// What the last run left of a property; a stored null is none.
+    pub(super) fn system_value(&self, reference: &str, property: &str) -> Option<&Value> {
+        self.history
+            .get(reference)?
+            .get(property)
+            .map(|stored| &stored.0)
+            .filter(|value| **value != Value::Undef)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enumerated_values_and_texts_stay_apart_in_storage() {
+        let mut memory = Memory::default();
+        let values = [
+            ("absent", Value::Absent),
+            ("symbol", Value::Symbol("present".to_owned())),
+            ("text", "present".into()),
+            ("list", vec![1, 2].into()),
+            ("none", Value::Undef),
+        ];
+        memory.history.insert(
+            "Dev_vlan[1]".to_owned(),
+            values
+                .map(|(name, value)| (name.to_owned(), Stored(value)))
+                .into(),
+        );
+        let text = serde_json::to_string(&memory).unwrap();
+        assert_eq!(serde_json::from_str::<Memory>(&text).unwrap(), memory);
+    }
+}

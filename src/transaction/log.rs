@@ -1,0 +1,80 @@
+//! Messages of a run, with their sources (`docs/transaction.md`, section 17, *Log entry*).
+
+use jiff::Timestamp;
+
+use crate::catalog::Level;
+use crate::graph::{Vertex, VertexId};
+
+use super::event::{LogEntry, RunEvent};
+use super::run::Run;
+
+/// The source of everything that is not about a resource.
+pub(super) const PUPPET: &str = "Puppet";
+
+impl Run<'_> {
+    pub(super) fn now(&self) -> Timestamp {
+        (self.clock)().timestamp()
+    }
+
+    /// A message about the run.
+    pub(super) fn say(&mut self, level: Level, message: impl Into<String>) {
+        let entry = LogEntry {
+            level,
+            message: message.into(),
+            source: PUPPET.to_owned(),
+            tags: Vec::new(),
+            time: self.now(),
+            file: None,
+            line: None,
+        };
+        self.sink.emit(RunEvent::Log(entry));
+    }
+
+    /// A message about a vertex: a resource, or a container's marker.
+    pub(super) fn say_of(&mut self, id: VertexId, level: Level, message: impl Into<String>) {
+        let vertex = self.graph.vertex(id);
+        let source = match vertex {
+            Vertex::Resource(node) => self.path(node),
+            marker => marker.shown(&self.resources),
+        };
+        self.say_from(id, source, level, message.into());
+    }
+
+    /// A message about a property.
+    pub(super) fn say_of_property(
+        &mut self,
+        id: VertexId,
+        property: &str,
+        level: Level,
+        message: impl Into<String>,
+    ) {
+        let source = format!("{}/{property}", self.path(self.graph.vertex(id).node()));
+        self.say_from(id, source, level, message.into());
+    }
+
+    pub(super) fn say_from(&mut self, id: VertexId, source: String, level: Level, message: String) {
+        let node = self.resources.node(self.graph.vertex(id).node());
+        let entry = LogEntry {
+            level,
+            message,
+            source,
+            tags: node.tags.clone(),
+            time: self.now(),
+            file: node.place.as_ref().map(|place| place.file.clone()),
+            line: node.place.as_ref().map(|place| place.line),
+        };
+        self.sink.emit(RunEvent::Log(entry));
+    }
+
+    /// `/Stage[main]/Main/Dev_vlan[10]`.
+    pub(super) fn path(&self, node: crate::catalog::resource::NodeId) -> String {
+        let path = &self.resources.node(node).path;
+        let length = path.iter().map(|step| step.len() + 1).sum();
+        let mut text = String::with_capacity(length);
+        for step in path.iter() {
+            text.push('/');
+            text.push_str(step);
+        }
+        text
+    }
+}

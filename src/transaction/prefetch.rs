@@ -1,0 +1,52 @@
+//! Reading all of a type before its first resource (`docs/transaction.md`, section 8).
+
+use std::sync::Arc;
+
+use switchtender_devices::change::Wanted;
+
+use crate::catalog::Level;
+use crate::catalog::resource::NodeId;
+use crate::deviations::Deviation;
+use crate::graph::VertexId;
+
+use super::run::Run;
+
+impl Run<'_> {
+    /// Prefetches the type of a resource unless that has been done.
+    pub(super) async fn prefetch_if_needed(&mut self, id: VertexId, node: NodeId) {
+        let Some(resource) = self.resources.resource(node) else {
+            return;
+        };
+        let model = Arc::clone(resource.model());
+        if self.prefetched.contains_key(&model.name)
+            || resource.ty.behaviour.providerless()
+            || !self.provider.prefetches(&model)
+        {
+            return;
+        }
+        // Reading for resources that are then skipped costs the device time for nothing.
+        if (!self.applies(self.runs_on(resource)) || self.deselected(id))
+            && self.deviations.take(Deviation::PrefetchOnlyWhatIsApplied)
+        {
+            return;
+        }
+        let wanted: Vec<Wanted> = self
+            .resources
+            .added()
+            .filter_map(|id| self.resources.resource(id))
+            .filter(|resource| resource.model().name == model.name)
+            .map(|resource| resource.to_wanted(false))
+            .collect();
+        let wanted: Vec<&Wanted> = wanted.iter().collect();
+        let result = self.provider.prefetch(&model, &wanted).await;
+        if let Err(error) = &result {
+            let message = format!(
+                "Could not prefetch {} provider '{}': {error}",
+                model.name,
+                self.provider.name()
+            );
+            self.say(Level::Err, message);
+        }
+        self.prefetched.insert(model.name.clone(), result.is_ok());
+    }
+}

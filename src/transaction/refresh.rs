@@ -1,0 +1,190 @@
+//! Events on their way, and what they trigger (`docs/transaction.md`, section 11).
+
+use switchtender_devices::model::Refresh;
+
+use crate::catalog::Level;
+use crate::deviations::Deviation;
+use crate::graph::{Vertex, VertexId};
+
+use super::event::{Event, EventStatus};
+use super::run::Run;
+
+/// Events waiting for a vertex.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Queue {
+    count: u64,
+    /// Those that are no noop events.
+    real: u64,
+}
+
+/// Events of one name, from one source.
+#[derive(Clone, Copy)]
+struct Group {
+    count: u64,
+    real: u64,
+}
+
+impl Run<'_> {
+    /// Queues what has happened to a resource for those that listen to it.
+    pub(super) fn queue_own_events(&mut self, id: VertexId) {
+        let Some(status) = self.status(id) else {
+            return;
+        };
+        let counts = |event: &&Event| {
+            event.status != EventStatus::Audit
+                || !self.deviations.take(Deviation::AuditDoesNotRefresh)
+        };
+        let mut groups: Vec<(&str, Group)> = Vec::new();
+        for event in status.events.iter().filter(counts) {
+            let real = u64::from(event.status != EventStatus::Noop);
+            match groups.iter_mut().find(|(name, _)| *name == event.name) {
+                Some((_, group)) => {
+                    group.count += 1;
+                    group.real += real;
+                }
+                None => groups.push((&event.name, Group { count: 1, real })),
+            }
+        }
+        let invalidates = status
+            .events
+            .iter()
+            .any(|event| event.invalidates_refreshes);
+        let groups: Vec<Group> = groups.into_iter().map(|(_, group)| group).collect();
+        for group in groups {
+            self.deliver(id, group);
+        }
+        if invalidates {
+            let shown = self.graph.vertex(id).shown(&self.resources);
+            self.say_of(id, Level::Info, format!("Unscheduling refresh on {shown}"));
+            if let Some(queue) = self.queues.get_mut(&id) {
+                *queue = Queue::default();
+            }
+        }
+    }
+
+    fn deliver(&mut self, source: VertexId, group: Group) {
+        for at in 0..self.graph.edges.out(source.0).len() {
+            let link = self.graph.edges.out(source.0)[at];
+            let target = VertexId(link.target);
+            if self.refreshes(target) {
+                for _ in 0..link.refresh {
+                    self.queue(source, target, group);
+                }
+            }
+        }
+        if self.refreshes_itself(source) {
+            // Of a group only the first event.
+            let one = Group {
+                count: 1,
+                real: group.real.min(1),
+            };
+            self.queue(source, source, one);
+        }
+    }
+
+    fn refreshes(&self, id: VertexId) -> bool {
+        match self.graph.vertex(id) {
+            Vertex::Resource(node) => self
+                .resources
+                .resource(node)
+                .is_some_and(|resource| resource.model().refresh != Refresh::No),
+            _ => true,
+        }
+    }
+
+    fn refreshes_itself(&self, id: VertexId) -> bool {
+        let Vertex::Resource(node) = self.graph.vertex(id) else {
+            return false;
+        };
+        self.resources.resource(node).is_some_and(|resource| {
+            let removed = resource.purged
+                || resource
+                    .wanted("ensure")
+                    .is_some_and(|ensure| ensure.as_str() == Some("absent"));
+            resource.model().refresh == Refresh::ItselfToo && !removed
+        })
+    }
+
+    fn queue(&mut self, source: VertexId, target: VertexId, group: Group) {
+        let vertex = self.graph.vertex(target);
+        let shown = vertex.shown(&self.resources);
+        if vertex.completes() {
+            let message = format!("The container {shown} will propagate my refresh event");
+            self.say_of(source, Level::Debug, message);
+        } else {
+            self.say_of(
+                source,
+                Level::Info,
+                format!("Scheduling refresh of {shown}"),
+            );
+        }
+        let queue = self.queues.entry(target).or_default();
+        queue.count += group.count;
+        queue.real += group.real;
+    }
+
+    /// Drops what waits for a skipped vertex.
+    pub(super) fn drop_events(&mut self, id: VertexId) {
+        if self.queues.remove(&id).is_some() {
+            let shown = self.graph.vertex(id).shown(&self.resources);
+            self.say_of(
+                id,
+                Level::Info,
+                format!("Unscheduling all events on {shown}"),
+            );
+        }
+    }
+
+    /// Refreshes a vertex, once, if events wait for it.
+    pub(super) async fn process_events(&mut self, id: VertexId) {
+        let Some(queue) = self
+            .queues
+            .get(&id)
+            .copied()
+            .filter(|queue| queue.count > 0)
+        else {
+            return;
+        };
+        let vertex = self.graph.vertex(id);
+        let events = match queue.count {
+            1 => "1 event".to_owned(),
+            count => format!("{count} events"),
+        };
+        let noop = self.is_noop(vertex.node());
+        if queue.real == 0 || noop {
+            let message = format!("Would have triggered 'refresh' from {events}");
+            self.say_of(id, Level::Notice, message);
+            self.deliver(id, Group { count: 1, real: 0 });
+            return;
+        }
+        if let Vertex::Resource(node) = vertex
+            && let Some(resource) = self.resources.resource(node)
+        {
+            let wanted = resource.to_wanted(false);
+            if let Err(error) = self.provider.refresh(&wanted).await {
+                self.failed_refresh(id, &error.message);
+                return;
+            }
+            let message = format!("Triggered 'refresh' from {events}");
+            self.say_of(id, Level::Notice, message.clone());
+            let event = self.plain_event("refresh", EventStatus::Success, message);
+            if let Some(status) = self.status_mut(id) {
+                status.add(event);
+                status.restarted = true;
+            }
+        }
+        self.deliver(id, Group { count: 1, real: 1 });
+    }
+
+    fn failed_refresh(&mut self, id: VertexId, message: &str) {
+        let text = format!("Failed to call refresh: {message}");
+        self.say_of(id, Level::Err, text.clone());
+        let event = self.error_event(text);
+        if let Some(status) = self.status_mut(id) {
+            status.failed_to_restart = true;
+            status.add(event);
+        }
+        self.slots[id.index()].failed = true;
+        self.say_of(id, Level::Err, message);
+    }
+}

@@ -1,0 +1,201 @@
+//! Whether a vertex is skipped, and what is said about it (`docs/transaction.md`, section 7).
+
+use switchtender_devices::model::RunsOn;
+
+use crate::catalog::Level;
+use crate::catalog::resource::NodeId;
+use crate::deviations::Deviation;
+use crate::graph::{Vertex, VertexId};
+
+use super::event::Skip;
+use super::run::{Run, RunError};
+use super::schedule::Scheduled;
+
+impl Run<'_> {
+    /// Gathers the failed resources that a vertex depends on, from its direct predecessors.
+    pub(super) fn propagate_failure(&mut self, id: VertexId) {
+        let mut failed: Vec<NodeId> = Vec::new();
+        for source in self.graph.edges.incoming(id.0) {
+            let slot = &self.slots[*source as usize];
+            for dependency in &slot.failed_dependencies {
+                if !failed.contains(dependency) {
+                    failed.push(*dependency);
+                }
+            }
+            let source = self.graph.vertex(VertexId(*source));
+            if slot.failed && !failed.contains(&source.node()) {
+                failed.push(source.node());
+            }
+        }
+        let references: Vec<_> = failed
+            .iter()
+            .map(|node| self.resources.node(*node).reference.clone())
+            .collect();
+        self.slots[id.index()].failed_dependencies = failed;
+        if let Some(status) = self.status_mut(id) {
+            status.failed_dependencies = references;
+        }
+        self.fail_if_prefetch_failed(id);
+    }
+
+    fn fail_if_prefetch_failed(&mut self, id: VertexId) {
+        let Some(type_name) = self.type_name(id) else {
+            return;
+        };
+        if self.prefetched.get(&type_name) == Some(&false) {
+            let message = format!(
+                "Prefetch failed for {type_name} provider '{}'",
+                self.provider.name()
+            );
+            let event = self.error_event(message);
+            if let Some(status) = self.status_mut(id) {
+                status.add(event);
+            }
+            self.slots[id.index()].failed = true;
+        }
+    }
+
+    fn type_name(&self, id: VertexId) -> Option<String> {
+        match self.graph.vertex(id) {
+            Vertex::Resource(node) => self
+                .resources
+                .resource(node)
+                .map(|resource| resource.model().name.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether tags say that the vertex is not for this run.
+    pub(super) fn deselected(&self, id: VertexId) -> bool {
+        let tags = &self.resources.node(self.graph.vertex(id).node()).tags;
+        let settings = self.settings;
+        settings.skip_tags.matches(tags)
+            || (!settings.tags.is_empty() && !settings.tags.matches(tags))
+    }
+
+    /// The checks in their order; the first that strikes is told.
+    pub(super) fn skip(&mut self, id: VertexId) -> Result<Option<Skip>, RunError> {
+        let vertex = self.graph.vertex(id);
+        let tags = &self.resources.node(vertex.node()).tags;
+        let settings = self.settings;
+        if settings.skip_tags.matches(tags) {
+            let message = format!("Skipping with skip tags {}", settings.skip_tags.shown());
+            self.say_of(id, Level::Debug, message);
+            return Ok(Some(Skip::Tags));
+        }
+        if !settings.tags.is_empty() && !settings.tags.matches(tags) {
+            let message = format!("Not tagged with {}", settings.tags.shown());
+            self.say_of(id, Level::Debug, message);
+            return Ok(Some(Skip::Tags));
+        }
+        if let Scheduled::NotNow = self.scheduled(id)? {
+            self.say_of(id, Level::Debug, "Not scheduled");
+            return Ok(Some(Skip::Schedule));
+        }
+        if !self.slots[id.index()].failed_dependencies.is_empty() {
+            self.tell_failed_dependencies(id);
+            return Ok(Some(Skip::FailedDependencies));
+        }
+        if self.slots[id.index()].failed {
+            self.say_of(
+                id,
+                Level::Warning,
+                "Skipping because provider prefetch failed",
+            );
+            return Ok(Some(Skip::PrefetchFailed));
+        }
+        let runs_on = match vertex {
+            Vertex::Resource(node) => self
+                .resources
+                .resource(node)
+                .map_or(RunsOn::Both, |resource| self.runs_on(resource)),
+            _ if settings.for_device && !self.deviations.take(Deviation::ContainerEvents) => {
+                RunsOn::Host
+            }
+            _ => RunsOn::Both,
+        };
+        if self.applies(runs_on) {
+            return Ok(None);
+        }
+        let message = if settings.for_device {
+            "Skipping host resources because running on a device"
+        } else {
+            "Skipping device resources because running on a posix host"
+        };
+        self.say_of(id, Level::Debug, message);
+        Ok(Some(Skip::OtherKindOfRun))
+    }
+
+    fn tell_failed_dependencies(&mut self, id: VertexId) {
+        let merge = self.settings.merge_dependency_warnings;
+        let vertex = self.graph.vertex(id);
+        let dependencies = self.slots[id.index()].failed_dependencies.clone();
+        match vertex {
+            Vertex::Resource(node) if merge => {
+                let class = self
+                    .resources
+                    .container_of(node)
+                    .and_then(|container| self.graph.ends(container))
+                    .map(|(admissible, completed)| {
+                        // The marker evaluated last speaks for the container.
+                        if self.slots[completed.index()].failed_dependencies.is_empty() {
+                            admissible
+                        } else {
+                            completed
+                        }
+                    })
+                    .filter(|class| !self.slots[class.index()].failed_dependencies.is_empty());
+                let Some(class) = class else {
+                    self.say_of(
+                        id,
+                        Level::Warning,
+                        "Skipping because of failed dependencies",
+                    );
+                    return;
+                };
+                let source = self.path(self.graph.vertex(class).node());
+                for dependency in self.slots[class.index()].failed_dependencies.clone() {
+                    if self.warned.insert(dependency) {
+                        self.say_from(
+                            class,
+                            source.clone(),
+                            Level::Warning,
+                            "Skipping resources in class because of failed class dependencies"
+                                .to_owned(),
+                        );
+                    }
+                }
+            }
+            Vertex::Resource(_) => {
+                for dependency in dependencies {
+                    if self.announced.insert(dependency) {
+                        let reference = self.resources.node(dependency).reference.to_string();
+                        self.say_of(
+                            id,
+                            Level::Notice,
+                            format!("Dependency {reference} has failures: true"),
+                        );
+                    }
+                }
+                self.say_of(
+                    id,
+                    Level::Warning,
+                    "Skipping because of failed dependencies",
+                );
+            }
+            _ if merge => {
+                for dependency in dependencies {
+                    if self.announced_by_class.insert(dependency) {
+                        let reference = self.resources.node(dependency).reference.to_string();
+                        self.say_of(
+                            id,
+                            Level::Notice,
+                            format!("Class dependency {reference} has failures: true"),
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,603 @@
+//! Properties that are not as they are wanted: told, or brought into sync (`docs/transaction.md`,
+//! section 9).
+//!
+//! Events are made before the change and get their outcome after it: what they say is what the
+//! device answered.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use switchtender_devices::change::{Change, ChangeKind, Instance, Wanted};
+use switchtender_devices::model::{Role, Style};
+use switchtender_devices::provider::{Committed, ErrorKind, NoteLevel, ProviderError};
+use switchtender_devices::value::{Attributes, Value};
+
+use crate::catalog::resource::{NodeId, Property, Resource};
+use crate::catalog::types::Values;
+use crate::catalog::{Level, manifest_position};
+use crate::deviations::Deviation;
+use crate::graph::VertexId;
+
+use super::evaluate::is_absent;
+use super::event::{Event, EventStatus, OperationRecord, RunEvent};
+use super::history::Stored;
+use super::run::Run;
+
+/// What stands in messages and events for a secret.
+pub(super) const REDACTED: &str = "[redacted]";
+
+/// A property that is not as it is wanted.
+pub(super) struct OutOfSync {
+    pub name: String,
+    pub current: Value,
+    /// As it is shown and told to the provider's side.
+    pub desired: Value,
+    pub sensitive: bool,
+    /// Cannot be changed any more, for this reason.
+    pub refused: Option<String>,
+}
+
+impl OutOfSync {
+    fn shown(&self, value: &Value) -> String {
+        shown(value, self.sensitive)
+    }
+}
+
+pub(super) fn shown(value: &Value, sensitive: bool) -> String {
+    if sensitive {
+        REDACTED.to_owned()
+    } else {
+        value.display()
+    }
+}
+
+impl Run<'_> {
+    /// Handles everything that is out of sync; a failure of the change as a whole is returned.
+    pub(super) async fn bring_into_sync(
+        &mut self,
+        id: VertexId,
+        node: NodeId,
+        resource: &Arc<Resource>,
+        wanted: &Wanted,
+        current: &Attributes,
+        recorded: &BTreeMap<String, Stored>,
+    ) -> Option<ProviderError> {
+        let ensure = self.out_of_sync(resource, wanted, "ensure", current);
+        let properties: Vec<OutOfSync> = match ensure {
+            Some(ensure) => vec![ensure],
+            None if current.get("ensure").is_some_and(is_absent) => {
+                self.say_of(
+                    id,
+                    Level::Debug,
+                    "Nothing to manage: no ensure and the resource doesn't exist",
+                );
+                return None;
+            }
+            None => resource
+                .properties()
+                .filter(|(name, _)| *name != "ensure")
+                .filter_map(|(name, _)| self.out_of_sync(resource, wanted, name, current))
+                .collect(),
+        };
+        if properties.is_empty() {
+            return None;
+        }
+        let change = change(resource, wanted, current, &properties);
+        if self.is_noop(node) {
+            self.preview(id, node, &change);
+            for property in &properties {
+                let event = self.noop_event(node, resource, property, recorded);
+                self.record(id, node, event);
+            }
+            return None;
+        }
+        let committed = self.commit(id, node, resource, change, &properties).await;
+        self.tell(id, node, resource, &properties, recorded, committed)
+    }
+
+    /// A property's difference, if it has one.
+    fn out_of_sync(
+        &self,
+        resource: &Resource,
+        wanted: &Wanted,
+        name: &str,
+        current: &Attributes,
+    ) -> Option<OutOfSync> {
+        let property = resource.property(name)?;
+        let values = property.wanted.as_ref()?;
+        let plain = resource.wanted(name)?;
+        let current_value = current.get(name)?;
+        if self.in_sync(resource, Some(wanted), name, current_value, values) {
+            return None;
+        }
+        // Puppet cannot tell a wanted false from nothing wanted.
+        if resource.ty.behaviour.values() == Values::Classic
+            && plain == Value::Bool(false)
+            && !self.deviations.take(Deviation::FalseIsEnforced)
+        {
+            return None;
+        }
+        let desired = match plain {
+            Value::Bool(truth)
+                if resource.ty.behaviour.values() == Values::ResourceApi
+                    && !self.deviations.take(Deviation::ResourceApiBooleansAlike) =>
+            {
+                Value::Symbol(truth.to_string())
+            }
+            other => other,
+        };
+        Some(OutOfSync {
+            refused: self.refused_init_only(resource, name, current, &desired, property),
+            name: name.to_owned(),
+            current: current_value.clone(),
+            desired,
+            sensitive: property.sensitive,
+        })
+    }
+
+    /// Why an init-only attribute of something that exists stays as it is.
+    fn refused_init_only(
+        &self,
+        resource: &Resource,
+        name: &str,
+        current: &Attributes,
+        desired: &Value,
+        property: &Property,
+    ) -> Option<String> {
+        let attribute = resource.model().attributes.get(name)?;
+        let value = current.get(name)?;
+        if attribute.role != Role::InitOnly
+            || matches!(value, Value::Undef | Value::Absent)
+            || !self.deviations.take(Deviation::InitOnlyIsChecked)
+        {
+            return None;
+        }
+        Some(format!(
+            "Attempting to change `{name}` init_only attribute value from `{}` to `{}`",
+            shown(value, property.sensitive),
+            shown(desired, property.sensitive)
+        ))
+    }
+
+    /// Whether a current value counts as one of those that are wanted. Also asked with remembered
+    /// values, without the resource as it is wanted.
+    pub(super) fn in_sync(
+        &self,
+        resource: &Resource,
+        wanted: Option<&Wanted>,
+        name: &str,
+        current: &Value,
+        values: &[Value],
+    ) -> bool {
+        let behaviour = &resource.ty.behaviour;
+        if let Some(answer) = behaviour.in_sync(resource, name, current, values) {
+            return answer;
+        }
+        if let Some(answer) = wanted.and_then(|wanted| self.provider.in_sync(wanted, name, current))
+        {
+            return answer;
+        }
+        let current = current.unwrap_sensitive();
+        match behaviour.values() {
+            Values::Classic if values.is_empty() => {
+                // An empty list says nothing to Puppet; to us, that nothing is wanted.
+                let empty = match current {
+                    Value::List(items) => items.is_empty(),
+                    other => matches!(other, Value::Absent | Value::Undef),
+                };
+                empty
+                    || !resource.wants_all(name)
+                    || wanted.is_none()
+                    || !self.deviations.take(Deviation::FalseIsEnforced)
+            }
+            Values::Classic if resource.wants_all(name) => current.matches_list(values),
+            Values::Classic => values.iter().any(|value| current.matches(value)),
+            Values::ResourceApi => values
+                .first()
+                .is_none_or(|value| current.matches(value.unwrap_sensitive())),
+            Values::Canonical => values
+                .first()
+                .is_none_or(|value| current.equals(value.unwrap_sensitive())),
+        }
+    }
+
+    /// Says what would be sent.
+    fn preview(&mut self, id: VertexId, node: NodeId, change: &Change) {
+        if change.attributes.is_empty() && !change.is_whole() {
+            return;
+        }
+        match self.provider.preview(change) {
+            Ok(operations) => {
+                let records = operations
+                    .into_iter()
+                    .map(|operation| OperationRecord {
+                        operation,
+                        result: None,
+                    })
+                    .collect();
+                self.tell_operations(id, node, records);
+            }
+            Err(error) => self.say_of(
+                id,
+                Level::Warning,
+                format!("what would be sent cannot be told: {error}"),
+            ),
+        }
+    }
+
+    fn tell_operations(&mut self, id: VertexId, node: NodeId, records: Vec<OperationRecord>) {
+        if records.is_empty() {
+            return;
+        }
+        let operations: Arc<[OperationRecord]> = records.into();
+        if let Some(status) = self.status_mut(id) {
+            status.operations = Arc::clone(&operations);
+        }
+        self.sink.emit(RunEvent::Operations {
+            reference: self.resources.node(node).reference.clone(),
+            operations,
+        });
+    }
+
+    async fn commit(
+        &mut self,
+        id: VertexId,
+        node: NodeId,
+        resource: &Resource,
+        change: Change,
+        properties: &[OutOfSync],
+    ) -> Committed {
+        if let Some(message) = resource.ty.behaviour.message(resource) {
+            let level = self
+                .resources
+                .node(node)
+                .meta
+                .level
+                .unwrap_or(Level::Notice);
+            let text = if properties.iter().any(|property| property.sensitive) {
+                "Sensitive [value redacted]".to_owned()
+            } else {
+                message.text
+            };
+            if message.with_path {
+                self.say_of_property(id, "message", level, text);
+            } else {
+                self.say(level, text);
+            }
+            return Committed::default();
+        }
+        if resource.ty.behaviour.providerless()
+            || (change.attributes.is_empty() && !change.is_whole())
+        {
+            return Committed::default();
+        }
+        let mut committed = self.provider.commit(&change).await;
+        let records = std::mem::take(&mut committed.operations)
+            .into_iter()
+            .map(|(operation, result)| OperationRecord {
+                operation,
+                result: Some((result.outcome, result.took)),
+            })
+            .collect();
+        self.tell_operations(id, node, records);
+        if resource.ty.behaviour.values() == Values::ResourceApi {
+            self.settle_as_resource_api(&mut committed);
+        }
+        committed
+    }
+
+    /// Puppet's Resource API tells success first; what went wrong comes after it.
+    fn settle_as_resource_api(&self, committed: &mut Committed) {
+        let failed = committed
+            .attributes
+            .iter()
+            .find_map(|(_, outcome)| outcome.as_ref().err().cloned());
+        if let Some(failed) = failed
+            && !self.deviations.take(Deviation::OutcomeBeforeEvent)
+        {
+            committed.attributes.clear();
+            committed.failure.get_or_insert(failed);
+        }
+    }
+
+    /// Tells the events of a change with their outcomes.
+    fn tell(
+        &mut self,
+        id: VertexId,
+        node: NodeId,
+        resource: &Resource,
+        properties: &[OutOfSync],
+        recorded: &BTreeMap<String, Stored>,
+        committed: Committed,
+    ) -> Option<ProviderError> {
+        for property in properties {
+            let outcome = match &property.refused {
+                Some(why) => Err(ProviderError::new(ErrorKind::Refused, why.clone())),
+                None => committed
+                    .attributes
+                    .iter()
+                    .find(|(name, _)| *name == property.name)
+                    .map_or(Ok(()), |(_, outcome)| outcome.clone()),
+            };
+            let event = match outcome {
+                Ok(()) => self.success_event(node, resource, property, recorded),
+                Err(error) => self.failure_event(node, resource, property, recorded, &error),
+            };
+            self.record(id, node, event);
+        }
+        for note in committed.notes {
+            let level = match note.level {
+                NoteLevel::Notice => Level::Notice,
+                NoteLevel::Warning => Level::Warning,
+                NoteLevel::Error => Level::Err,
+            };
+            if note.about_resource {
+                self.say_of(id, level, note.message);
+            } else {
+                self.say(level, note.message);
+            }
+        }
+        committed.failure
+    }
+
+    /// Adds an event to the status and says it.
+    fn record(&mut self, id: VertexId, node: NodeId, event: Event) {
+        let level = if event.status == EventStatus::Failure {
+            Level::Err
+        } else {
+            self.resources
+                .node(node)
+                .meta
+                .level
+                .unwrap_or(Level::Notice)
+        };
+        let property = event.property.clone().unwrap_or_default();
+        let message = event.message.clone().unwrap_or_default();
+        if let Some(status) = self.status_mut(id) {
+            status.add(event);
+        }
+        self.say_of_property(id, &property, level, message);
+    }
+
+    /// An event of a property, without status and message.
+    pub(super) fn property_event(
+        &self,
+        resource: &Resource,
+        property: &OutOfSync,
+        recorded: &BTreeMap<String, Stored>,
+    ) -> Event {
+        let name = &property.name;
+        let traits = resource.ty.behaviour.traits(name, &property.desired);
+        let event_name = match traits.event {
+            Some(event) => event.to_owned(),
+            None if name == "ensure" => {
+                let verb = match property.desired.as_str() {
+                    Some("present") => "created",
+                    Some("absent") => "removed",
+                    _ => "changed",
+                };
+                format!("{}_{verb}", resource.model().name)
+            }
+            None => format!("{name}_changed"),
+        };
+        let redact = |value: &Value| {
+            if property.sensitive && *value != Value::Undef {
+                REDACTED.into()
+            } else {
+                value.clone()
+            }
+        };
+        let historical = recorded.get(name).map(|stored| redact(&stored.0));
+        Event {
+            property: Some(name.clone()),
+            previous_value: Some(redact(&property.current)),
+            desired_value: Some(redact(&property.desired)),
+            historical_value: historical,
+            redacted: Some(property.sensitive),
+            message: None,
+            invalidates_refreshes: traits.invalidates_refreshes,
+            ..self.plain_event(&event_name, EventStatus::Success, String::new())
+        }
+    }
+
+    /// Marks an event as corrective if the device differs from what the last run left.
+    fn correct(
+        &self,
+        node: NodeId,
+        resource: &Resource,
+        property: &OutOfSync,
+        mut event: Event,
+    ) -> Event {
+        if property.sensitive || !resource.ty.behaviour.idempotent(&property.name) {
+            return event;
+        }
+        let reference = self.resources.node(node).reference.to_string();
+        let Some(stored) = self.memory.system_value(&reference, &property.name) else {
+            return event;
+        };
+        let values: &[Value] = match stored {
+            Value::List(items) => items,
+            other => std::slice::from_ref(other),
+        };
+        if !self.in_sync(resource, None, &property.name, &property.current, values) {
+            event.corrective_change = true;
+            if let Some(message) = &mut event.message {
+                message.push_str(" (corrective)");
+            }
+        }
+        event
+    }
+
+    fn success_event(
+        &self,
+        node: NodeId,
+        resource: &Resource,
+        property: &OutOfSync,
+        recorded: &BTreeMap<String, Stored>,
+    ) -> Event {
+        let mut event = self.property_event(resource, property, recorded);
+        let text = if property.sensitive {
+            format!("changed {REDACTED} to {REDACTED}")
+        } else {
+            change_text(resource, property)
+        };
+        event.message = Some(text + &self.audit_note(node, property, recorded));
+        event.audited = self.is_audited(node, resource, &property.name);
+        self.correct(node, resource, property, event)
+    }
+
+    fn noop_event(
+        &self,
+        node: NodeId,
+        resource: &Resource,
+        property: &OutOfSync,
+        recorded: &BTreeMap<String, Stored>,
+    ) -> Event {
+        let mut event = self.property_event(resource, property, recorded);
+        let text = if !property.sensitive && self.deviations.take(Deviation::NoopText) {
+            change_text(resource, property) + " (noop)"
+        } else {
+            format!(
+                "current_value {}, should be {} (noop)",
+                property.shown(&property.current),
+                property.shown(&property.desired)
+            )
+        };
+        event.message = Some(text + &self.audit_note(node, property, recorded));
+        event.status = EventStatus::Noop;
+        event.audited = self.is_audited(node, resource, &property.name);
+        event.invalidates_refreshes = false;
+        self.correct(node, resource, property, event)
+    }
+
+    fn failure_event(
+        &mut self,
+        node: NodeId,
+        resource: &Resource,
+        property: &OutOfSync,
+        recorded: &BTreeMap<String, Stored>,
+        error: &ProviderError,
+    ) -> Event {
+        let own_setter = resource
+            .ty
+            .behaviour
+            .traits(&property.name, &property.desired)
+            .own_setter;
+        let why = if error.kind == ErrorKind::Internal && own_setter {
+            let place = self.resources.node(node).place.clone();
+            let text = format!(
+                "Could not set '{}' on {}: {}{}",
+                if property.sensitive {
+                    REDACTED.to_owned()
+                } else {
+                    property.desired.ruby_to_s()
+                },
+                property.name,
+                error.message,
+                manifest_position(place.as_ref())
+            );
+            self.say(Level::Err, text.clone());
+            self.say(
+                Level::Err,
+                format!("{text}\nWrapped exception:\n{}", error.message),
+            );
+            text
+        } else {
+            self.say(Level::Err, error.message.clone());
+            error.message.clone()
+        };
+        let mut event = self.property_event(resource, property, recorded);
+        event.status = EventStatus::Failure;
+        event.failure = Some(error.kind);
+        event.invalidates_refreshes = false;
+        event.message = Some(format!(
+            "change from {} to {} failed: {why}",
+            property.shown(&property.current),
+            property.shown(&property.desired)
+        ));
+        self.correct(node, resource, property, event)
+    }
+}
+
+/// `defined 'P' as NEW`, `P changed OLD to NEW`, `created` and so on.
+fn change_text(resource: &Resource, property: &OutOfSync) -> String {
+    let name = &property.name;
+    if let Some(text) = resource.ty.behaviour.change_text(name) {
+        return text;
+    }
+    let is_ensure = name == "ensure";
+    let from_absent =
+        matches!(property.current, Value::Absent) || (is_ensure && is_absent(&property.current));
+    let to_absent =
+        matches!(property.desired, Value::Absent) || (is_ensure && is_absent(&property.desired));
+    if is_ensure
+        && resource.model().style == Style::Classic
+        && resource.ty.behaviour.standard_ensure()
+    {
+        if from_absent || property.current == Value::Undef {
+            return "created".to_owned();
+        }
+        if to_absent {
+            return "removed".to_owned();
+        }
+    }
+    let (current, desired) = (
+        property.shown(&property.current),
+        property.shown(&property.desired),
+    );
+    if from_absent {
+        format!("defined '{name}' as {desired}")
+    } else if to_absent {
+        format!("undefined '{name}' from {current}")
+    } else {
+        format!("{name} changed {current} to {desired}")
+    }
+}
+
+/// The change that brings these properties into sync.
+fn change(
+    resource: &Resource,
+    wanted: &Wanted,
+    current: &Attributes,
+    properties: &[OutOfSync],
+) -> Change {
+    let whole = properties
+        .iter()
+        .find(|property| property.name == "ensure")
+        .and_then(|ensure| match ensure.desired.as_str() {
+            Some("present") => Some(ChangeKind::Create),
+            Some("absent") => Some(ChangeKind::Remove),
+            _ => None,
+        });
+    let kind = whole.unwrap_or(ChangeKind::Update);
+    let attributes = match kind {
+        ChangeKind::Create => resource
+            .properties()
+            .map(|(name, _)| name)
+            .filter(|name| *name != "ensure" && wanted.attributes.contains_key(*name))
+            .map(str::to_owned)
+            .collect(),
+        ChangeKind::Remove => Vec::new(),
+        ChangeKind::Update => properties
+            .iter()
+            .filter(|property| property.refused.is_none())
+            .map(|property| property.name.clone())
+            .collect(),
+    };
+    let exists = kind != ChangeKind::Create && !current.get("ensure").is_some_and(is_absent);
+    let instance = || Instance {
+        attributes: current
+            .iter()
+            .filter(|(name, value)| {
+                *name != "ensure" && !matches!(value, Value::Absent | Value::Undef)
+            })
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    };
+    Change {
+        kind,
+        wanted: wanted.clone(),
+        current: exists.then(instance),
+        attributes,
+    }
+}

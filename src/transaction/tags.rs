@@ -1,0 +1,35 @@
+//! Selection by tags (`docs/transaction.md`, section 13).
+
+use std::sync::Arc;
+
+/// Tags that select resources: any of them, in any case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagSelection(Vec<String>);
+
+impl TagSelection {
+    /// Reads a comma-separated list.
+    pub fn parse(text: &str) -> Self {
+        Self(
+            text.split(',')
+                .map(|tag| tag.trim().to_lowercase())
+                .filter(|tag| !tag.is_empty())
+                .collect(),
+        )
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one of a resource's tags is selected.
+    pub fn matches(&self, tags: &[Arc<str>]) -> bool {
+        self.0
+            .iter()
+            .any(|wanted| tags.iter().any(|tag| **tag == **wanted))
+    }
+
+    /// `a, b`, as messages show it.
+    pub fn shown(&self) -> String {
+        self.0.join(", ")
+    }
+}
