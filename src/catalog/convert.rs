@@ -151,12 +151,12 @@ impl FoundTypes {
 /// Something wrong with one resource.
 struct Finding {
     code: &'static str,
-    attribute: Option<String>,
+    attribute: Option<Box<str>>,
     /// Puppet's words.
     message: String,
     /// Ours, if they differ.
-    summary: Option<String>,
-    help: Option<String>,
+    summary: Option<Box<str>>,
+    help: Option<Box<str>>,
     further: Vec<Finding>,
 }
 
@@ -174,7 +174,7 @@ impl Finding {
 
     fn attribute(name: &str, message: String) -> Self {
         Self {
-            attribute: Some(name.to_owned()),
+            attribute: Some(name.into()),
             ..Self::whole("attribute", message)
         }
     }
@@ -183,9 +183,9 @@ impl Finding {
         let mut path: Vec<Segment> = vec!["resources".into(), index.into()];
         if let Some(name) = &self.attribute {
             path.push("parameters".into());
-            path.push(name.as_str().into());
+            path.push((&**name).into());
         }
-        let summary = self.summary.unwrap_or_else(|| {
+        let summary = self.summary.map(String::from).unwrap_or_else(|| {
             // The place is told apart from the message.
             let position = declared.position();
             let mut text = self.message.as_str();
@@ -199,7 +199,7 @@ impl Finding {
         });
         let mut diagnostic =
             Diagnostic::error(self.code, summary).in_manifest(declared.place.clone());
-        diagnostic.help = self.help;
+        diagnostic.help = self.help.map(String::from);
         findings.add(diagnostic, self.message, path);
         for finding in self.further {
             finding.report(declared, index, findings);
@@ -403,11 +403,10 @@ impl Converting<'_, '_> {
                 format!("no parameter named '{}'", error.attribute)
             };
             Finding {
-                summary: Some(format!(
-                    "{reference}: {}: {}",
-                    error.attribute, error.message
-                )),
-                help: error.help,
+                summary: Some(
+                    format!("{reference}: {}: {}", error.attribute, error.message).into(),
+                ),
+                help: error.help.map(Into::into),
                 ..Finding::attribute(&error.attribute, message)
             }
         };
@@ -562,9 +561,9 @@ fn in_role(model: &TypeModel, role: Role) -> impl Iterator<Item = &AttributeMode
 fn unknown_attribute(model: &TypeModel, name: &str) -> Finding {
     let known = model.attributes.keys().map(String::as_str);
     Finding {
-        summary: Some(format!("{} has no attribute `{name}`", model.name)),
+        summary: Some(format!("{} has no attribute `{name}`", model.name).into()),
         help: switchtender_devices::diagnostic::nearest(name, known)
-            .map(|known| format!("did you mean `{known}`?")),
+            .map(|known| format!("did you mean `{known}`?").into()),
         ..Finding::attribute(name, format!("no parameter named '{name}'"))
     }
 }

@@ -66,7 +66,7 @@ impl Ready {
             .push(Reverse((graph.keys[id.index()].clone(), id)));
     }
 
-    pub fn next(&mut self) -> Option<VertexId> {
+    pub fn pop(&mut self) -> Option<VertexId> {
         self.heap.pop().map(|Reverse((_, id))| id)
     }
 

@@ -24,7 +24,7 @@ impl Run<'_> {
                 Ok(None) => continue,
                 Ok(Some(Generation::Resources(new))) => Ok((new, false)),
                 Ok(Some(Generation::Purge { type_name })) => self
-                    .to_purge(maker, &type_name)
+                    .removals(maker, &type_name)
                     .await
                     .map(|new| (new, true)),
                 Err(message) => Err(message),
@@ -64,7 +64,7 @@ impl Run<'_> {
     }
 
     /// Removals of all instances that the catalog does not have.
-    async fn to_purge(
+    async fn removals(
         &mut self,
         maker: NodeId,
         type_name: &str,

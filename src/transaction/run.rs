@@ -373,7 +373,7 @@ impl Run<'_> {
         let mut progress = false;
         let mut providerless: Vec<String> = Vec::new();
         let mut stopped = (self.stop)();
-        while !stopped && let Some(id) = ready.next() {
+        while !stopped && let Some(id) = ready.pop() {
             if self.is_suitable(id) {
                 progress = true;
                 self.turn(id, &mut ready).await?;
@@ -396,7 +396,7 @@ impl Run<'_> {
         }
         let mut cancelled = false;
         if stopped {
-            while let Some(id) = ready.next() {
+            while let Some(id) = ready.pop() {
                 cancelled = true;
                 self.cancel(id);
                 ready.finish(&self.graph, id);
