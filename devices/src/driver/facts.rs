@@ -28,7 +28,7 @@ enum FactSource {
         read: String,
         pattern: Regex,
     },
-    /// A path of keys and indexes in a read's JSON, joined by dots.
+    /// A path in a read's JSON, see [`at_path`].
     Path {
         read: String,
         path: String,
@@ -81,8 +81,7 @@ impl FactRule {
             }
             FactSource::Path { read, path } => {
                 let json: serde_json::Value = serde_json::from_str(reads.get(read)?).ok()?;
-                let pointer = format!("/{}", path.replace('.', "/"));
-                match json.pointer(&pointer)? {
+                match at_path(&json, path)? {
                     serde_json::Value::String(text) => Some(text.clone()),
                     serde_json::Value::Null => None,
                     other => Some(other.to_string()),
@@ -90,6 +89,30 @@ impl FactRule {
             }
         }
     }
+}
+
+/// The value at a path: keys and indexes joined by dots; `items[selfDevice=true]` is the first
+/// element of a list that has this field.
+fn at_path<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json::Value> {
+    path.split('.').try_fold(json, |at, step| {
+        let (key, choice) = match step.split_once('[') {
+            Some((key, choice)) => (key, Some(choice.strip_suffix(']')?)),
+            None => (step, None),
+        };
+        let value = match at {
+            serde_json::Value::Array(items) => items.get(key.parse::<usize>().ok()?)?,
+            other => other.get(key)?,
+        };
+        let Some(choice) = choice else {
+            return Some(value);
+        };
+        let (field, wanted) = choice.split_once('=')?;
+        value.as_array()?.iter().find(|item| match item.get(field) {
+            Some(serde_json::Value::String(text)) => text == wanted,
+            Some(other) => other.to_string() == wanted,
+            None => false,
+        })
+    })
 }
 
 /// When a variant of a definition holds: all of the conditions.
@@ -198,6 +221,26 @@ fn numbers(version: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_go_through_objects_and_lists() {
+        let json = serde_json::json!({"items": [
+            {"name": "a", "self": "false", "x": {"y": 1}},
+            {"name": "b", "self": "true", "x": {"y": 2}},
+            {"name": "c", "self": true},
+        ]});
+        let cases = [
+            ("items[self=true].name", Some(serde_json::json!("b"))),
+            ("items[self=true].x.y", Some(serde_json::json!(2))),
+            ("items.0.name", Some(serde_json::json!("a"))),
+            ("items[self=maybe].name", None),
+            ("items.9.name", None),
+            ("nothing.name", None),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(at_path(&json, path), expected.as_ref(), "{path}");
+        }
+    }
 
     #[test]
     fn versions_compare_by_their_numbers() {
