@@ -101,6 +101,28 @@ impl Driver {
         requests
     }
 
+    /// What must be read for these resources, and no more: some types have objects in several
+    /// places and need only those of the kinds that are wanted.
+    pub fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
+        let mut by_type: IndexMap<&str, Vec<&Wanted>> = IndexMap::new();
+        for resource in resources {
+            let name = resource.model.name.as_str();
+            by_type.entry(name).or_default().push(resource);
+        }
+        let mut requests: Vec<ReadRequest> = Vec::new();
+        for resources in by_type.values() {
+            let Ok(implementation) = self.implementation(&resources[0].model) else {
+                continue;
+            };
+            for request in implementation.reads_for(resources) {
+                if !requests.contains(&request) {
+                    requests.push(request);
+                }
+            }
+        }
+        requests
+    }
+
     /// The platform's canonical form of attributes that are in the model's.
     ///
     /// # Errors
@@ -187,6 +209,9 @@ impl Driver {
         if let Ok(implementation) = self.implementation(model) {
             implementation.predict(state, operations);
         }
+        for operation in operations {
+            state.remember_secrets(operation.action.secrets());
+        }
     }
 
     /// The difference between two states as a unified diff of the configuration, secrets masked.
@@ -194,6 +219,7 @@ impl Driver {
     pub fn config_diff(&self, before: &State, after: &State) -> String {
         let mut secrets = Vec::new();
         for state in [before, after] {
+            secrets.extend(state.secrets().map(str::to_owned));
             for implementation in self.implementations() {
                 secrets.extend(implementation.secrets(state));
             }

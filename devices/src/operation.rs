@@ -22,6 +22,19 @@ pub enum Action {
     Request(Request),
 }
 
+impl Action {
+    /// The secrets in it, as they are sent.
+    pub fn secrets(&self) -> Vec<&str> {
+        match self {
+            Action::Line(line) => {
+                let texts = line.mode.iter().chain(&line.text).chain(&line.body);
+                texts.flat_map(Text::secrets).collect()
+            }
+            Action::Request(request) => request.body.iter().flat_map(Text::secrets).collect(),
+        }
+    }
+}
+
 /// A configuration line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {

@@ -47,6 +47,8 @@ pub struct State {
     /// By type and instance: what operations made of something that was read from a table, whose
     /// text they do not change. `None`: it is gone.
     predicted: IndexMap<(String, String), Option<Attributes>>,
+    /// Secrets that predicted operations carried, as they were sent.
+    secrets: Vec<String>,
 }
 
 impl State {
@@ -95,6 +97,19 @@ impl State {
             .iter()
             .filter(move |((of, _), _)| of == kind)
             .map(|((_, instance), attributes)| (instance.as_str(), attributes.as_ref()))
+    }
+
+    /// Secrets that stand in what was predicted, to be masked wherever it is shown.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.secrets.iter().map(String::as_str)
+    }
+
+    pub fn remember_secrets<'a>(&mut self, secrets: impl IntoIterator<Item = &'a str>) {
+        for secret in secrets {
+            if !self.secrets.iter().any(|known| known == secret) {
+                self.secrets.push(secret.to_owned());
+            }
+        }
     }
 
     pub fn predict(&mut self, kind: &str, instance: &str, attributes: Option<Attributes>) {

@@ -18,6 +18,13 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     /// What must be read to know the instances of the type.
     fn reads(&self) -> Vec<ReadRequest>;
 
+    /// What must be read to know the instances that these resources are about; no more than
+    /// [`Implementation::reads`].
+    fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
+        let _ = resources;
+        self.reads()
+    }
+
     /// Applies the platform's own canonical forms on top of the model's.
     ///
     /// # Errors
