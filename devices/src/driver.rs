@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The file format is described in `definitions/README.md`. [`cli`] is the implementation of
-//! types by line templates; [`Implementation`] is the interface of all implementations.
+//! types by line templates, [`rest`] the one by fields of JSON objects; [`Implementation`] is the interface of all implementations.
 
 pub mod cli;
 pub mod codec;
@@ -19,6 +19,7 @@ pub mod facts;
 pub mod implementation;
 pub mod platform;
 pub mod registry;
+pub mod rest;
 pub mod self_test;
 pub mod type_driver;
 

@@ -3,24 +3,21 @@
 
 use regex::Regex;
 
+use crate::driver::rest::outline;
 use crate::read::{Parsed, State};
 use crate::secret::MASK;
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// The configuration in a state: trees as text, JSON objects as indented text.
+/// The configuration in a state: trees as text, JSON objects with a line for each field.
 pub fn configuration(state: &State) -> String {
     let mut text = String::new();
     for (name, parsed) in state.iter() {
         match parsed {
             Parsed::Tree(tree) => text.push_str(&tree.text()),
             Parsed::Json(json) => {
-                text.push_str(name);
-                text.push('\n');
-                let json = serde_json::to_string_pretty(json).unwrap_or_default();
-                text.push_str(&json);
-                text.push('\n');
+                text.push_str(&outline::text(name, json));
             }
             Parsed::Columns(_) | Parsed::Stanzas(_) | Parsed::Text(_) => {}
         }

@@ -109,8 +109,10 @@ fn at_path<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json
         let (field, wanted) = choice.split_once('=')?;
         value.as_array()?.iter().find(|item| match item.get(field) {
             Some(serde_json::Value::String(text)) => text == wanted,
-            Some(other) => other.to_string() == wanted,
-            None => false,
+            Some(serde_json::Value::Bool(truth)) => {
+                (if *truth { "true" } else { "false" }) == wanted
+            }
+            _ => false,
         })
     })
 }

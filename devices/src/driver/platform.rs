@@ -84,7 +84,13 @@ impl Platform {
         };
         let dialogue = match transport {
             Some(Transport::SshCli) => dialogue::rules::Rules::read(root),
-            _ => None,
+            _ => {
+                // Sections about sessions, which `session::protocol` reads.
+                for section in ["connection", "error", "save"] {
+                    root.get(section);
+                }
+                None
+            }
         };
         let entries = |key: &str| {
             root.table(key)

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::cli;
 use super::codec::Codec;
 use super::facts::{Facts, When};
 use super::implementation::Implementation;
 use super::platform::{Platform, Transport};
 use super::self_test::SelfTest;
+use super::{cli, rest};
 use crate::diagnostic::Source;
 use crate::document::Table;
 use crate::model::TypeModel;
@@ -158,13 +158,6 @@ fn read_header(root: &Table<'_>) {
 fn implementation(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
     match context.platform.transport {
         Transport::SshCli => cli::load(context, root),
-        Transport::Rest => {
-            root.findings.error(
-                "transport",
-                root.span.clone(),
-                "types of REST platforms cannot be read yet",
-            );
-            None
-        }
+        Transport::Rest => rest::load(context, root),
     }
 }

@@ -1,0 +1,36 @@
+//! The REST half of drivers: how a type is read from JSON and written by requests, as data.
+//!
+//! A [`Definition`](definition::Definition) is what `definitions/<platform>/<type>.toml` says. From
+//! it, functions from data to data: [`read`] turns answers into instances, [`write`] a change into
+//! requests, [`predict`] applies requests to the answers that were read, [`outline`] shows
+//! answers to people. Nothing here knows connections, logins or retries.
+
+mod audit;
+mod canonical;
+pub mod codec;
+pub mod definition;
+mod explain;
+mod implementation;
+pub mod json;
+pub mod load;
+pub mod outline;
+mod predict;
+mod read;
+pub mod template;
+mod write;
+
+use std::sync::Arc;
+
+use super::implementation::Implementation;
+use super::type_driver::Context;
+use crate::document::Table;
+
+/// Reads the sections of a definition that say how the type is read and written.
+pub(super) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
+    let definition = load::read(root, context.model)?;
+    Some(Arc::new(implementation::RestType {
+        definition,
+        model: Arc::clone(context.model),
+        source: Arc::clone(context.source),
+    }))
+}

@@ -1,0 +1,208 @@
+//! Whether a definition reads back what it writes: for examples of every value that the model
+//! allows, an object is made, and what the device would then answer is read.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::canonical::canonical;
+use super::definition::{Definition, Place};
+use super::read::{self, name_of};
+use super::{predict, write};
+use crate::change::{Change, ChangeKind, Wanted};
+use crate::diagnostic::{Diagnostic, Source};
+use crate::model::{AttributeModel, TypeModel, ValueSpec};
+use crate::operation::Action;
+use crate::read::{Parsed, State};
+use crate::value::{Attributes, Value};
+
+/// Texts of which one should fit any pattern.
+const TEXTS: [&str; 9] = [
+    "/Common/example",
+    "192.0.2.1",
+    "192.0.2.0/24",
+    "255.255.255.0",
+    "tcp:443",
+    "example",
+    "80",
+    "some text",
+    "/Common/gre",
+];
+
+/// What does not survive being written and read.
+pub fn audit(
+    definition: &Definition,
+    model: &Arc<TypeModel>,
+    source: &Arc<Source>,
+) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for attribute in model.properties() {
+        let name = attribute.name.as_str();
+        let Some(rule) = definition.attributes.get(name) else {
+            continue;
+        };
+        if rule.write_only || matches!(rule.place, Place::Unsupported(_)) {
+            continue;
+        }
+        for value in examples(attribute) {
+            let value = canonical(definition, model, name, &value, 0);
+            match read_back(definition, model, name, &value) {
+                Ok(Some(again)) if again == value => {}
+                Ok(again) => {
+                    let again =
+                        again.map_or_else(|| "nothing".to_owned(), |value| format!("{value:?}"));
+                    let message = format!("`{name}` reads back differently: {value:?} as {again}");
+                    findings.push(Diagnostic::error("round-trip", message).at(source, 0..0, ""));
+                }
+                Err(why) => {
+                    let message = format!("`{name}` cannot be set to {value:?}: {why}");
+                    findings.push(Diagnostic::error("round-trip", message).at(source, 0..0, ""));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Examples of an attribute's values, in the model's form.
+fn examples(attribute: &AttributeModel) -> Vec<Value> {
+    attribute
+        .values
+        .iter()
+        .flat_map(of_spec)
+        .filter_map(|value| attribute.canonicalize(&value).ok())
+        .collect()
+}
+
+fn of_spec(spec: &ValueSpec) -> Vec<Value> {
+    match spec {
+        ValueSpec::Literal(literal) => vec![literal.clone()],
+        ValueSpec::Pattern { pattern, .. } => TEXTS
+            .iter()
+            .find(|text| pattern.is_match(text))
+            .map(|text| Value::from(*text))
+            .into_iter()
+            .collect(),
+        ValueSpec::Integer { low, high, .. } => vec![Value::Integer(*low), Value::Integer(*high)],
+        ValueSpec::Struct { fields, .. } => {
+            let fields: Option<Vec<(Value, Value)>> = fields
+                .iter()
+                .map(|(name, field)| {
+                    let value = if field.values.is_empty() {
+                        Some(vec!["/Common/example"].into())
+                    } else {
+                        field.values.iter().flat_map(of_spec).next()
+                    };
+                    Some((name.as_str().into(), value?))
+                })
+                .collect();
+            fields.map(Value::Hash).into_iter().collect()
+        }
+        ValueSpec::Tuple { .. } => Vec::new(),
+    }
+}
+
+fn read_back(
+    definition: &Definition,
+    model: &Arc<TypeModel>,
+    name: &str,
+    value: &Value,
+) -> Result<Option<Value>, String> {
+    let rule = &definition.attributes[name];
+    let mut attributes = Attributes::new();
+    for namevar in model.namevars() {
+        attributes.insert(namevar.to_owned(), "/Common/example".into());
+    }
+    if let Some(kinds) = &definition.kinds {
+        // A kind that is known by an entry needs that entry, too; the others are simpler.
+        let kind = kinds
+            .kinds
+            .iter()
+            .rev()
+            .filter(|(_, kind)| kind.entry.is_none())
+            .map(|(name, _)| name)
+            .find(|name| rule.kinds.is_empty() || rule.kinds.contains(name))
+            .ok_or("no kind has it")?;
+        attributes.insert(kinds.attribute.clone(), kind.as_str().into());
+    }
+    // What stands in a common field comes with its partners.
+    let leader = match &rule.place {
+        Place::Inside(leader) => leader.as_str(),
+        _ => name,
+    };
+    if let Some(Place::Group { with, .. }) =
+        definition.attributes.get(leader).map(|rule| &rule.place)
+    {
+        for partner in with.iter().map(String::as_str).chain([leader]) {
+            let example = examples(&model.attributes[partner]).pop();
+            attributes.extend(example.map(|value| (partner.to_owned(), value)));
+        }
+    }
+    attributes.insert(name.to_owned(), value.clone());
+    let attributes: Attributes = attributes
+        .iter()
+        .map(|(name, value)| (name.clone(), canonical(definition, model, name, value, 0)))
+        .collect();
+    let mut state = empty(definition, model, name);
+    let wanted = Wanted {
+        reference: model.name.clone(),
+        title: String::new(),
+        model: Arc::clone(model),
+        attributes,
+    };
+    let singleton = definition.instance.singleton.is_some();
+    let change = Change {
+        kind: if singleton {
+            ChangeKind::Update
+        } else {
+            ChangeKind::Create
+        },
+        wanted,
+        current: None,
+        attributes: vec![name.to_owned()],
+    };
+    let mut lenient = definition.clone();
+    if let Some(create) = &mut lenient.instance.create {
+        create.needs.clear();
+    }
+    for kind in lenient
+        .kinds
+        .iter_mut()
+        .flat_map(|kinds| kinds.kinds.values_mut())
+    {
+        kind.needs.clear();
+    }
+    let operations =
+        write::operations(&lenient, &change, &state).map_err(|error| error.to_string())?;
+    let requests = operations
+        .iter()
+        .filter_map(|operation| match &operation.action {
+            Action::Request(request) => Some(request),
+            Action::Line(_) => None,
+        });
+    predict::apply(definition, requests, &mut state);
+    let instance = read::instance_of(definition, model, &change.wanted, &state)
+        .map_err(|error| error.to_string())?
+        .ok_or("no object comes of it")?;
+    Ok(instance.attributes.get(name).cloned())
+}
+
+/// A device without objects, on which the example is of the kind that the attribute is about.
+fn empty(definition: &Definition, model: &TypeModel, name: &str) -> State {
+    let mut state = State::default();
+    for request in read::requests(definition, model, None) {
+        state.insert(request.name, Parsed::Json(json!({})));
+    }
+    if let Place::Entries(rule) = &definition.attributes[name].place
+        && let Some(kind) = rule.kinds.first()
+    {
+        let shared = &definition.shared[&rule.of];
+        let path = shared
+            .kinds
+            .fill(|_| Some(kind.clone()))
+            .unwrap_or_default();
+        let items: Json = json!({"items": [{"fullPath": "/Common/example"}]});
+        state.insert(name_of(&path), Parsed::Json(items));
+    }
+    state
+}

@@ -1,0 +1,113 @@
+//! The monitor expression: `/Common/a and /Common/b`, `min 1 of { /Common/a /Common/b }`.
+
+use serde_json::Value as Json;
+
+use super::{list_or, text_of, texts};
+use crate::value::Value;
+
+/// Health monitors, and how many of them must be up.
+pub fn read(field: Option<&Json>) -> Vec<Option<Value>> {
+    let text = field.and_then(Json::as_str).unwrap_or_default();
+    let words: Vec<_> = text.split_whitespace().collect();
+    if words == ["default"] {
+        return vec![Some("default".into()), None];
+    }
+    let mut monitors: Vec<_> = words
+        .iter()
+        .filter(|word| word.starts_with('/') && **word != "/Common/none")
+        .map(|word| (*word).to_owned())
+        .collect();
+    // The order of monitors means nothing.
+    monitors.sort();
+    monitors.dedup();
+    if monitors.is_empty() {
+        return vec![Some("none".into()), None];
+    }
+    let needed = match words.as_slice() {
+        ["min", count, "of", ..] => count.parse().map_or("all".into(), Value::Integer),
+        _ => "all".into(),
+    };
+    vec![Some(list_or("none", monitors)), Some(needed)]
+}
+
+pub fn write(monitors: Option<&Value>, needed: Option<&Value>) -> Json {
+    let monitors = texts(monitors);
+    match (monitors.as_slice(), needed.and_then(text_of).as_deref()) {
+        ([], _) => "none".into(),
+        ([word], _) if !word.starts_with('/') => word.as_str().into(),
+        (paths, None | Some("all")) => paths.join(" and ").into(),
+        (paths, Some(count)) => format!("min {count} of {{ {} }}", paths.join(" ")).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn expressions_are_read() {
+        let path = |names: &[&str]| {
+            Value::from(names.iter().copied().map(Value::from).collect::<Vec<_>>())
+        };
+        let cases = [
+            (
+                json!("/Common/a and /Common/b "),
+                path(&["/Common/a", "/Common/b"]),
+                Some("all".into()),
+            ),
+            (
+                json!("/Common/b and /Common/a"),
+                path(&["/Common/a", "/Common/b"]),
+                Some("all".into()),
+            ),
+            (
+                json!("min 1 of { /Common/http /Common/tcp } "),
+                path(&["/Common/http", "/Common/tcp"]),
+                Some(Value::Integer(1)),
+            ),
+            (
+                json!("min 2 of { /Common/a /Common/b }"),
+                path(&["/Common/a", "/Common/b"]),
+                Some(Value::Integer(2)),
+            ),
+            (
+                json!("/Common/http "),
+                path(&["/Common/http"]),
+                Some("all".into()),
+            ),
+            (json!("default"), "default".into(), None),
+            (json!("none"), "none".into(), None),
+            (json!("/Common/none"), "none".into(), None),
+            (json!(""), "none".into(), None),
+        ];
+        for (json, monitors, needed) in cases {
+            assert_eq!(read(Some(&json)), [Some(monitors), needed], "{json}");
+        }
+        assert_eq!(read(None), [Some("none".into()), None]);
+    }
+
+    #[test]
+    fn expressions_are_written() {
+        let two = Value::from(vec!["/Common/a", "/Common/b"]);
+        let cases = [
+            (
+                Some(two.clone()),
+                Some(Value::from("all")),
+                "/Common/a and /Common/b",
+            ),
+            (Some(two.clone()), None, "/Common/a and /Common/b"),
+            (
+                Some(two),
+                Some(Value::Integer(1)),
+                "min 1 of { /Common/a /Common/b }",
+            ),
+            (Some("none".into()), None, "none"),
+            (Some(vec!["default"].into()), None, "default"),
+        ];
+        for (monitors, needed, expected) in cases {
+            assert_eq!(write(monitors.as_ref(), needed.as_ref()), json!(expected));
+        }
+    }
+}

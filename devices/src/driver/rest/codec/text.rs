@@ -1,0 +1,69 @@
+//! Texts that devices return in another spelling than they got them.
+
+/// A text of several lines: line ends are `\n`, blank lines at both ends and blanks at the end of
+/// the text do not count.
+pub fn block(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let lines: Vec<_> = text.split('\n').collect();
+    let blank = |line: &&str| line.trim().is_empty();
+    let first = lines.iter().position(|line| !blank(line)).unwrap_or(0);
+    let last = lines.iter().rposition(|line| !blank(line)).unwrap_or(0);
+    lines[first..=last].join("\n").trim_end().to_owned()
+}
+
+/// A text whose control characters are escaped exactly once, without blanks at its end: real line
+/// ends become `\r` and `\n`, doubled backslashes before such letters become one.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.trim_end_matches(' ').chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '\r' => out.push_str("\\r"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\\' if rest.peek() == Some(&'\\') => {
+                rest.next();
+                match rest.peek() {
+                    Some('r' | 'n' | 't') => out.push('\\'),
+                    _ => out.push_str("\\\\"),
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_lines_around_and_line_ends_do_not_count() {
+        let wanted = "when HTTP_REQUEST {\n  pool x\n}";
+        for text in [
+            wanted,
+            "\n\nwhen HTTP_REQUEST {\r\n  pool x\r\n}\r\n",
+            "when HTTP_REQUEST {\n  pool x\n}   \n \n",
+        ] {
+            assert_eq!(block(text), wanted);
+        }
+        assert_eq!(block("\n  indented\n"), "  indented");
+        assert_eq!(block(""), "");
+    }
+
+    #[test]
+    fn one_level_of_escaping_is_as_good_as_another() {
+        let wanted = r"GET / HTTP/1.1\r\n\r\n";
+        for text in [
+            wanted,
+            "GET / HTTP/1.1\r\n\r\n",
+            r"GET / HTTP/1.1\\r\\n\\r\\n",
+            r"GET / HTTP/1.1\r\n\r\n ",
+        ] {
+            assert_eq!(escaped(text), wanted, "{text}");
+        }
+        assert_eq!(escaped(r"a\\b"), r"a\\b");
+        assert_eq!(escaped(&escaped(r"a\\\\rb")), escaped(r"a\\\\rb"));
+    }
+}

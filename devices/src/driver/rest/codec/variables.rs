@@ -1,0 +1,62 @@
+//! Environment variables of external monitors: fields of the raw values, `userDefined NAME`.
+
+use serde_json::{Map, Value as Json};
+
+use super::text_of;
+use crate::value::Value;
+
+const PREFIX: &str = "userDefined ";
+
+/// Names in order, all values as text.
+pub fn canonical(value: &Value) -> Value {
+    let Value::Hash(entries) = value else {
+        return value.clone();
+    };
+    let mut entries: Vec<(String, String)> = entries
+        .iter()
+        .filter_map(|(name, value)| Some((text_of(name)?, text_of(value)?)))
+        .collect();
+    entries.sort();
+    let entries = entries.into_iter();
+    Value::Hash(
+        entries
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+    )
+}
+
+pub fn read(fields: &Map<String, Json>) -> Json {
+    let own = fields
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix(PREFIX)?.to_owned(), value.clone())));
+    Json::Object(own.collect())
+}
+
+pub fn write(value: Json) -> Json {
+    match value {
+        Json::Object(fields) => {
+            let fields = fields.into_iter();
+            Json::Object(
+                fields
+                    .map(|(name, value)| (format!("{PREFIX}{name}"), value))
+                    .collect(),
+            )
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_other_raw_values_are_left_out() {
+        let wire = write(json!({"HOST": "x"}));
+        assert_eq!(wire, json!({"userDefined HOST": "x"}));
+        let raw = json!({"userDefined HOST": "x", "verificationStatus": "none"});
+        assert_eq!(read(raw.as_object().unwrap()), json!({"HOST": "x"}));
+    }
+}

@@ -1,0 +1,128 @@
+//! How a REST type is read and written, in words for people.
+
+use super::definition::{Definition, Place};
+use super::read;
+use crate::driver::implementation::{AttributeExplanation, Explanation};
+use crate::model::TypeModel;
+
+pub fn explain(definition: &Definition, model: &TypeModel) -> Explanation {
+    let rule = &definition.instance;
+    let mut instance = vec![("key".to_owned(), format!("{} = {}", rule.key.0, rule.key.1))];
+    if let Some(singleton) = &rule.singleton {
+        instance.push(("always present".to_owned(), singleton.clone()));
+    }
+    if let Some(create) = &rule.create {
+        instance.push((
+            "create".to_owned(),
+            format!("{} {}", create.method, rule.collection),
+        ));
+    }
+    instance.push((
+        "change".to_owned(),
+        format!("{} {}", rule.update, rule.object),
+    ));
+    if rule.remove {
+        instance.push(("remove".to_owned(), format!("DELETE {}", rule.object)));
+    }
+    let attributes = model
+        .attributes
+        .keys()
+        .filter_map(|name| attribute(name, definition))
+        .collect();
+    Explanation {
+        reads: read::requests(definition, model, None),
+        instance,
+        attributes,
+    }
+}
+
+fn attribute(name: &str, definition: &Definition) -> Option<AttributeExplanation> {
+    let rule = definition.attributes.get(name)?;
+    let mut read = Vec::new();
+    let mut write = Vec::new();
+    let mut notes = Vec::new();
+    match &rule.place {
+        Place::Field(field) => {
+            read.push(field.path.to_string());
+            for (value, json) in &field.map {
+                write.push((value.clone(), format!("{{\"{}\": {json}}}", field.path)));
+            }
+            write.push(("any".to_owned(), format!("{{\"{}\": …}}", field.path)));
+            if let Some(absent) = &field.absent {
+                notes.push(format!("{absent:?} when the field is missing or empty"));
+            }
+        }
+        Place::States(states) => {
+            for (value, setting) in states {
+                let fields = setting
+                    .set
+                    .iter()
+                    .map(|(path, json)| format!("\"{path}\": {json}"));
+                write.push((
+                    value.clone(),
+                    format!("{{{}}}", fields.collect::<Vec<_>>().join(", ")),
+                ));
+                for (path, _) in setting.when.iter().flatten() {
+                    let path = path.to_string();
+                    if !read.contains(&path) {
+                        read.push(path);
+                    }
+                }
+            }
+        }
+        Place::Group { field, with, .. } => {
+            read.push(field.to_string());
+            write.push(("any".to_owned(), format!("{{\"{field}\": …}}")));
+            if !with.is_empty() {
+                notes.push(format!("in one field with {}", with.join(", ")));
+            }
+        }
+        Place::Inside(leader) => notes.push(format!("in one field with {leader}")),
+        Place::Members(members) => {
+            read.push(members.read.to_string());
+            write.push((
+                "new member".to_owned(),
+                format!("POST {}", members.collection),
+            ));
+            if !members.fields.is_empty() {
+                write.push((
+                    "changed member".to_owned(),
+                    format!("PATCH {}", members.object),
+                ));
+            }
+            write.push((
+                "gone member".to_owned(),
+                format!("DELETE {}", members.object),
+            ));
+        }
+        Place::Entries(entries) => {
+            let shared = definition.shared.get(&entries.of)?;
+            read.push(format!(
+                "{} of kind {}",
+                shared.read,
+                entries.kinds.join(", ")
+            ));
+            write.push((
+                "any".to_owned(),
+                format!("{{\"{}\": [all entries]}}", shared.write),
+            ));
+            notes.push("entries of other kinds stay as they are".to_owned());
+        }
+        Place::Unsupported(reason) => notes.push(format!("not supported: {reason}")),
+    }
+    if rule.create_only {
+        notes.push("only when the object is created".to_owned());
+    }
+    if rule.write_only {
+        notes.push("cannot be read back".to_owned());
+    }
+    if !rule.kinds.is_empty() {
+        notes.push(format!("only of kind {}", rule.kinds.join(", ")));
+    }
+    Some(AttributeExplanation {
+        name: name.to_owned(),
+        read,
+        write,
+        notes,
+    })
+}

@@ -1,0 +1,224 @@
+//! A REST type behind the interface that all implementations have.
+
+use std::sync::Arc;
+
+use super::canonical::canonical;
+use super::codec::text_of;
+use super::definition::{AttributeRule, Definition, Place};
+use super::{predict, read, write};
+use crate::change::{Change, Instance, Wanted};
+use crate::diagnostic::{Diagnostic, Severity, Source};
+use crate::driver::implementation::{
+    Explanation, Implementation, Problem, RememberedSecrets, RenderError,
+};
+use crate::model::TypeModel;
+use crate::model::canonical::ValueError;
+use crate::operation::{Action, Operation};
+use crate::read::{ReadError, ReadRequest, State};
+use crate::value::{Attributes, Value};
+
+/// A type on a platform with a REST interface.
+#[derive(Debug)]
+pub struct RestType {
+    pub definition: Definition,
+    pub model: Arc<TypeModel>,
+    pub source: Arc<Source>,
+}
+
+impl RestType {
+    fn key(&self) -> &str {
+        &self.definition.instance.key.0
+    }
+
+    fn rules(&self) -> impl Iterator<Item = (&str, &AttributeRule)> {
+        self.definition
+            .attributes
+            .iter()
+            .map(|(name, rule)| (name.as_str(), rule))
+    }
+
+    /// What an attribute is when the device says nothing of it.
+    fn silent_value(&self, name: &str) -> Option<Value> {
+        let absent = match &self.definition.attributes.get(name)?.place {
+            Place::Entries(rule) => rule.absent.clone(),
+            Place::Field(rule) => rule.absent.clone(),
+            _ => None,
+        }?;
+        Some(canonical(&self.definition, &self.model, name, &absent, 0))
+    }
+
+    fn problem(&self, severity: Severity, attribute: &str, message: String) -> Problem {
+        Problem {
+            attribute: attribute.to_owned(),
+            severity,
+            message,
+            help: None,
+        }
+    }
+}
+
+impl Implementation for RestType {
+    fn reads(&self) -> Vec<ReadRequest> {
+        read::requests(&self.definition, &self.model, None)
+    }
+
+    fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
+        read::requests(&self.definition, &self.model, Some(resources))
+    }
+
+    fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
+        Ok(attributes
+            .into_iter()
+            .map(|(name, value)| {
+                let value = canonical(&self.definition, &self.model, &name, &value, 0);
+                (name, value)
+            })
+            .collect())
+    }
+
+    fn check(&self, wanted: &Wanted) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let rule = &self.definition.instance;
+        let name = wanted.attributes.get(self.key()).and_then(text_of);
+        if let (Some(reserved), Some(name)) = (&rule.reserved, &name)
+            && reserved.is_match(name)
+        {
+            let message = format!("{name} belongs to the device and is never touched");
+            problems.push(self.problem(Severity::Error, self.key(), message));
+        }
+        if wanted.absent() && !rule.remove {
+            let message = "there is one, and it is always present".to_owned();
+            problems.push(self.problem(Severity::Error, "ensure", message));
+        }
+        let kind = self
+            .definition
+            .kind_of(&wanted.attributes)
+            .map(|(name, _)| name);
+        for (name, rule) in self.rules() {
+            let Some(value) = wanted.attributes.get(name) else {
+                continue;
+            };
+            if let Place::Unsupported(reason) = &rule.place {
+                let mut problem = self.problem(
+                    Severity::Error,
+                    name,
+                    "is not supported on this platform".to_owned(),
+                );
+                problem.help = Some(reason.clone());
+                problems.push(problem);
+            } else if !self.definition.has(name, kind) {
+                let message = format!(
+                    "ignored: a {} of kind `{}` has no such attribute",
+                    self.model.name,
+                    kind.unwrap_or_default()
+                );
+                problems.push(self.problem(Severity::Warning, name, message));
+            } else if let Place::Group { codec, with, .. } = &rule.place {
+                let values: Vec<Option<&Value>> = std::iter::once(Some(value))
+                    .chain(with.iter().map(|name| wanted.attributes.get(name)))
+                    .collect();
+                if let Some(message) = codec.check(&values) {
+                    problems.push(self.problem(Severity::Error, name, message));
+                }
+            }
+        }
+        problems
+    }
+
+    fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        read::instances(&self.definition, &self.model, state)
+    }
+
+    fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
+        read::instance_of(&self.definition, &self.model, wanted, state)
+    }
+
+    fn differs(
+        &self,
+        wanted: &Wanted,
+        current: Option<&Instance>,
+        secrets: &dyn RememberedSecrets,
+    ) -> Vec<String> {
+        let shall_be = !wanted.absent();
+        let differs_in_ensure =
+            wanted.attributes.contains_key("ensure") && shall_be != current.is_some();
+        if differs_in_ensure && !shall_be {
+            return vec!["ensure".to_owned()];
+        }
+        if !shall_be || (current.is_none() && !differs_in_ensure) {
+            return Vec::new();
+        }
+        let mut differing: Vec<String> = Vec::new();
+        if differs_in_ensure {
+            differing.push("ensure".to_owned());
+        }
+        let kind = self
+            .definition
+            .kind_of(&wanted.attributes)
+            .map(|(name, _)| name);
+        let chooser = self
+            .definition
+            .kinds
+            .as_ref()
+            .map(|kinds| kinds.attribute.as_str());
+        for attribute in self.model.properties() {
+            let name = attribute.name.as_str();
+            let Some(value) = wanted.attributes.get(name) else {
+                continue;
+            };
+            if name == "ensure" || !(chooser == Some(name) || self.definition.has(name, kind)) {
+                continue;
+            }
+            let Some(current) = current else {
+                differing.push(name.to_owned());
+                continue;
+            };
+            let write_only = self
+                .definition
+                .attributes
+                .get(name)
+                .is_some_and(|rule| rule.write_only);
+            let same = if write_only {
+                secrets.is_last(&wanted.reference, name, value) == Some(true)
+            } else {
+                let actual = current.attributes.get(name).cloned();
+                let actual = actual.or_else(|| self.silent_value(name));
+                actual.is_some_and(|actual| actual.unwrap_sensitive() == value.unwrap_sensitive())
+            };
+            if !same {
+                differing.push(name.to_owned());
+            }
+        }
+        differing
+    }
+
+    fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
+        write::operations(&self.definition, change, state)
+    }
+
+    fn predict(&self, state: &mut State, operations: &[Operation]) {
+        let requests = operations
+            .iter()
+            .filter_map(|operation| match &operation.action {
+                Action::Request(request) => Some(request),
+                Action::Line(_) => None,
+            });
+        predict::apply(&self.definition, requests, state);
+    }
+
+    fn creates(&self) -> bool {
+        self.definition.instance.create.is_some()
+    }
+
+    fn secrets(&self, state: &State) -> Vec<String> {
+        read::secrets(&self.definition, &self.model, state)
+    }
+
+    fn explain(&self) -> Explanation {
+        super::explain::explain(&self.definition, &self.model)
+    }
+
+    fn audit(&self) -> Vec<Diagnostic> {
+        super::audit::audit(&self.definition, &self.model, &self.source)
+    }
+}

@@ -1,0 +1,214 @@
+//! JSON as it is read and as it is sent: dotted paths into objects, and bodies with secrets.
+
+use std::fmt;
+
+use serde_json::{Map, Value as Json};
+
+use crate::secret::Text;
+
+/// The place of a field in an object: `sflow.pollInterval`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath(Vec<String>);
+
+impl FieldPath {
+    pub fn new(dotted: &str) -> Self {
+        Self(dotted.split('.').map(str::to_owned).collect())
+    }
+
+    /// The field's value, unless it is missing or `null`.
+    pub fn get<'a>(&self, object: &'a Json) -> Option<&'a Json> {
+        self.0
+            .iter()
+            .try_fold(object, |at, step| at.get(step))
+            .filter(|value| !value.is_null())
+    }
+
+    /// Sets the field, making the objects on the way.
+    pub fn put(&self, object: &mut Json, value: Json) {
+        let mut at = object;
+        for step in &self.0 {
+            if !at.is_object() {
+                *at = Json::Object(Map::new());
+            }
+            at = at
+                .as_object_mut()
+                .expect("was just made an object")
+                .entry(step.clone())
+                .or_insert(Json::Null);
+        }
+        *at = value;
+    }
+
+    /// Takes the field out.
+    pub fn remove(&self, object: &mut Json) {
+        let Some((last, way)) = self.0.split_last() else {
+            return;
+        };
+        let parent = way.iter().try_fold(object, |at, step| at.get_mut(step));
+        if let Some(Json::Object(fields)) = parent {
+            fields.shift_remove(last);
+        }
+    }
+
+    pub fn steps(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("."))
+    }
+}
+
+/// What is sent: JSON of which some texts are secret. Fields keep the order in which they were put.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    Plain(Json),
+    /// A text, shown to nobody.
+    Secret(Text),
+    List(Vec<Body>),
+    Object(Vec<(String, Body)>),
+}
+
+impl Body {
+    pub fn object() -> Self {
+        Body::Object(Vec::new())
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Body::Object(fields) if fields.is_empty())
+    }
+
+    /// Sets a field, making the objects on the way.
+    pub fn put(&mut self, path: &FieldPath, value: Body) {
+        self.put_steps(path.steps(), value);
+    }
+
+    fn put_steps(&mut self, steps: &[String], value: Body) {
+        let Some((step, rest)) = steps.split_first() else {
+            *self = value;
+            return;
+        };
+        if !matches!(self, Body::Object(_)) {
+            *self = Body::object();
+        }
+        let Body::Object(fields) = self else {
+            unreachable!("was just made an object")
+        };
+        let at = match fields.iter().position(|(name, _)| name == step) {
+            Some(at) => at,
+            None => {
+                fields.push((step.clone(), Body::object()));
+                fields.len() - 1
+            }
+        };
+        fields[at].1.put_steps(rest, value);
+    }
+
+    /// The JSON text; secrets are escaped for JSON and masked wherever they are shown.
+    pub fn to_text(&self) -> Text {
+        let mut text = Text::new();
+        self.write(&mut text);
+        text
+    }
+
+    fn write(&self, out: &mut Text) {
+        match self {
+            Body::Plain(json) => out.push(json.to_string()),
+            Body::Secret(secret) => {
+                out.push("\"");
+                let quoted = Json::from(secret.reveal()).to_string();
+                out.push_secret(&quoted[1..quoted.len() - 1]);
+                out.push("\"");
+            }
+            Body::List(items) => {
+                out.push("[");
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(",");
+                    }
+                    item.write(out);
+                }
+                out.push("]");
+            }
+            Body::Object(fields) => {
+                out.push("{");
+                for (index, (name, value)) in fields.iter().enumerate() {
+                    if index > 0 {
+                        out.push(",");
+                    }
+                    out.push(format!("{}:", Json::from(name.as_str())));
+                    value.write(out);
+                }
+                out.push("}");
+            }
+        }
+    }
+}
+
+impl From<Json> for Body {
+    fn from(json: Json) -> Self {
+        Body::Plain(json)
+    }
+}
+
+/// Whether two JSON values say the same: numbers may be written as text, and several text fields
+/// come back with trailing blanks.
+pub fn alike(a: &Json, b: &Json) -> bool {
+    match (a, b) {
+        (Json::String(a), Json::String(b)) => a.trim_end() == b.trim_end(),
+        (Json::String(text), Json::Number(number)) | (Json::Number(number), Json::String(text)) => {
+            text.trim() == number.to_string()
+        }
+        (Json::String(text), Json::Bool(truth)) | (Json::Bool(truth), Json::String(text)) => {
+            text.trim() == truth.to_string()
+        }
+        _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_found_and_put_by_their_dotted_path() {
+        let mut object = json!({"sflow": {"pollInterval": 10}, "gone": null});
+        assert_eq!(
+            FieldPath::new("sflow.pollInterval").get(&object),
+            Some(&json!(10))
+        );
+        assert_eq!(FieldPath::new("gone").get(&object), None);
+        assert_eq!(FieldPath::new("sflow.x.y").get(&object), None);
+        FieldPath::new("sflow.samplingRate").put(&mut object, json!(5));
+        FieldPath::new("a.b").put(&mut object, json!(true));
+        assert_eq!(
+            object,
+            json!({"sflow": {"pollInterval": 10, "samplingRate": 5}, "gone": null, "a": {"b": true}})
+        );
+    }
+
+    #[test]
+    fn a_secret_in_a_body_is_escaped_for_the_device_and_masked_for_people() {
+        let mut body = Body::object();
+        body.put(&FieldPath::new("username"), json!("probe").into());
+        body.put(
+            &FieldPath::new("auth.password"),
+            Body::Secret("a\"b\\".into()),
+        );
+        body.put(&FieldPath::new("auth.tries"), json!(3).into());
+        let text = body.to_text();
+        assert_eq!(
+            text.reveal(),
+            r#"{"username":"probe","auth":{"password":"a\"b\\","tries":3}}"#
+        );
+        assert_eq!(
+            text.to_string(),
+            r#"{"username":"probe","auth":{"password":"••••","tries":3}}"#
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! Objects as text that people can read and compare line by line: a heading per object, its fields
+//! below it.
+
+use serde_json::Value as Json;
+
+use super::read::{entry_path, items};
+
+/// The answer to a read as text: for each object its path, and indented below it the fields, flat,
+/// members of lists one by one. What the device says about itself (links, generations) is left
+/// out. Texts may hold secrets; whoever shows them masks them.
+pub fn text(read: &str, answer: &Json) -> String {
+    let path = read.strip_prefix("GET ").unwrap_or(read);
+    let mut out = String::new();
+    if answer.get("items").is_none() {
+        object(path, answer, &mut out);
+    }
+    for item in items(answer) {
+        let name = entry_path(item).unwrap_or_default();
+        object(&format!("{path} {name}"), item, &mut out);
+    }
+    out
+}
+
+fn object(title: &str, object: &Json, out: &mut String) {
+    let mut fields = Vec::new();
+    flatten("", object, &mut fields);
+    if fields.is_empty() {
+        return;
+    }
+    out.push_str(title);
+    out.push('\n');
+    for (name, value) in fields {
+        out.push_str(&format!(" {name}: {value}\n"));
+    }
+}
+
+fn flatten(prefix: &str, value: &Json, out: &mut Vec<(String, String)>) {
+    let Json::Object(fields) = value else {
+        if !value.is_null() {
+            out.push((prefix.to_owned(), value.to_string()));
+        }
+        return;
+    };
+    for (name, value) in fields {
+        if matches!(
+            name.as_str(),
+            "kind" | "selfLink" | "generation" | "fullPath"
+        ) {
+            continue;
+        }
+        let list = value.get("items").and_then(Json::as_array);
+        if let Some(list) = list {
+            let name = name.trim_end_matches("Reference");
+            for member in list {
+                let key = entry_path(member).unwrap_or_default();
+                let mut own = Vec::new();
+                flatten("", member, &mut own);
+                own.retain(|(field, _)| !matches!(field.as_str(), "name" | "partition"));
+                let own: Vec<String> = own
+                    .into_iter()
+                    .map(|(field, value)| format!("{field}={value}"))
+                    .collect();
+                out.push((
+                    name.to_owned(),
+                    format!("{key} {}", own.join(" ")).trim_end().to_owned(),
+                ));
+            }
+            continue;
+        }
+        if name.ends_with("Reference") || name.ends_with("Link") {
+            continue;
+        }
+        let path = if prefix.is_empty() {
+            name.clone()
+        } else {
+            format!("{prefix}.{name}")
+        };
+        flatten(&path, value, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_have_a_heading_and_a_line_for_each_field() {
+        let answer = serde_json::json!({"kind": "x", "items": [
+            {"fullPath": "/Common/a", "name": "a", "allowNat": "yes", "selfLink": "x",
+             "membersReference": {"link": "y", "items": [
+                {"name": "n1:80", "partition": "Common", "ratio": 2}, {"fullPath": "/Common/n2:80"}]}},
+            {"fullPath": "/Common/b", "sflow": {"pollInterval": 3}, "rules": ["/Common/r"]},
+        ]});
+        assert_eq!(
+            text("GET /ltm/pool", &answer),
+            "/ltm/pool /Common/a\n name: \"a\"\n allowNat: \"yes\"\n members: /Common/n1:80 ratio=2\n members: /Common/n2:80\n\
+             /ltm/pool /Common/b\n sflow.pollInterval: 3\n rules: [\"/Common/r\"]\n"
+        );
+        let singleton = serde_json::json!({"kind": "x", "timezone": "UTC"});
+        assert_eq!(
+            text("GET /sys/ntp", &singleton),
+            "/sys/ntp\n timezone: \"UTC\"\n"
+        );
+        assert_eq!(text("GET /ltm/pool", &Json::Null), "");
+    }
+}

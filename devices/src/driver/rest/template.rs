@@ -1,0 +1,215 @@
+//! Texts with holes, for paths and bodies of requests: `/mgmt/tm/ltm/pool/{name|tilde}`.
+//!
+//! A hole names an attribute (or a word that the caller knows, such as `kind`) and may pass its
+//! text through filters. Nothing else happens in a template: no conditions, no expressions.
+
+use std::fmt;
+
+/// A text with holes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    source: String,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Literal(String),
+    Hole { name: String, filters: Vec<Filter> },
+}
+
+/// What a hole does with its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// A full path as the last part of a URL: `/` becomes `~`, the rest is percent-encoded.
+    Tilde,
+    /// The last part of a path: `web` of `/Common/web`.
+    Base,
+    /// The first part of a path: `Common` of `/Common/web`; nothing when there is no slash.
+    Partition,
+    /// What is between partition and name: `app.app` of `/Common/app.app/web`.
+    Folder,
+    /// Percent-encoded for a URL.
+    Percent,
+}
+
+impl Filter {
+    const ALL: [(&'static str, Filter); 5] = [
+        ("tilde", Filter::Tilde),
+        ("base", Filter::Base),
+        ("partition", Filter::Partition),
+        ("folder", Filter::Folder),
+        ("percent", Filter::Percent),
+    ];
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, filter)| *filter)
+    }
+
+    fn apply(self, text: &str) -> String {
+        let parts = || text.split('/').filter(|part| !part.is_empty());
+        match self {
+            Filter::Tilde => percent(&text.replace('/', "~")),
+            Filter::Percent => percent(text),
+            Filter::Base => parts().next_back().unwrap_or_default().to_owned(),
+            Filter::Partition if !text.starts_with('/') => String::new(),
+            Filter::Partition => match parts().collect::<Vec<_>>().as_slice() {
+                [first, _, ..] => (*first).to_owned(),
+                _ => String::new(),
+            },
+            Filter::Folder => match parts().collect::<Vec<_>>().as_slice() {
+                [_, middle @ .., _] if text.starts_with('/') => middle.join("/"),
+                _ => String::new(),
+            },
+        }
+    }
+}
+
+/// Encodes what must not stand in a URL's path as it is.
+fn percent(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => out.push(char::from(byte)),
+            b'-' | b'_' | b'.' | b'~' | b':' | b'@' | b'!' | b'$' | b'*' | b',' | b'/' => {
+                out.push(char::from(byte));
+            }
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    out
+}
+
+impl Template {
+    /// Parses a template; the error says what is wrong with it.
+    pub fn parse(source: &str) -> Result<Self, String> {
+        let mut pieces = Vec::new();
+        let mut rest = source;
+        while let Some(open) = rest.find('{') {
+            if open > 0 {
+                pieces.push(Piece::Literal(rest[..open].to_owned()));
+            }
+            let Some(length) = rest[open..].find('}') else {
+                return Err(format!("`{{` without `}}` in `{source}`"));
+            };
+            let mut words = rest[open + 1..open + length].split('|');
+            let name = words.next().unwrap_or_default();
+            if name.is_empty() {
+                return Err(format!("a hole without a name in `{source}`"));
+            }
+            let filters = words
+                .map(|word| {
+                    Filter::named(word).ok_or_else(|| {
+                        let known: Vec<_> = Filter::ALL.iter().map(|(name, _)| *name).collect();
+                        format!("unknown filter `{word}`; known: {}", known.join(", "))
+                    })
+                })
+                .collect::<Result<_, _>>()?;
+            pieces.push(Piece::Hole {
+                name: name.to_owned(),
+                filters,
+            });
+            rest = &rest[open + length + 1..];
+        }
+        if !rest.is_empty() {
+            pieces.push(Piece::Literal(rest.to_owned()));
+        }
+        Ok(Self {
+            source: source.to_owned(),
+            pieces,
+        })
+    }
+
+    /// The names of the holes, in order.
+    pub fn holes(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Hole { name, .. } => Some(name.as_str()),
+            Piece::Literal(_) => None,
+        })
+    }
+
+    /// Fills the holes; the error is the name of one that has no text.
+    pub fn fill(&self, text_of: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+        let mut out = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(text) => out.push_str(text),
+                Piece::Hole { name, filters } => {
+                    let text = text_of(name).ok_or_else(|| name.clone())?;
+                    out.push_str(
+                        &filters
+                            .iter()
+                            .fold(text, |text, filter| filter.apply(&text)),
+                    );
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_filled_and_filtered() {
+        let cases = [
+            ("/x/{name|tilde}", "/Common/web", "/x/~Common~web"),
+            (
+                "/x/{name|tilde}",
+                "/Common/a.app/web",
+                "/x/~Common~a.app~web",
+            ),
+            (
+                "/x/{name|tilde}",
+                "/Common/10.0.0.1%2",
+                "/x/~Common~10.0.0.1%252",
+            ),
+            ("/x/{name|tilde}", "/Common/a b", "/x/~Common~a%20b"),
+            ("/x/{name|base|percent}", "/Common/ü", "/x/%C3%BC"),
+            ("{name|base}", "/Common/a.app/web", "web"),
+            ("{name|base}", "shop", "shop"),
+            ("{name|partition}", "/Common/web", "Common"),
+            ("{name|partition}", "shop", ""),
+            ("{name|partition}", "/shop", ""),
+            ("{name|folder}", "/Common/web", ""),
+            ("{name|folder}", "/Common/a/b/web", "a/b"),
+            ("plain", "x", "plain"),
+        ];
+        for (template, name, expected) in cases {
+            let template = Template::parse(template).expect("a good template");
+            let got = template.fill(|hole| (hole == "name").then(|| name.to_owned()));
+            assert_eq!(got.as_deref(), Ok(expected), "{template} with {name}");
+        }
+    }
+
+    #[test]
+    fn a_bad_template_says_what_is_wrong_with_it() {
+        for (template, message) in [
+            ("/x/{name", "`{` without `}` in `/x/{name`"),
+            ("/x/{}", "a hole without a name in `/x/{}`"),
+            (
+                "{name|tidle}",
+                "unknown filter `tidle`; known: tilde, base, partition, folder, percent",
+            ),
+        ] {
+            assert_eq!(Template::parse(template), Err(message.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_hole_without_text_is_named() {
+        let template = Template::parse("/x/{kind}/{name}").expect("a good template");
+        assert_eq!(template.fill(|_| None), Err("kind".to_owned()));
+    }
+}
