@@ -10,6 +10,8 @@ mod mask;
 mod open;
 mod protocol;
 mod rest;
+#[cfg(test)]
+mod scripted;
 mod ssh;
 pub mod target;
 mod transcript;

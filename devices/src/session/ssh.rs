@@ -8,6 +8,8 @@ mod algorithms;
 mod client;
 mod known_hosts;
 mod login;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;

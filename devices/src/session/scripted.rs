@@ -1,0 +1,176 @@
+//! A scripted command line for tests, over any byte stream, and a target for it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+
+use super::target::{
+    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
+};
+
+/// A device in memory that prints back what it is sent.
+#[derive(Clone, Default)]
+pub(super) struct Device {
+    /// The first prompt ends in `>`, and `enable` wants this secret.
+    pub enable: Option<&'static str>,
+    pub privilege: u8,
+    /// Lines that it answers by an error.
+    pub refuses: &'static [&'static str],
+    /// Lines that it answers by these words.
+    pub says: &'static [(&'static str, &'static str)],
+    /// Lines that it answers by a question; `Some`: what it says after anything but `n`.
+    pub asks: &'static [(&'static str, &'static str)],
+    /// It hangs up instead of answering this line.
+    pub drops_at: Option<&'static str>,
+    /// It says nothing more from this line on.
+    pub silent_at: Option<&'static str>,
+    /// It says nothing until it gets a line.
+    pub sleeps: bool,
+    pub banner: &'static str,
+}
+
+/// What the device saw: the prompt at which each line was taken, and how many pieces came.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub lines: Vec<String>,
+    pub pieces: usize,
+}
+
+pub(super) type Log = Arc<Mutex<Seen>>;
+
+impl Device {
+    pub fn start(self) -> (DuplexStream, Log) {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let log = Log::default();
+        tokio::spawn(self.run(theirs, Arc::clone(&log)));
+        (ours, log)
+    }
+
+    pub async fn run(self, mut stream: impl AsyncRead + AsyncWrite + Unpin, log: Log) {
+        let mut mode = String::new();
+        let mut level = if self.enable.is_some() { ">" } else { "#" };
+        let mut input = String::new();
+        let mut buffer = [0; 4096];
+        if !self.sleeps {
+            let hello = format!("{}\r\ncore1{level}", self.banner);
+            stream.write_all(hello.as_bytes()).await.expect("open");
+        }
+        loop {
+            // One line at a time, as a line editor takes them from what was typed ahead.
+            while !input.contains('\r') {
+                let count = stream.read(&mut buffer).await.unwrap_or(0);
+                if count == 0 {
+                    return;
+                }
+                log.lock().expect("free").pieces += 1;
+                input.push_str(&String::from_utf8_lossy(&buffer[..count]));
+            }
+            let (line, rest) = input.split_once('\r').expect("just seen");
+            let (line, rest) = (line.to_owned(), rest.to_owned());
+            input = rest;
+            let prompt = format!("core1{mode}{level}");
+            log.lock()
+                .expect("free")
+                .lines
+                .push(format!("{prompt}{line}"));
+            if self.drops_at == Some(line.as_str()) {
+                return;
+            }
+            if self.silent_at == Some(line.as_str()) {
+                std::future::pending::<()>().await;
+            }
+            let mut output = format!("{line}\r\n");
+            if let Some((_, question)) = self.asks.iter().find(|(asked, _)| *asked == line) {
+                output.push_str(question);
+                stream.write_all(output.as_bytes()).await.expect("open");
+                let key = stream.read(&mut buffer).await.unwrap_or(0);
+                let key = String::from_utf8_lossy(&buffer[..key]).into_owned();
+                log.lock()
+                    .expect("free")
+                    .lines
+                    .push(format!("answer {key:?}"));
+                let prompt = format!("\r\ncore1{mode}{level}");
+                stream.write_all(prompt.as_bytes()).await.expect("open");
+                continue;
+            }
+            if self.refuses.contains(&line.as_str()) {
+                output.push_str("            ^\r\n% Invalid input detected at '^' marker.\r\n\r\n");
+            } else if let Some((_, words)) = self.says.iter().find(|(said, _)| *said == line) {
+                output.push_str(words);
+                output.push_str("\r\n");
+            } else if line == "enable" {
+                output.push_str("Password: ");
+                stream.write_all(output.as_bytes()).await.expect("open");
+                output = "\r\n".to_owned();
+                for _ in 0..3 {
+                    let count = stream.read(&mut buffer).await.unwrap_or(0);
+                    let typed = String::from_utf8_lossy(&buffer[..count]).into_owned();
+                    log.lock()
+                        .expect("free")
+                        .lines
+                        .push(format!("secret {typed:?}"));
+                    if Some(typed.trim_end()) == self.enable {
+                        level = "#";
+                        break;
+                    }
+                    stream.write_all(b"\r\nPassword: ").await.expect("open");
+                }
+                if level == ">" {
+                    output.push_str("% Bad secrets\r\n\r\n");
+                }
+            } else if line == "show privilege" {
+                output.push_str(&format!(
+                    "Current privilege level is {}\r\n",
+                    self.privilege
+                ));
+            } else if line == "show clock" {
+                output.push_str("12:00:00\r\n");
+            } else if line == "exit" && mode.is_empty() {
+                return;
+            } else {
+                mode = match line.split(' ').next().unwrap_or_default() {
+                    "configure" => "(config)".to_owned(),
+                    "interface" => "(config-if)".to_owned(),
+                    "vlan" => "(config-vlan)".to_owned(),
+                    "end" => String::new(),
+                    "exit" => "(config)".to_owned(),
+                    _ => mode,
+                };
+            }
+            output.push_str(&format!("core1{mode}{level}"));
+            stream.write_all(output.as_bytes()).await.expect("open");
+        }
+    }
+}
+
+pub(super) fn target() -> Target {
+    Target {
+        device: "core1".to_owned(),
+        host: "192.0.2.1".to_owned(),
+        port: None,
+        user: "admin".to_owned(),
+        password: Some(SecretString::from("pw-secret")),
+        enable_password: Some(SecretString::from("en-secret")),
+        ssh: SshOptions {
+            private_key: None,
+            passphrase: None,
+            agent: false,
+            host_key: HostKeyPolicy::Ignore,
+            algorithms: Algorithms::Modern,
+            jump: None,
+        },
+        rest: RestOptions {
+            token: None,
+            login: RestLogin::Auto,
+            login_provider: None,
+            tls: TlsPolicy::System,
+            proxy: None,
+        },
+        connect_timeout: Duration::from_secs(5),
+        command_timeout: Duration::from_secs(10),
+        transcript: None,
+    }
+}
+

@@ -1,0 +1,585 @@
+//! SSH sessions against a server in this process, over real sockets.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use russh::keys::key::safe_rng;
+use russh::keys::ssh_key::LineEnding;
+use russh::keys::{Algorithm, HashAlg, PrivateKey, PublicKey};
+use russh::server::{
+    Auth, ChannelOpenHandle, Handler, Msg, Response, Session as ServerSession, VerifiedPublicKey,
+};
+use russh::{Channel, ChannelId, Disconnect, MethodKind, MethodSet, Preferred, kex};
+use secrecy::SecretString;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::dialogue::rules_for_tests;
+use crate::read::ReadRequest;
+use crate::session::scripted::{Device, Log, target};
+use crate::session::target::{Algorithms, HostKeyPolicy, Target};
+use crate::session::{Access, Dialect, Protocol, SessionErrorKind, open};
+
+/// How the server behaves.
+#[derive(Clone)]
+struct Behaviour {
+    methods: &'static [MethodKind],
+    /// The password that it takes.
+    password: &'static str,
+    /// Rounds of keyboard-interactive prompts; the first without echo must get the password.
+    rounds: &'static [&'static [(&'static str, bool)]],
+    client_key: Option<PublicKey>,
+    /// Connections to elsewhere are made.
+    forwards: bool,
+    /// It says this and goes when a shell is asked for.
+    goes: Option<&'static str>,
+    kex: Option<kex::Name>,
+    device: Device,
+}
+
+impl Default for Behaviour {
+    fn default() -> Self {
+        Self {
+            methods: &[MethodKind::Password],
+            password: "pw-secret",
+            rounds: &[&[("Password: ", false)]],
+            client_key: None,
+            forwards: false,
+            goes: None,
+            kex: None,
+            device: Device::default(),
+        }
+    }
+}
+
+struct Server {
+    port: u16,
+    host_key: PublicKey,
+    /// Secrets and keys that were shown to it.
+    attempts: Arc<Mutex<Vec<String>>>,
+    device: Log,
+}
+
+async fn serve(behaviour: Behaviour) -> Server {
+    let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("made");
+    let host_key = key.public_key().clone();
+    let mut methods = MethodSet::empty();
+    for method in behaviour.methods {
+        methods.push(*method);
+    }
+    let preferred = match behaviour.kex {
+        None => Preferred::DEFAULT,
+        Some(name) => Preferred {
+            kex: Cow::Owned(vec![name]),
+            ..Preferred::DEFAULT
+        },
+    };
+    let config = Arc::new(russh::server::Config {
+        methods,
+        preferred,
+        keys: vec![key],
+        auth_rejection_time: Duration::ZERO,
+        nodelay: true,
+        ..Default::default()
+    });
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
+    let port = listener.local_addr().expect("bound").port();
+    let attempts: Arc<Mutex<Vec<String>>> = Arc::default();
+    let device = Log::default();
+    let peer = Peer {
+        behaviour,
+        attempts: Arc::clone(&attempts),
+        log: Arc::clone(&device),
+        channel: None,
+        round: 0,
+    };
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let (config, peer) = (Arc::clone(&config), peer.again());
+            tokio::spawn(async move {
+                if let Ok(session) = russh::server::run_stream(config, socket, peer).await {
+                    let _ = session.await;
+                }
+            });
+        }
+    });
+    Server {
+        port,
+        host_key,
+        attempts,
+        device,
+    }
+}
+
+struct Peer {
+    behaviour: Behaviour,
+    attempts: Arc<Mutex<Vec<String>>>,
+    log: Log,
+    channel: Option<Channel<Msg>>,
+    round: usize,
+}
+
+impl Peer {
+    fn again(&self) -> Self {
+        Self {
+            behaviour: self.behaviour.clone(),
+            attempts: Arc::clone(&self.attempts),
+            log: Arc::clone(&self.log),
+            channel: None,
+            round: 0,
+        }
+    }
+
+    fn note(&self, attempt: String) {
+        self.attempts.lock().expect("free").push(attempt);
+    }
+}
+
+impl Handler for Peer {
+    type Error = russh::Error;
+
+    async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
+        self.note(format!("{user} password {password}"));
+        Ok(if password == self.behaviour.password {
+            Auth::Accept
+        } else {
+            Auth::reject()
+        })
+    }
+
+    async fn auth_publickey(
+        &mut self,
+        user: &str,
+        key: VerifiedPublicKey<'_>,
+    ) -> Result<Auth, Self::Error> {
+        self.note(format!("{user} key"));
+        let wanted = self.behaviour.client_key.as_ref();
+        let same = wanted.is_some_and(|wanted| wanted.key_data() == key.public_key.key_data());
+        Ok(if same { Auth::Accept } else { Auth::reject() })
+    }
+
+    async fn auth_keyboard_interactive<'a>(
+        &'a mut self,
+        user: &str,
+        _submethods: &str,
+        response: Option<Response<'a>>,
+    ) -> Result<Auth, Self::Error> {
+        if let Some(answers) = response {
+            let answers: Vec<_> = answers
+                .map(|answer| String::from_utf8_lossy(&answer).into_owned())
+                .collect();
+            self.note(format!("{user} answers {}", answers.join(",")));
+            let prompts = self.behaviour.rounds[self.round];
+            let wrong = prompts.iter().zip(&answers).any(|((_, echo), answer)| {
+                !echo && answer != self.behaviour.password
+            });
+            if wrong {
+                return Ok(Auth::reject());
+            }
+            self.round += 1;
+        }
+        Ok(match self.behaviour.rounds.get(self.round) {
+            None => Auth::Accept,
+            Some(prompts) => Auth::Partial {
+                name: Cow::Borrowed(""),
+                instructions: Cow::Borrowed(""),
+                prompts: prompts
+                    .iter()
+                    .map(|(text, echo)| (Cow::Borrowed(*text), *echo))
+                    .collect(),
+            },
+        })
+    }
+
+    async fn channel_open_session(
+        &mut self,
+        channel: Channel<Msg>,
+        reply: ChannelOpenHandle,
+        _session: &mut ServerSession,
+    ) -> Result<(), Self::Error> {
+        self.channel = Some(channel);
+        reply.accept().await;
+        Ok(())
+    }
+
+    async fn pty_request(
+        &mut self,
+        _channel: ChannelId,
+        term: &str,
+        columns: u32,
+        rows: u32,
+        _width: u32,
+        _height: u32,
+        _modes: &[(russh::Pty, u32)],
+        _session: &mut ServerSession,
+    ) -> Result<(), Self::Error> {
+        self.note(format!("terminal {term} {columns}x{rows}"));
+        Ok(())
+    }
+
+    async fn shell_request(
+        &mut self,
+        _channel: ChannelId,
+        session: &mut ServerSession,
+    ) -> Result<(), Self::Error> {
+        if let Some(words) = self.behaviour.goes {
+            return session.disconnect(Disconnect::TooManyConnections, words, "en");
+        }
+        let channel = self.channel.take().expect("opened before");
+        let device = self.behaviour.device.clone();
+        let log = Arc::clone(&self.log);
+        tokio::spawn(async move { device.run(channel.into_stream(), log).await });
+        Ok(())
+    }
+
+    async fn channel_open_direct_tcpip(
+        &mut self,
+        channel: Channel<Msg>,
+        host: &str,
+        port: u32,
+        _from: &str,
+        _from_port: u32,
+        reply: ChannelOpenHandle,
+        _session: &mut ServerSession,
+    ) -> Result<(), Self::Error> {
+        if !self.behaviour.forwards {
+            return Ok(());
+        }
+        let port = u16::try_from(port).expect("a port");
+        let Ok(mut onward) = TcpStream::connect((host, port)).await else {
+            reply.reject(russh::ChannelOpenFailure::ConnectFailed).await;
+            return Ok(());
+        };
+        reply.accept().await;
+        tokio::spawn(async move {
+            let mut stream = channel.into_stream();
+            tokio::io::copy_bidirectional(&mut stream, &mut onward).await
+        });
+        Ok(())
+    }
+}
+
+fn protocol() -> Protocol {
+    Protocol {
+        dialect: Dialect::Cli(rules_for_tests("cisco_ios")),
+        reads: vec!["show clock".to_owned()],
+    }
+}
+
+fn target_of(server: &Server) -> Target {
+    let mut target = target();
+    target.host = "127.0.0.1".to_owned();
+    target.port = Some(server.port);
+    target.ssh.host_key =
+        HostKeyPolicy::Fingerprint(server.host_key.fingerprint(HashAlg::Sha256).to_string());
+    target
+}
+
+/// Opens, reads the clock, closes.
+async fn clock(target: &Target) -> Result<String, SessionErrorKind> {
+    let mut session = open(target, &protocol(), Access::ReadWrite)
+        .await
+        .map_err(|error| error.kind)?;
+    let request = ReadRequest {
+        name: "clock".to_owned(),
+        command: "show clock".to_owned(),
+        optional: false,
+    };
+    let texts = session.read(&[request]).await.map_err(|error| error.kind)?;
+    session.close().await;
+    Ok(texts.into_iter().next().expect("one"))
+}
+
+fn attempts(server: &Server) -> Vec<String> {
+    let attempts = server.attempts.lock().expect("free");
+    let logins = attempts.iter().filter(|one| !one.starts_with("terminal"));
+    logins.cloned().collect()
+}
+
+const CLOCK: &str = "12:00:00\n";
+const INTERACTIVE: &[MethodKind] = &[MethodKind::KeyboardInteractive];
+
+#[tokio::test]
+async fn a_password_opens_a_wide_terminal() {
+    let server = serve(Behaviour::default()).await;
+    assert_eq!(clock(&target_of(&server)).await.as_deref(), Ok(CLOCK));
+    let attempts = server.attempts.lock().expect("free").clone();
+    assert_eq!(attempts, ["admin password pw-secret", "terminal vt100 511x0"]);
+    let lines = server.device.lock().expect("free").lines.clone();
+    assert_eq!(lines.last().map(String::as_str), Some("core1#exit"));
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_shown_once_whatever_the_methods() {
+    let cases: [&[MethodKind]; 3] = [
+        &[MethodKind::Password],
+        INTERACTIVE,
+        &[MethodKind::KeyboardInteractive, MethodKind::Password],
+    ];
+    for methods in cases {
+        let server = serve(Behaviour {
+            methods,
+            password: "another",
+            ..Behaviour::default()
+        })
+        .await;
+        let error = clock(&target_of(&server)).await.expect_err("refused");
+        assert!(matches!(error, SessionErrorKind::LoginRefused { .. }), "{error}");
+        assert_eq!(attempts(&server).len(), 1, "{methods:?}");
+        assert!(!error.to_string().contains("secret"));
+    }
+}
+
+#[tokio::test]
+async fn questions_are_answered_by_the_password_once() {
+    let cases: [(&[&[(&str, bool)]], bool, &[&str]); 4] = [
+        (&[&[("Password: ", false)]], true, &["admin answers pw-secret"]),
+        (
+            &[&[("Username: ", true), ("Passcode: ", false)]],
+            true,
+            &["admin answers admin,pw-secret"],
+        ),
+        // Nothing to answer: a message to be read.
+        (
+            &[&[("Password: ", false)], &[]],
+            true,
+            &["admin answers pw-secret", "admin answers "],
+        ),
+        (
+            &[&[("Password: ", false)], &[("Password: ", false)]],
+            false,
+            &["admin answers pw-secret"],
+        ),
+    ];
+    for (rounds, accepted, expected) in cases {
+        let server = serve(Behaviour {
+            methods: INTERACTIVE,
+            rounds,
+            ..Behaviour::default()
+        })
+        .await;
+        let result = clock(&target_of(&server)).await;
+        assert_eq!(result.is_ok(), accepted, "{result:?}");
+        assert_eq!(attempts(&server), expected);
+    }
+}
+
+fn key_file(passphrase: Option<&str>) -> (tempfile::TempDir, PathBuf, PublicKey) {
+    let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("made");
+    let public = key.public_key().clone();
+    let key = match passphrase {
+        Some(passphrase) => key.encrypt(&mut safe_rng(), passphrase).expect("encrypted"),
+        None => key,
+    };
+    let directory = tempfile::tempdir().expect("made");
+    let path = directory.path().join("key");
+    let text = key.to_openssh(LineEnding::LF).expect("written");
+    std::fs::write(&path, text.as_bytes()).expect("written");
+    (directory, path, public)
+}
+
+#[tokio::test]
+async fn a_private_key_logs_in() {
+    for passphrase in [None, Some("open sesame")] {
+        let (_directory, path, public) = key_file(passphrase);
+        let server = serve(Behaviour {
+            methods: &[MethodKind::PublicKey],
+            client_key: Some(public),
+            ..Behaviour::default()
+        })
+        .await;
+        let mut target = target_of(&server);
+        target.ssh.private_key = Some(path);
+        target.ssh.passphrase = passphrase.map(SecretString::from);
+        assert_eq!(clock(&target).await.as_deref(), Ok(CLOCK));
+        if passphrase.is_some() {
+            target.ssh.passphrase = Some(SecretString::from("wrong-phrase"));
+            let error = clock(&target).await.expect_err("locked");
+            assert!(error.to_string().starts_with("cannot use the private key"), "{error}");
+            assert!(!error.to_string().contains("wrong-phrase"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_password_follows_a_key_that_is_not_taken() {
+    let (_directory, path, _) = key_file(None);
+    let server = serve(Behaviour {
+        methods: &[MethodKind::PublicKey, MethodKind::Password],
+        ..Behaviour::default()
+    })
+    .await;
+    let mut target = target_of(&server);
+    target.ssh.private_key = Some(path);
+    assert_eq!(clock(&target).await.as_deref(), Ok(CLOCK));
+}
+
+#[tokio::test]
+async fn without_anything_to_show_nothing_is_tried() {
+    let server = serve(Behaviour::default()).await;
+    let mut target = target_of(&server);
+    target.password = None;
+    let error = clock(&target).await.expect_err("nothing to show");
+    assert_eq!(
+        error.to_string(),
+        "there is nothing to log in with that the device takes: it wants password"
+    );
+    assert_eq!(attempts(&server), [""; 0]);
+}
+
+#[tokio::test]
+async fn no_password_is_shown_to_a_stranger() {
+    let server = serve(Behaviour::default()).await;
+    let mut target = target_of(&server);
+    target.ssh.host_key = HostKeyPolicy::KnownHosts(Vec::new());
+    let error = clock(&target).await.expect_err("unknown");
+    assert!(matches!(error, SessionErrorKind::HostKeyUnknown { .. }), "{error}");
+    target.ssh.host_key = HostKeyPolicy::Fingerprint("SHA256:abc".to_owned());
+    let error = clock(&target).await.expect_err("another");
+    assert!(matches!(error, SessionErrorKind::HostKeyFingerprint { .. }), "{error}");
+    assert_eq!(attempts(&server), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_key_seen_for_the_first_time_is_told_and_an_unchecked_one_warned_of() {
+    let server = serve(Behaviour::default()).await;
+    let directory = tempfile::tempdir().expect("made");
+    let mut target = target_of(&server);
+    let file = directory.path().join("known_hosts");
+    target.ssh.host_key = HostKeyPolicy::TrustOnFirstUse(vec![file]);
+    let cases = ["for the first time", ""];
+    for expected in cases {
+        let session = open(&target, &protocol(), Access::ReadOnly).await.expect("opened");
+        let notes = session.notes().join(" ");
+        assert!(notes.contains(expected) && notes.is_empty() == expected.is_empty(), "{notes}");
+    }
+    target.ssh.host_key = HostKeyPolicy::Ignore;
+    let session = open(&target, &protocol(), Access::ReadOnly).await.expect("opened");
+    assert!(session.notes()[0].contains("is not checked"));
+}
+
+#[tokio::test]
+async fn algorithms_are_negotiated_within_the_set() {
+    let cases = [
+        (kex::CURVE25519, Algorithms::Modern, true),
+        (kex::DH_G14_SHA1, Algorithms::Modern, false),
+        (kex::DH_G14_SHA1, Algorithms::Compatible, true),
+        (kex::DH_G1_SHA1, Algorithms::Compatible, false),
+        (kex::DH_G1_SHA1, Algorithms::Legacy, true),
+    ];
+    for (name, set, works) in cases {
+        let server = serve(Behaviour {
+            kex: Some(name),
+            ..Behaviour::default()
+        })
+        .await;
+        let mut target = target_of(&server);
+        target.ssh.algorithms = set;
+        let result = open(&target, &protocol(), Access::ReadOnly).await;
+        match result {
+            Ok(session) => {
+                assert!(works, "{name:?} {set:?}");
+                let fact = ("ssh_kex", name.as_ref().to_owned());
+                assert!(session.facts().contains(&fact));
+            }
+            Err(error) => {
+                assert!(!works, "{error}");
+                let offered = format!("no common key exchange: the device offers {}", name.as_ref());
+                assert!(error.to_string().contains(&offered), "{error}");
+                assert!(error.hint().expect("one").contains("algorithms = "), "{error:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_device_behind_jump_hosts_is_reached_through_them() {
+    let device = serve(Behaviour::default()).await;
+    let forwards = || Behaviour {
+        forwards: true,
+        ..Behaviour::default()
+    };
+    let (near, far) = (serve(forwards()).await, serve(forwards()).await);
+    let mut second = target_of(&far);
+    second.ssh.jump = Some(Box::new(target_of(&near)));
+    let mut target = target_of(&device);
+    target.ssh.jump = Some(Box::new(second));
+    assert_eq!(clock(&target).await.as_deref(), Ok(CLOCK));
+    for server in [&near, &far, &device] {
+        assert_eq!(attempts(server), ["admin password pw-secret"]);
+    }
+}
+
+#[tokio::test]
+async fn trouble_on_the_way_says_where() {
+    let device = serve(Behaviour::default()).await;
+    let jump = serve(Behaviour {
+        forwards: true,
+        ..Behaviour::default()
+    })
+    .await;
+    let mut target = target_of(&device);
+    let mut hop = target_of(&jump);
+    hop.password = Some(SecretString::from("not-it"));
+    target.ssh.jump = Some(Box::new(hop.clone()));
+    let error = clock(&target).await.expect_err("refused");
+    assert_eq!(
+        error.to_string(),
+        "jump host 127.0.0.1: the device refused the login of admin"
+    );
+    hop.password = Some(SecretString::from("pw-secret"));
+    target.ssh.jump = Some(Box::new(hop));
+    let free = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
+    let port = free.local_addr().expect("bound").port();
+    drop(free);
+    target.port = Some(port);
+    let error = clock(&target).await.expect_err("nobody there");
+    assert!(
+        error.to_string().starts_with(&format!(
+            "cannot reach 127.0.0.1:{port}: the jump host 127.0.0.1 says: "
+        )),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn the_reason_of_a_disconnection_is_told() {
+    let server = serve(Behaviour {
+        goes: Some("All VTY lines are in use"),
+        ..Behaviour::default()
+    })
+    .await;
+    let error = clock(&target_of(&server)).await.expect_err("gone");
+    assert!(error.to_string().contains("All VTY lines are in use"), "{error}");
+}
+
+#[tokio::test]
+async fn nobody_there_silence_and_other_protocols_have_names() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
+    let port = listener.local_addr().expect("bound").port();
+    let mut target = target();
+    target.host = "127.0.0.1".to_owned();
+    target.port = Some(port);
+    // Accepted by the kernel, and then nothing.
+    target.connect_timeout = Duration::from_millis(200);
+    let error = clock(&target).await.expect_err("silent");
+    assert_eq!(
+        error.to_string(),
+        format!("no session with 127.0.0.1:{port} within 200ms")
+    );
+    target.connect_timeout = Duration::from_secs(5);
+    let web = tokio::spawn(async move {
+        use tokio::io::AsyncWriteExt;
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let error = clock(&target).await.expect_err("no SSH");
+    assert!(error.to_string().starts_with("cannot reach"), "{error}");
+    web.abort();
+    let _ = web.await;
+    let error = clock(&target).await.expect_err("nobody there");
+    assert!(matches!(error, SessionErrorKind::Unreachable { .. }), "{error}");
+    assert!(error.to_string().contains("refused"), "{error}");
+}
