@@ -92,7 +92,9 @@ impl Inventory {
                 ssh: SshOptions {
                     private_key: value(&settings.private_key),
                     passphrase,
-                    agent: value(&settings.agent).unwrap_or(false),
+                    agent: value(&settings.agent)
+                        .unwrap_or(false)
+                        .then(|| std::env::var_os("SSH_AUTH_SOCK").unwrap_or_default().into()),
                     host_key: host_key(settings, state_dir),
                     algorithms: value(&settings.algorithms).unwrap_or_default(),
                     jump,

@@ -156,7 +156,7 @@ pub(super) fn target() -> Target {
         ssh: SshOptions {
             private_key: None,
             passphrase: None,
-            agent: false,
+            agent: None,
             host_key: HostKeyPolicy::Ignore,
             algorithms: Algorithms::Modern,
             jump: None,
@@ -173,4 +173,3 @@ pub(super) fn target() -> Target {
         transcript: None,
     }
 }
-

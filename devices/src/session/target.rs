@@ -48,8 +48,8 @@ impl Target {
 pub struct SshOptions {
     pub private_key: Option<PathBuf>,
     pub passphrase: Option<SecretString>,
-    /// Ask the agent at `SSH_AUTH_SOCK`.
-    pub agent: bool,
+    /// The socket of the agent to ask for keys, as `SSH_AUTH_SOCK` names it.
+    pub agent: Option<PathBuf>,
     pub host_key: HostKeyPolicy,
     pub algorithms: Algorithms,
     /// The host through which the device is reached.

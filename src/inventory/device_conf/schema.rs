@@ -399,7 +399,7 @@ fn target(
         ssh: SshOptions {
             private_key: checked.text("private_key_file").map(PathBuf::from),
             passphrase: None,
-            agent: false,
+            agent: None,
             host_key: host_key(entry, checked, around, warnings),
             algorithms: if checked.boolean("ssh_legacy_algorithms", false) {
                 Algorithms::Legacy

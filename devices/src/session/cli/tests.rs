@@ -1,7 +1,5 @@
 //! The command line session against scripted peers in memory.
 
-use std::time::Duration;
-
 use tokio_util::sync::CancellationToken;
 
 use super::*;

@@ -201,7 +201,7 @@ fn target(server: &Server) -> Target {
         ssh: SshOptions {
             private_key: None,
             passphrase: None,
-            agent: false,
+            agent: None,
             host_key: HostKeyPolicy::Ignore,
             algorithms: Algorithms::Modern,
             jump: None,

@@ -53,7 +53,8 @@ pub(super) async fn log_in(handle: &mut Handle<Client>, target: &Target) -> Resu
     loop {
         let next = methods.iter().copied().find(|method| match method {
             MethodKind::PublicKey => {
-                target.ssh.private_key.is_some() && !tried.key || target.ssh.agent && !tried.agent
+                target.ssh.private_key.is_some() && !tried.key
+                    || target.ssh.agent.is_some() && !tried.agent
             }
             MethodKind::Password | MethodKind::KeyboardInteractive => {
                 target.password.is_some() && !tried.password
@@ -148,7 +149,10 @@ async fn by_agent(
     methods: MethodSet,
 ) -> Result<AuthResult, Failure> {
     let unusable = |why: String| SessionErrorKind::Agent { why };
-    let mut agent = AgentClient::connect_env()
+    let socket = target.ssh.agent.as_ref();
+    let socket = socket.filter(|path| !path.as_os_str().is_empty());
+    let socket = socket.ok_or_else(|| unusable("SSH_AUTH_SOCK is not set".to_owned()))?;
+    let mut agent = AgentClient::connect_uds(socket)
         .await
         .map_err(|error| unusable(error.to_string().to_lowercase()))?;
     let identities = agent

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use russh::keys::agent::client::AgentClient;
 use russh::keys::key::safe_rng;
 use russh::keys::ssh_key::LineEnding;
 use russh::keys::{Algorithm, HashAlg, PrivateKey, PublicKey};
@@ -21,6 +22,9 @@ use crate::session::scripted::{Device, Log, target};
 use crate::session::target::{Algorithms, HostKeyPolicy, Target};
 use crate::session::{Access, Dialect, Protocol, SessionErrorKind, open};
 
+/// Rounds of prompts, each with whether it echoes.
+type Rounds = &'static [&'static [(&'static str, bool)]];
+
 /// How the server behaves.
 #[derive(Clone)]
 struct Behaviour {
@@ -28,7 +32,7 @@ struct Behaviour {
     /// The password that it takes.
     password: &'static str,
     /// Rounds of keyboard-interactive prompts; the first without echo must get the password.
-    rounds: &'static [&'static [(&'static str, bool)]],
+    rounds: Rounds,
     client_key: Option<PublicKey>,
     /// Connections to elsewhere are made.
     forwards: bool,
@@ -171,9 +175,10 @@ impl Handler for Peer {
                 .collect();
             self.note(format!("{user} answers {}", answers.join(",")));
             let prompts = self.behaviour.rounds[self.round];
-            let wrong = prompts.iter().zip(&answers).any(|((_, echo), answer)| {
-                !echo && answer != self.behaviour.password
-            });
+            let wrong = prompts
+                .iter()
+                .zip(&answers)
+                .any(|((_, echo), answer)| !echo && answer != self.behaviour.password);
             if wrong {
                 return Ok(Auth::reject());
             }
@@ -305,7 +310,10 @@ async fn a_password_opens_a_wide_terminal() {
     let server = serve(Behaviour::default()).await;
     assert_eq!(clock(&target_of(&server)).await.as_deref(), Ok(CLOCK));
     let attempts = server.attempts.lock().expect("free").clone();
-    assert_eq!(attempts, ["admin password pw-secret", "terminal vt100 511x0"]);
+    assert_eq!(
+        attempts,
+        ["admin password pw-secret", "terminal vt100 511x0"]
+    );
     let lines = server.device.lock().expect("free").lines.clone();
     assert_eq!(lines.last().map(String::as_str), Some("core1#exit"));
 }
@@ -325,7 +333,10 @@ async fn a_wrong_password_is_shown_once_whatever_the_methods() {
         })
         .await;
         let error = clock(&target_of(&server)).await.expect_err("refused");
-        assert!(matches!(error, SessionErrorKind::LoginRefused { .. }), "{error}");
+        assert!(
+            matches!(error, SessionErrorKind::LoginRefused { .. }),
+            "{error}"
+        );
         assert_eq!(attempts(&server).len(), 1, "{methods:?}");
         assert!(!error.to_string().contains("secret"));
     }
@@ -333,8 +344,12 @@ async fn a_wrong_password_is_shown_once_whatever_the_methods() {
 
 #[tokio::test]
 async fn questions_are_answered_by_the_password_once() {
-    let cases: [(&[&[(&str, bool)]], bool, &[&str]); 4] = [
-        (&[&[("Password: ", false)]], true, &["admin answers pw-secret"]),
+    let cases: [(Rounds, bool, &[&str]); 4] = [
+        (
+            &[&[("Password: ", false)]],
+            true,
+            &["admin answers pw-secret"],
+        ),
         (
             &[&[("Username: ", true), ("Passcode: ", false)]],
             true,
@@ -396,9 +411,64 @@ async fn a_private_key_logs_in() {
         if passphrase.is_some() {
             target.ssh.passphrase = Some(SecretString::from("wrong-phrase"));
             let error = clock(&target).await.expect_err("locked");
-            assert!(error.to_string().starts_with("cannot use the private key"), "{error}");
+            assert!(
+                error.to_string().starts_with("cannot use the private key"),
+                "{error}"
+            );
             assert!(!error.to_string().contains("wrong-phrase"));
         }
+    }
+}
+
+/// An agent on a socket, with these keys.
+async fn agent(directory: &std::path::Path, keys: &[PrivateKey]) -> PathBuf {
+    #[derive(Clone)]
+    struct Obliging;
+    impl russh::keys::agent::server::Agent for Obliging {}
+    let path = directory.join("agent");
+    let listener = tokio::net::UnixListener::bind(&path).expect("bound");
+    let connections = futures::stream::poll_fn(move |context| {
+        listener
+            .poll_accept(context)
+            .map(|accepted| Some(accepted.map(|(socket, _)| socket)))
+    });
+    tokio::spawn(russh::keys::agent::server::serve(connections, Obliging));
+    let mut client = AgentClient::connect_uds(&path).await.expect("connected");
+    for key in keys {
+        client.add_identity(key, &[]).await.expect("added");
+    }
+    path
+}
+
+#[tokio::test]
+async fn the_agent_logs_in_with_whichever_key_is_taken() {
+    let keys: Vec<_> = (0..2)
+        .map(|_| PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("made"))
+        .collect();
+    let directory = tempfile::tempdir().expect("made");
+    let socket = agent(directory.path(), &keys).await;
+    let server = serve(Behaviour {
+        methods: &[MethodKind::PublicKey],
+        client_key: Some(keys[1].public_key().clone()),
+        ..Behaviour::default()
+    })
+    .await;
+    let mut target = target_of(&server);
+    target.ssh.agent = Some(socket);
+    assert_eq!(clock(&target).await.as_deref(), Ok(CLOCK));
+    for (socket, why) in [
+        (PathBuf::new(), "not set"),
+        ("/nowhere".into(), "no such file"),
+    ] {
+        target.ssh.agent = Some(socket);
+        let error = clock(&target).await.expect_err("no agent");
+        assert!(
+            error
+                .to_string()
+                .starts_with("the SSH agent cannot be used: "),
+            "{error}"
+        );
+        assert!(error.to_string().contains(why), "{error}");
     }
 }
 
@@ -434,10 +504,16 @@ async fn no_password_is_shown_to_a_stranger() {
     let mut target = target_of(&server);
     target.ssh.host_key = HostKeyPolicy::KnownHosts(Vec::new());
     let error = clock(&target).await.expect_err("unknown");
-    assert!(matches!(error, SessionErrorKind::HostKeyUnknown { .. }), "{error}");
+    assert!(
+        matches!(error, SessionErrorKind::HostKeyUnknown { .. }),
+        "{error}"
+    );
     target.ssh.host_key = HostKeyPolicy::Fingerprint("SHA256:abc".to_owned());
     let error = clock(&target).await.expect_err("another");
-    assert!(matches!(error, SessionErrorKind::HostKeyFingerprint { .. }), "{error}");
+    assert!(
+        matches!(error, SessionErrorKind::HostKeyFingerprint { .. }),
+        "{error}"
+    );
     assert_eq!(attempts(&server), [""; 0]);
 }
 
@@ -450,12 +526,19 @@ async fn a_key_seen_for_the_first_time_is_told_and_an_unchecked_one_warned_of() 
     target.ssh.host_key = HostKeyPolicy::TrustOnFirstUse(vec![file]);
     let cases = ["for the first time", ""];
     for expected in cases {
-        let session = open(&target, &protocol(), Access::ReadOnly).await.expect("opened");
+        let session = open(&target, &protocol(), Access::ReadOnly)
+            .await
+            .expect("opened");
         let notes = session.notes().join(" ");
-        assert!(notes.contains(expected) && notes.is_empty() == expected.is_empty(), "{notes}");
+        assert!(
+            notes.contains(expected) && notes.is_empty() == expected.is_empty(),
+            "{notes}"
+        );
     }
     target.ssh.host_key = HostKeyPolicy::Ignore;
-    let session = open(&target, &protocol(), Access::ReadOnly).await.expect("opened");
+    let session = open(&target, &protocol(), Access::ReadOnly)
+        .await
+        .expect("opened");
     assert!(session.notes()[0].contains("is not checked"));
 }
 
@@ -485,9 +568,15 @@ async fn algorithms_are_negotiated_within_the_set() {
             }
             Err(error) => {
                 assert!(!works, "{error}");
-                let offered = format!("no common key exchange: the device offers {}", name.as_ref());
+                let offered = format!(
+                    "no common key exchange: the device offers {}",
+                    name.as_ref()
+                );
                 assert!(error.to_string().contains(&offered), "{error}");
-                assert!(error.hint().expect("one").contains("algorithms = "), "{error:?}");
+                assert!(
+                    error.hint().expect("one").contains("algorithms = "),
+                    "{error:?}"
+                );
             }
         }
     }
@@ -551,7 +640,10 @@ async fn the_reason_of_a_disconnection_is_told() {
     })
     .await;
     let error = clock(&target_of(&server)).await.expect_err("gone");
-    assert!(error.to_string().contains("All VTY lines are in use"), "{error}");
+    assert!(
+        error.to_string().contains("All VTY lines are in use"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -580,6 +672,9 @@ async fn nobody_there_silence_and_other_protocols_have_names() {
     web.abort();
     let _ = web.await;
     let error = clock(&target).await.expect_err("nobody there");
-    assert!(matches!(error, SessionErrorKind::Unreachable { .. }), "{error}");
+    assert!(
+        matches!(error, SessionErrorKind::Unreachable { .. }),
+        "{error}"
+    );
     assert!(error.to_string().contains("refused"), "{error}");
 }
