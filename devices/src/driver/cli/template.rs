@@ -9,6 +9,7 @@
 //! {0} {1}          elements of a tuple
 //! {attr:ip}        one word that is an IP address
 //! {*name}          one word that no attribute tells; kept when the line is sent again
+//! {attr=a|b}       nothing; the parts after it count only where the attribute is one of these
 //! {*}              whatever else stands there; kept too
 //! [ … ]            optional: printed when everything inside has a value
 //! < … >            the optional parts inside may come in any order when read
@@ -20,6 +21,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::driver::codec::text_of;
 use crate::secret::Text;
 use crate::value::Value;
 
@@ -53,6 +55,12 @@ pub struct Template {
 enum Part {
     Word(String),
     Hole(Hole),
+    /// Nothing by itself; matches where an attribute that was read before, or is written, has one
+    /// of the values.
+    Where {
+        name: String,
+        values: Vec<String>,
+    },
     Optional(Vec<Part>),
     AnyOrder(Vec<Vec<Part>>),
     Choice(Vec<Vec<Part>>),
@@ -107,6 +115,11 @@ impl Template {
         collect_holes(&self.parts, &mut |hole| {
             let name = hole.name.as_str();
             if !name.starts_with(KEPT) && name.parse::<usize>().is_err() && !names.contains(&name) {
+                names.push(name);
+            }
+        });
+        collect_conditions(&self.parts, &mut |name| {
+            if !names.contains(&name) {
                 names.push(name);
             }
         });
@@ -204,8 +217,8 @@ impl Matcher<'_> {
     ) -> Option<usize> {
         let before = bindings.len();
         let mut at = from;
-        for (index, part) in parts.iter().enumerate() {
-            let first = may_be_skipped && index == 0;
+        for part in parts {
+            let first = may_be_skipped && at == from;
             match self.part(part, at, first, bindings) {
                 Some(next) => at = next,
                 None => {
@@ -224,6 +237,10 @@ impl Matcher<'_> {
                 actual.eq_ignore_ascii_case(word).then_some(at + 1)
             }
             Part::Hole(hole) => self.hole(hole, at, first, bindings),
+            Part::Where { name, values } => {
+                let bound = bindings.iter().find(|(known, _)| known == name);
+                is_one_of(bound.map(|(_, value)| value), values).then_some(at)
+            }
             Part::Optional(parts) => {
                 let end = self.sequence(parts, at, true, bindings);
                 if end.is_none() {
@@ -316,6 +333,13 @@ fn missing(parts: &[Part], bindings: &mut Bindings) {
     });
 }
 
+/// Whether a value's text is one of those.
+fn is_one_of(value: Option<&Value>, texts: &[String]) -> bool {
+    value
+        .and_then(text_of)
+        .is_some_and(|text| texts.contains(&text))
+}
+
 struct Printer<'a, 'v> {
     values: &'a dyn Fn(&str) -> Option<&'v Value>,
     vocabulary: &'a dyn Vocabulary,
@@ -327,6 +351,11 @@ impl Printer<'_, '_> {
             match part {
                 Part::Word(word) => add(line, Text::plain(word)),
                 Part::Hole(hole) => add(line, self.hole(hole)?),
+                Part::Where { name, values } => {
+                    if !is_one_of((self.values)(name), values) {
+                        return None;
+                    }
+                }
                 Part::Optional(parts) => self.optional(parts, line),
                 Part::AnyOrder(options) => {
                     for option in options {
@@ -406,12 +435,27 @@ fn add(line: &mut Text, part: Text) {
 fn collect_holes<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Hole)) {
     for part in parts {
         match part {
-            Part::Word(_) => {}
+            Part::Word(_) | Part::Where { .. } => {}
             Part::Hole(hole) => found(hole),
             Part::Optional(parts) => collect_holes(parts, found),
             Part::AnyOrder(options) | Part::Choice(options) => {
                 for option in options {
                     collect_holes(option, found);
+                }
+            }
+        }
+    }
+}
+
+fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a str)) {
+    for part in parts {
+        match part {
+            Part::Word(_) | Part::Hole(_) => {}
+            Part::Where { name, .. } => found(name),
+            Part::Optional(parts) => collect_conditions(parts, found),
+            Part::AnyOrder(options) | Part::Choice(options) => {
+                for option in options {
+                    collect_conditions(option, found);
                 }
             }
         }
@@ -429,6 +473,7 @@ fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) {
                     literals.insert(word.to_lowercase());
                 }
             }
+            Part::Where { .. } => {}
             Part::Optional(parts) => collect_literals(parts, literals),
             Part::AnyOrder(options) | Part::Choice(options) => {
                 for option in options {
@@ -487,7 +532,13 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
         *at += 1;
         match token {
             Token::Word(word) => parts.push(Part::Word(word.clone())),
-            Token::Hole(text) => parts.push(Part::Hole(hole(text)?)),
+            Token::Hole(text) => parts.push(match text.split_once('=') {
+                Some((name, values)) => Part::Where {
+                    name: name.to_owned(),
+                    values: values.split('|').map(str::to_owned).collect(),
+                },
+                None => Part::Hole(hole(text)?),
+            }),
             Token::Mark('[') => parts.push(Part::Optional(sequence(tokens, at, Some(']'))?)),
             Token::Mark('<') => {
                 let inside = sequence(tokens, at, Some('>'))?;
@@ -643,6 +694,43 @@ mod tests {
         ];
         for (template, line, expected) in cases {
             assert_eq!(read(template, line).as_deref(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn parts_count_only_where_an_attribute_has_a_value() {
+        let entry = "{entry} {action} ({action=evaluate} {list}|{action=permit|deny} {protocol} any [{protocol=icmp} {icmp}] [{protocol=igmp} {igmp}] [{log?log}])";
+        let lines = [
+            (
+                "10 evaluate back",
+                "entry=\"10\" action=\"evaluate\" list=\"back\"",
+            ),
+            (
+                "10 permit icmp any echo",
+                "entry=\"10\" action=\"permit\" protocol=\"icmp\" icmp=\"echo\" log=false",
+            ),
+            (
+                "10 deny igmp any trace log",
+                "entry=\"10\" action=\"deny\" protocol=\"igmp\" igmp=\"trace\" log=true",
+            ),
+            (
+                "10 deny icmp any log",
+                "entry=\"10\" action=\"deny\" protocol=\"icmp\" log=true",
+            ),
+        ];
+        let template = Template::parse(entry).unwrap();
+        for (line, expected) in lines {
+            assert_eq!(read(entry, line).as_deref(), Some(expected), "{line}");
+            let bindings = template.read(line, &Words).unwrap();
+            let get = |name: &str| {
+                let found = bindings.iter().find(|(known, _)| known == name);
+                found.map(|(_, value)| value)
+            };
+            let written = template.write(&get, &Words).map(|line| line.to_string());
+            assert_eq!(written.as_deref(), Some(line));
+        }
+        for line in ["10 permit back", "10 permit tcp any echo"] {
+            assert_eq!(read(entry, line), None, "{line}");
         }
     }
 
