@@ -7,7 +7,7 @@ use super::rules::{AttributeRule, Kind, NoForm, Place, range_set};
 use super::template::{Template, Vocabulary};
 use super::{CliType, is_unset};
 use crate::change::{Change, ChangeKind};
-use crate::driver::codec::RangeSet;
+use crate::driver::codec::{Codec, RangeSet};
 use crate::driver::implementation::RenderError;
 use crate::operation::{Action, Line, Operation};
 use crate::read::State;
@@ -33,8 +33,16 @@ impl CliType {
     ) -> Result<Vec<Operation>, RenderError> {
         let found = self.find(&change.wanted, state);
         let mut merged = Attributes::new();
-        if let Some(found) = &found {
+        if let Some(found) = found.as_ref().filter(|_| self.instance.keep_unmanaged) {
             merged.extend(found.attributes.clone());
+        }
+        // The form of the device's secret says nothing about the form of a wanted one.
+        for (secret, codec) in &self.codecs {
+            if let Codec::Type7 { form } = codec.as_ref()
+                && change.wanted.attributes.contains_key(secret)
+            {
+                merged.shift_remove(form);
+            }
         }
         merged.extend(change.wanted.attributes.clone());
         let mut rendering = Rendering {
@@ -404,7 +412,7 @@ impl Rendering<'_> {
         self.mode = self.mode_path(false)?;
         let mut values = self.merged.clone();
         values.retain(|_, value| !is_unset(value));
-        if let Some(found) = self.found {
+        if let Some(found) = self.found.filter(|_| cli.instance.keep_unmanaged) {
             values.extend(found.kept.clone());
         }
         for (name, value) in &cli.instance.assume {

@@ -34,6 +34,8 @@ pub struct InstanceRule {
     pub remove_empty: Option<Template>,
     /// A changed line is removed before it is sent again.
     pub replace_first: bool,
+    /// What the device's line says beyond the wanted attributes survives when it is sent again.
+    pub keep_unmanaged: bool,
     pub reserved: Option<Reserved>,
     /// Values for a line that neither catalog nor device gives.
     pub assume: Attributes,
@@ -411,6 +413,7 @@ fn instance(
         remove: templates(table.get("remove")),
         remove_empty: table.get("remove_empty").and_then(|item| template(&item)),
         replace_first: remove_first(table),
+        keep_unmanaged: table.bool("keep_unmanaged").unwrap_or(true),
         reserved,
         prompts: table.bool("prompts").unwrap_or(false),
     })
