@@ -12,6 +12,8 @@ mod predict;
 mod render;
 pub mod rules;
 pub mod template;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -98,6 +100,11 @@ impl CliType {
                 }
                 Value::List(items)
             }
+            // Several words of an attribute that is one text.
+            (None, Value::List(items)) if self.in_words(attribute) => {
+                let words: Vec<String> = items.iter().filter_map(text_of).collect();
+                words.join(" ").into()
+            }
             (Some(_), one) if rules::range_set(self.codecs.get(attribute)).is_none() => {
                 Value::List(vec![one])
             }
@@ -108,6 +115,19 @@ impl CliType {
         } else {
             value
         }
+    }
+
+    /// Whether a template takes the attribute as several words.
+    fn in_words(&self, attribute: &str) -> bool {
+        let lines = match &self.instance.kind {
+            rules::Kind::Line { spellings, .. } => spellings.as_slice(),
+            _ => &[],
+        };
+        let own = self.attributes.values().flat_map(|rule| &rule.lines);
+        lines
+            .iter()
+            .chain(own)
+            .any(|line| line.takes_words(attribute))
     }
 
     /// The name in the model of a canonical value.
@@ -131,6 +151,25 @@ impl CliType {
             _ => return None,
         };
         Some(self.finished(attribute, value))
+    }
+
+    /// The codec's canonical form; word by word where a line has the value in several words.
+    fn in_canonical_words(
+        &self,
+        name: &str,
+        codec: &Codec,
+        value: &Value,
+    ) -> Result<Value, String> {
+        match value {
+            Value::String(text) if text.contains(' ') && self.in_words(name) => {
+                let words: Result<Vec<Value>, String> = text
+                    .split_whitespace()
+                    .map(|word| codec.canonicalize(&word.into()))
+                    .collect();
+                words.map(Value::List)
+            }
+            value => codec.canonicalize(value),
+        }
     }
 
     /// The namevars of a resource, as one text.
@@ -166,13 +205,15 @@ impl Implementation for CliType {
         let mut canonical = Attributes::new();
         for (name, value) in attributes {
             let value = match self.codecs.get(&name) {
-                Some(codec) if !is_unset(&value) => match codec.canonicalize(&value) {
-                    Ok(value) => self.finished(&name, value),
-                    Err(message) => {
-                        errors.push(ValueError::new(&name, message));
-                        value
+                Some(codec) if !is_unset(&value) => {
+                    match self.in_canonical_words(&name, codec, &value) {
+                        Ok(value) => self.finished(&name, value),
+                        Err(message) => {
+                            errors.push(ValueError::new(&name, message));
+                            value
+                        }
                     }
-                },
+                }
                 _ => value,
             };
             canonical.insert(name, value);

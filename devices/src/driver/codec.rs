@@ -20,7 +20,11 @@ pub use type7::decode as decode_type7;
 #[derive(Clone, Debug)]
 pub enum Codec {
     /// Names that may be shortened: pairs of the shortest form and the full one.
-    Prefix(Vec<(String, String)>),
+    Prefix {
+        table: Vec<(String, String)>,
+        /// Other names are none of the device's.
+        only: bool,
+    },
     /// Words of the device for certain values; other values pass unchanged.
     Map {
         /// The device's word and the value.
@@ -77,12 +81,13 @@ impl Codec {
             ],
         )?;
         let codec = match kind {
-            Kind::Prefix => Codec::Prefix(
-                pairs(table)?
+            Kind::Prefix => Codec::Prefix {
+                only: table.bool("only").unwrap_or(false),
+                table: pairs(table)?
                     .into_iter()
                     .filter_map(|(short, full)| Some((short, full.as_str()?.to_owned())))
                     .collect(),
-            ),
+            },
             Kind::Map => Codec::Map {
                 table: pairs(table)?,
                 write_value: table
@@ -128,6 +133,12 @@ impl Codec {
             Codec::RangeSet(ranges) => ranges.canonicalize(value),
             Codec::Expand(table) => Ok(expand(table, value)),
             Codec::Type7 { .. } => Ok(value.clone()),
+            Codec::Prefix { table, only: true } if text_of(value).is_some() => {
+                let text = text_of(value).unwrap_or_default();
+                let known: Vec<&str> = table.iter().map(|(_, full)| full.as_str()).collect();
+                self.read(&text)
+                    .ok_or_else(|| format!("`{text}` is not the name of a {}", known.join(" or ")))
+            }
             _ => match value {
                 Value::List(items) => {
                     let items: Result<Vec<_>, _> =
@@ -145,7 +156,11 @@ impl Codec {
     /// What a word (or the words) of the device mean; `None` when they mean nothing.
     pub fn read(&self, text: &str) -> Option<Value> {
         Some(match self {
-            Codec::Prefix(table) => prefix::full_name(table, text).into(),
+            Codec::Prefix { table, only } => {
+                let name = prefix::full_name(table, text);
+                let known = name.as_deref();
+                known.or((!only).then_some(text))?.into()
+            }
             Codec::Map { table, .. } => table
                 .iter()
                 .find(|(word, _)| word.eq_ignore_ascii_case(text))

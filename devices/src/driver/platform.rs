@@ -254,6 +254,10 @@ fn read_rule(name: &str, item: &Item<'_>) -> Option<ReadRule> {
                 .get("opaque")
                 .map(|item| opaque(&item))
                 .unwrap_or_default(),
+            replace: table
+                .get("replace")
+                .map(|item| replacements(&item))
+                .unwrap_or_default(),
         }),
         Kind::Columns => {
             if let Some(item) = table.get("wrapped") {
@@ -285,6 +289,21 @@ fn patterns(item: &Item<'_>) -> Vec<Regex> {
     items
         .iter()
         .filter_map(|item| pattern(item, &item.string()?))
+        .collect()
+}
+
+fn replacements(item: &Item<'_>) -> Vec<(Regex, String)> {
+    let items = item.list().unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| {
+            let table = item.table()?;
+            let found = table.get("pattern");
+            let with = table.required_string("with");
+            table.finish();
+            let item = found?;
+            Some((pattern(&item, &item.string()?)?, with?))
+        })
         .collect()
 }
 

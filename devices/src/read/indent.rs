@@ -12,6 +12,8 @@ pub struct IndentRules {
     /// Lines that are no content.
     pub ignore: Vec<Regex>,
     pub opaque: Vec<OpaqueRule>,
+    /// What is replaced in every line before it counts: counters, other spellings.
+    pub replace: Vec<(Regex, String)>,
 }
 
 /// A block of free text: from the line that matches `start` to the first match of `end` after it.
@@ -67,6 +69,11 @@ impl Tree {
                 open.pop();
             }
             let mut node = Node::new(content);
+            for (pattern, with) in &rules.replace {
+                if pattern.is_match(&node.text) {
+                    node.text = pattern.replace_all(&node.text, with).trim_end().to_owned();
+                }
+            }
             for rule in &rules.opaque {
                 if let Some(found) = rule.start.find(content) {
                     node.text = content[..found.end()].trim_end().to_owned();
@@ -150,6 +157,7 @@ mod tests {
                 start: pattern(r"^banner \S+ \^C"),
                 end: pattern(r"\^C"),
             }],
+            replace: vec![(pattern(r" \(\d+ matches\)"), String::new())],
         }
     }
 
@@ -161,7 +169,10 @@ mod tests {
             tree.text(),
             "hostname a\nrouter bgp 1\n neighbor x\n address-family ipv4\n  network y\nend\n"
         );
-        let wide = Tree::parse("list a\n    10 permit\n    20 deny\nlist b\n", &rules());
+        let wide = Tree::parse(
+            "list a\n    10 permit (3 matches)\n    20 deny\nlist b\n",
+            &rules(),
+        );
         assert_eq!(wide.text(), "list a\n 10 permit\n 20 deny\nlist b\n");
     }
 

@@ -52,7 +52,7 @@ impl CliType {
                     _ => None,
                 };
                 let has_command = rule.set.contains_key(&name)
-                    || rule.unsupported_values.contains(&name)
+                    || rule.unsupported_values.contains_key(&name)
                     || (!rule.lines.is_empty()
                         && (rule.has_own_hole()
                             || matches!(literal, Some(Value::Bool(_)))
@@ -267,6 +267,7 @@ impl CliType {
                         "+ack",
                         "/Common/x",
                         "10g",
+                        "Port-channel1",
                     ];
                     let accepted = texts.iter().map(|text| Value::from(*text));
                     examples.extend(accepted.filter(|text| {

@@ -1,7 +1,7 @@
 //! What differs between wanted and current, and what can be said without the device.
 
 use super::rules::{AttributeRule, Kind, Place};
-use super::template::Template;
+use super::template::{Template, trailing_number};
 use super::{CliType, is_unset};
 use crate::change::{Change, ChangeKind, Instance, Wanted};
 use crate::diagnostic::Severity;
@@ -58,7 +58,8 @@ impl CliType {
             let value = self.value_name(name, value);
             value.is_some_and(|value| matches!(rule.set.get(&value), Some(None)))
         };
-        rule.is_applied() && !nothing_to_send()
+        let is_set = !matches!(rule.place, Place::NumberOf(_));
+        rule.is_applied() && is_set && !nothing_to_send()
     }
 
     /// Whether a value has to be sent to an instance that the device does not have yet: what a
@@ -155,10 +156,36 @@ impl CliType {
         for (name, value) in &wanted.attributes {
             if let Some(rule) = self.attributes.get(name) {
                 let named = self.value_name(name, value);
-                if named.is_some_and(|named| rule.unsupported_values.contains(&named)) {
+                let reason = named.and_then(|named| rule.unsupported_values.get(&named));
+                match reason.map(String::as_str) {
+                    None => {}
+                    Some("") => error(
+                        name,
+                        format!("{} has no value {value:?}", self.platform),
+                        None,
+                    ),
+                    Some(reason) => error(name, reason.to_owned(), None),
+                }
+                let given = value.unwrap_sensitive().as_list().map_or(1, <[Value]>::len);
+                if let Some(most) = rule.at_most.filter(|most| given > *most) {
                     error(
                         name,
-                        format!("{} has no such value: {value:?}", self.platform),
+                        format!("{given} values are given, the device keeps {most}"),
+                        None,
+                    );
+                }
+            }
+            if let Some(Place::NumberOf(other)) = self.attributes.get(name).map(|rule| &rule.place)
+            {
+                let name_of = wanted
+                    .attributes
+                    .get(other)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
+                if text_of(value).as_deref() != trailing_number(name_of) {
+                    error(
+                        name,
+                        format!("{value:?} is not the number in {name_of}"),
                         None,
                     );
                 }
@@ -202,7 +229,11 @@ impl CliType {
     fn cannot_write(&self, name: &str, value: &Value) -> Option<String> {
         let rule = self.attributes.get(name);
         let place = rule.map_or(&Place::Instance, |rule| &rule.place);
-        if matches!(place, Place::Opaque { .. } | Place::Nowhere) || value.as_bool().is_some() {
+        if matches!(
+            place,
+            Place::Opaque { .. } | Place::NumberOf(_) | Place::Nowhere
+        ) || value.as_bool().is_some()
+        {
             return None;
         }
         let templates = self.templates_with(name);

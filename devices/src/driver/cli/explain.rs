@@ -85,6 +85,7 @@ impl CliType {
                         .map(|line| format!("{} in {}", line.text, block.text)),
                 );
             }
+            Place::NumberOf(other) => read.push(format!("the number in {other}")),
             Place::Nowhere => {}
         }
         if let Some(fallback) = &rule.fallback {

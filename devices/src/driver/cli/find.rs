@@ -110,10 +110,38 @@ impl CliType {
             self.bind(bindings, &mut found);
             if self.has_names(&found.attributes, only) {
                 self.read_lines(&node.children.nodes, &mut found);
+                for inner in &node.children.nodes {
+                    let is_sub = |rule: &AttributeRule| rule.sub.contains(&inner.text);
+                    if self.attributes.values().any(is_sub) {
+                        self.read_lines(&inner.children.nodes, &mut found);
+                    }
+                }
                 all.push(found);
             }
         }
         all
+    }
+
+    /// Which spelling of the block a device uses: that of the instance, else that of others of the
+    /// type, else the first.
+    pub(super) fn spelling_in_use(&self, state: &State, found: Option<&Found>) -> usize {
+        let Kind::Block(spellings) = &self.instance.kind else {
+            return 0;
+        };
+        let spelling_of = |text: &str| {
+            spellings
+                .iter()
+                .position(|spelling| spelling.read(text, self).is_some())
+        };
+        if let Some(block) = found.and_then(|found| found.block.as_deref()) {
+            return spelling_of(block).unwrap_or(0);
+        }
+        let tree = state.tree(&self.instance.from);
+        let others = tree.iter().flat_map(|tree| &tree.nodes);
+        others
+            .filter_map(|node| spelling_of(&node.text))
+            .next()
+            .unwrap_or(0)
     }
 
     fn lines(
@@ -280,7 +308,11 @@ impl CliType {
                     .any(begins)
                     .then(|| vec![(rule.name.clone(), true.into())])
             }
-            Place::Instance | Place::Cell(_) | Place::Elsewhere(_) | Place::Nowhere => None,
+            Place::Instance
+            | Place::Cell(_)
+            | Place::Elsewhere(_)
+            | Place::NumberOf(_)
+            | Place::Nowhere => None,
         }
     }
 
@@ -388,6 +420,13 @@ impl CliType {
         for rule in self.attributes.values() {
             match &rule.place {
                 Place::Elsewhere(block) => self.members(rule, block, found, state),
+                Place::NumberOf(other) => {
+                    let number = found.attributes.get(other).and_then(Value::as_str);
+                    let number = number.and_then(trailing_number);
+                    if let Some(value) = number.and_then(|number| self.read(&rule.name, number)) {
+                        found.attributes.insert(rule.name.clone(), value);
+                    }
+                }
                 Place::Exists(_) if !found.attributes.contains_key(&rule.name) => {
                     found.attributes.insert(rule.name.clone(), false.into());
                 }

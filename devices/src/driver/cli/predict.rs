@@ -79,6 +79,18 @@ impl CliType {
                 });
             }
         }
+        let emptied = &self.instance.remove_empty;
+        if emptied
+            .as_ref()
+            .is_some_and(|line| line.read(&text, self).is_some())
+            && let Some(rest) = without_no(&text)
+        {
+            let header = self.header_as_read(rest);
+            level
+                .nodes
+                .retain(|node| !node.text.eq_ignore_ascii_case(&header));
+            return;
+        }
         if let Some(rest) = text.strip_prefix("default ").or_else(|| without_no(&text)) {
             level.nodes.retain(|node| !begins_with(&node.text, rest));
         } else if read_any(&self.instance.remove, &text, self).is_none() {
@@ -209,49 +221,37 @@ impl CliType {
 
     /// `no` and the text of a line, or of its beginning.
     fn take_away(&self, level: &mut Tree, rule: &AttributeRule, rest: &str) {
+        let elements = |text: &str| -> Option<Vec<Value>> {
+            let bindings = self.read_line(rule, &Node::new(text))?;
+            let (_, value) = bindings.into_iter().find(|(name, _)| *name == rule.name)?;
+            Some(match value {
+                Value::List(items) => items,
+                one => vec![one],
+            })
+        };
+        let gone = elements(rest).filter(|_| rule.many);
         let mut kept = Vec::new();
-        for mut node in std::mem::take(&mut level.nodes) {
+        for node in std::mem::take(&mut level.nodes) {
             if begins_with(&node.text, rest) {
                 continue;
             }
             // One of several elements in a line: `no ip name-server A` and `ip name-server A B`.
-            if rule.many
-                && let (Some(gone), Some(there)) = (
-                    self.read_line(rule, &Node::new(rest)),
-                    self.read_line(rule, &node),
-                )
-            {
-                let elements = |bindings: Bindings| -> Vec<Value> {
-                    let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
-                    match own {
-                        Some((_, Value::List(items))) => items,
-                        Some((_, value)) => vec![value],
-                        None => Vec::new(),
-                    }
-                };
-                let gone = elements(gone);
-                let there = elements(there);
-                let left: Vec<Value> = there
-                    .iter()
-                    .filter(|item| !gone.contains(item))
-                    .cloned()
-                    .collect();
-                if left.is_empty() {
-                    continue;
-                }
-                if left.len() < there.len() {
-                    let left = Value::List(left);
-                    let values = |name: &str| (name == rule.name).then_some(&left);
-                    let text = rule
-                        .lines
-                        .first()
-                        .and_then(|line| line.write(&values, self));
-                    if let Some(text) = text {
-                        node.text = text.reveal();
-                    }
-                }
+            let there = elements(&node.text).filter(|there| {
+                gone.as_ref()
+                    .is_some_and(|gone| there.iter().any(|item| gone.contains(item)))
+            });
+            let (Some(gone), Some(there)) = (&gone, there) else {
+                kept.push(node);
+                continue;
+            };
+            for left in there.iter().filter(|item| !gone.contains(item)) {
+                let values = |name: &str| (name == rule.name).then_some(left);
+                let line = rule
+                    .lines
+                    .first()
+                    .and_then(|line| line.write(&values, self));
+                kept.extend(line.map(|line| Node::new(line.reveal())));
             }
-            kept.push(node);
         }
         level.nodes = kept;
     }

@@ -21,6 +21,8 @@ struct Rendering<'a> {
     found: Option<&'a Found>,
     /// Wanted values over current ones.
     merged: Attributes,
+    /// Which spelling of the instance's block the device uses.
+    spelling: usize,
     mode: Vec<Text>,
     operations: Vec<Operation>,
 }
@@ -50,6 +52,7 @@ impl CliType {
             change,
             found: found.as_ref(),
             merged,
+            spelling: self.spelling_in_use(state, found.as_ref()),
             mode: Vec::new(),
             operations: Vec::new(),
         };
@@ -87,13 +90,22 @@ impl Rendering<'_> {
         };
         // `ensure` as an ordinary attribute: the instance is a property of something that stays.
         if let Some(rule) = cli.attributes.get("ensure") {
-            self.mode = self.mode_path(true)?;
+            self.mode = self.mode_path()?;
             return self.scalar(rule, &"absent".into());
         }
         if matches!(cli.instance.kind, Kind::Line { ref block, .. } if !block.is_empty()) {
-            self.mode = self.mode_path(false)?;
+            self.mode = self.mode_path()?;
         }
         let ensure = ["ensure".to_owned()];
+        if let Some(template) = &cli.instance.remove_empty
+            && found.siblings <= 1
+        {
+            self.mode = Vec::new();
+            let text = template.write(&|name| found.attributes.get(name), cli);
+            let text = text.ok_or_else(|| self.error("ensure"))?;
+            self.push(&ensure, text, cli.instance.prompts);
+            return Ok(());
+        }
         if cli.instance.remove.is_empty() {
             let line = found.line.as_ref().or(found.block.as_ref());
             let text = line
@@ -107,14 +119,6 @@ impl Rendering<'_> {
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
         }
-        if let Some(template) = &cli.instance.remove_empty
-            && found.siblings <= 1
-        {
-            self.mode = Vec::new();
-            let text = template.write(&|name| found.attributes.get(name), cli);
-            let text = text.ok_or_else(|| self.error("ensure"))?;
-            self.push(&ensure, text, false);
-        }
         Ok(())
     }
 
@@ -123,7 +127,7 @@ impl Rendering<'_> {
         if let Kind::Line { spellings, .. } = &cli.instance.kind {
             return self.line(spellings);
         }
-        self.mode = self.mode_path(true)?;
+        self.mode = self.mode_path()?;
         let creates = self.change.kind == ChangeKind::Create || self.found.is_none();
         if creates && !self.mode.is_empty() && !cli.attributes.contains_key("ensure") {
             let attribute = if cli.model.ensurable() { "ensure" } else { "" };
@@ -145,7 +149,11 @@ impl Rendering<'_> {
                 self.scalar(rule, &"present".into())?;
                 continue;
             }
+            let block = self.mode.len();
+            let sub = rule.sub.get(self.spelling).filter(|sub| !sub.is_empty());
+            self.mode.extend(sub.map(Text::plain));
             self.attribute(rule)?;
+            self.mode.truncate(block);
         }
         Ok(())
     }
@@ -409,7 +417,7 @@ impl Rendering<'_> {
     /// The line that is the instance.
     fn line(&mut self, spellings: &[Template]) -> Result<(), RenderError> {
         let cli = self.cli;
-        self.mode = self.mode_path(false)?;
+        self.mode = self.mode_path()?;
         let mut values = self.merged.clone();
         values.retain(|_, value| !is_unset(value));
         if let Some(found) = self.found.filter(|_| cli.instance.keep_unmanaged) {
@@ -464,7 +472,7 @@ impl Rendering<'_> {
     }
 
     /// The modes in which lines are sent.
-    fn mode_path(&self, whole_block: bool) -> Result<Vec<Text>, RenderError> {
+    fn mode_path(&self) -> Result<Vec<Text>, RenderError> {
         let cli = self.cli;
         let template = match &cli.instance.kind {
             _ if cli.instance.mode.is_some() => cli.instance.mode.as_ref(),
@@ -474,12 +482,11 @@ impl Rendering<'_> {
             | Kind::Line {
                 block: spellings, ..
             } => {
-                let _ = whole_block;
                 let block = self.found.and_then(|found| found.block.as_ref());
                 if let Some(block) = block {
                     return Ok(vec![Text::plain(block)]);
                 }
-                spellings.first()
+                spellings.get(self.spelling)
             }
         };
         let Some(template) = template else {

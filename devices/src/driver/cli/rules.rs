@@ -30,7 +30,7 @@ pub struct InstanceRule {
     /// The mode in which lines are sent, outermost first; where it is not the block itself.
     pub mode: Option<Template>,
     pub remove: Vec<Template>,
-    /// Sent after the last instance of a block is removed.
+    /// Sent instead for the last instance of a block, which then goes with it.
     pub remove_empty: Option<Template>,
     /// A changed line is removed before it is sent again.
     pub replace_first: bool,
@@ -91,10 +91,16 @@ pub struct AttributeRule {
     pub warn: Option<Template>,
     /// Other attributes in the same line.
     pub with: Vec<String>,
+    /// Blocks inside the instance's block, by its spelling, in which the lines stand; empty for
+    /// the block itself.
+    pub sub: Vec<String>,
     /// The attribute whose line this one is part of.
     pub inside: Option<String>,
     pub left_out: Option<LeftOut>,
-    pub unsupported_values: Vec<String>,
+    /// Values that the platform does not have, each with the reason (which may be empty).
+    pub unsupported_values: IndexMap<String, String>,
+    /// Most elements that the device keeps.
+    pub at_most: Option<usize>,
     /// Values that the device may have instead of a wanted one.
     pub alike: IndexMap<String, Vec<Alike>>,
     pub fallback: Option<Fallback>,
@@ -117,6 +123,8 @@ pub enum Place {
     Exists(Vec<String>),
     /// In lines of other blocks.
     Elsewhere(Template),
+    /// It is the number at the end of another attribute, and never set.
+    NumberOf(String),
     /// Nowhere: it is not supported.
     Nowhere,
 }
@@ -533,17 +541,17 @@ fn attribute(
     rule.prompts = table.bool("prompts").unwrap_or(false);
     rule.warn = table.get("warn").and_then(|item| template(&item));
     rule.with = table.strings("with").unwrap_or_default();
+    rule.sub = table.strings("sub").unwrap_or_default();
     rule.inside = table.string("inside");
-    for (key, item) in [("unsupported_values", table.get("unsupported_values"))] {
-        for value in item
-            .iter()
-            .flat_map(|item| item.strings().unwrap_or_default())
-        {
-            known_value(table, known, &value, table.span.clone());
-            rule.unsupported_values.push(value);
+    if let Some(item) = table.get("unsupported_values") {
+        rule.unsupported_values = unsupported_values(&item);
+        for value in rule.unsupported_values.keys() {
+            known_value(table, known, value, item.span.clone());
         }
-        let _ = key;
     }
+    rule.at_most = table
+        .integer("at_most")
+        .and_then(|number| usize::try_from(number).ok());
     for (value, span, item) in table.table("alike").iter().flat_map(Table::entries) {
         known_value(table, known, &value, span);
         let items = item.list().unwrap_or_default();
@@ -568,7 +576,11 @@ fn attribute(
     let delimiters = table.string("delimiters");
     let exists = table.strings("exists");
     let elsewhere = table.get("elsewhere").and_then(|item| template(&item));
+    let number_of = table.string("number_of");
     rule.place = match (column, opaque, exists, elsewhere) {
+        (None, None, None, None) if number_of.is_some() => {
+            Place::NumberOf(number_of.unwrap_or_default())
+        }
         (Some(name), None, None, None) => Place::Cell(cell(table, known, name)),
         (None, Some(words), None, None) => Place::Opaque {
             words,
@@ -615,6 +627,25 @@ fn attribute(
     Some(rule)
 }
 
+/// Names of values, or a table of names and reasons.
+fn unsupported_values(item: &Item<'_>) -> IndexMap<String, String> {
+    if !item.is_table() {
+        let names = item.strings().unwrap_or_default();
+        return names
+            .into_iter()
+            .map(|name| (name, String::new()))
+            .collect();
+    }
+    let entries = item
+        .table()
+        .map(|table| table.entries())
+        .unwrap_or_default();
+    let pairs = entries.into_iter();
+    pairs
+        .filter_map(|(name, _, item)| Some((name, item.string()?)))
+        .collect()
+}
+
 impl AttributeRule {
     fn nowhere(name: &str, span: Range<usize>) -> Self {
         Self {
@@ -633,9 +664,11 @@ impl AttributeRule {
             prompts: false,
             warn: None,
             with: Vec::new(),
+            sub: Vec::new(),
             inside: None,
             left_out: None,
-            unsupported_values: Vec::new(),
+            unsupported_values: IndexMap::new(),
+            at_most: None,
             alike: IndexMap::new(),
             fallback: None,
         }

@@ -159,6 +159,15 @@ impl Template {
         takes
     }
 
+    /// Whether the attribute takes several words, each of which has a meaning.
+    pub fn takes_words(&self, attribute: &str) -> bool {
+        let mut takes = false;
+        collect_holes(&self.parts, &mut |hole| {
+            takes |= hole.name == attribute && hole.kind == HoleKind::Words;
+        });
+        takes
+    }
+
     /// The literal words before the first part that varies.
     pub fn head(&self) -> String {
         let words = self.parts.iter().map_while(|part| match part {
@@ -383,6 +392,12 @@ impl Printer<'_, '_> {
 
     fn hole(&self, hole: &Hole) -> Option<Text> {
         let value = (self.values)(&hole.name)?;
+        // One element of a list is as good as the element alone.
+        let value = match (&hole.kind, value) {
+            (HoleKind::Words, _) => value,
+            (_, Value::List(items)) if items.len() == 1 => &items[0],
+            _ => value,
+        };
         let text = match &hole.kind {
             HoleKind::Flag(word) => {
                 let is_true = *value.unwrap_sensitive() == Value::Bool(true);

@@ -1,0 +1,552 @@
+//! What definitions of command lines can say, shown by small definitions with tests in them.
+
+use crate::definitions::DefinitionFile;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::driver::Registry;
+
+const PLATFORM: &str = r#"
+schema = 1
+platform = "box"
+transport = "ssh-cli"
+[connection]
+read_mode = "exec"
+[mode.exec]
+prompt = '\S+#'
+[read.config]
+command = "show running-config"
+parse = "indent"
+ignore = ['^!', '^exit$']
+opaque = [{ start = '^banner \S+ \^C', end = '\^C' }]
+replace = [{ pattern = ' \(\d+ matches\)', with = "" }]
+[codec.ifname]
+kind = "prefix"
+table = [["Gi", "GigabitEthernet"], ["Po", "Port-channel"]]
+[codec.bundle]
+kind = "prefix"
+table = [["Po", "Port-channel"]]
+only = true
+[codec.both]
+kind = "expand"
+table = [["both", ["export", "import"]]]
+"#;
+
+fn files(model: &str, implementation: &str) -> Vec<DefinitionFile> {
+    let model = format!("schema = 1\ntype = \"thing\"\ndoc = \"x\"\n{model}");
+    let implementation =
+        format!("schema = 1\nplatform = \"box\"\ntype = \"thing\"\n{implementation}");
+    vec![
+        DefinitionFile::new("models/thing.toml", model),
+        DefinitionFile::new("box/platform.toml", PLATFORM),
+        DefinitionFile::new("box/thing.toml", implementation),
+    ]
+}
+
+fn told(findings: &[Diagnostic]) -> String {
+    let lines = findings.iter().map(|finding| match &finding.help {
+        Some(help) => format!("{} ({help})", finding.message),
+        None => finding.message.clone(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Runs the tests in a definition, and the checks that concern no missing tests.
+#[track_caller]
+fn holds(model: &str, implementation: &str) {
+    let registry = Registry::from_files(&[], &files(model, implementation))
+        .unwrap_or_else(|findings| panic!("{}", told(&findings)));
+    let results = registry.test(None);
+    assert!(!results.is_empty());
+    for result in results {
+        assert_eq!(result.failure, None, "{}", result.name);
+    }
+    let errors: Vec<Diagnostic> = registry
+        .check()
+        .into_iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .collect();
+    assert!(errors.is_empty(), "{}", told(&errors));
+}
+
+#[test]
+fn a_block_with_lines_of_every_kind() {
+    holds(
+        r#"
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "text", pattern = '.+' }]
+        [attr.vrf]
+        values = ["unset", { name = "text", pattern = '\S+' }]
+        [attr.logging_event]
+        array = "set"
+        values = ["unset", "spanning-tree", "status", "subif-link-status", "trunk-status"]
+        [attr.logging_event_link_status]
+        values = [true, false]
+        [attr.ip_dhcp_snooping_limit]
+        values = [false, { name = "rate", integer = [1, 2048] }]
+        [attr.flowcontrol_receive]
+        values = ["desired", "on", "off"]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = "interface {name}"
+        codec = { name = "ifname" }
+        [attr.vrf]
+        line = ["ip vrf forwarding {vrf}", "vrf forwarding {vrf}"]
+        absent = "unset"
+        no = "full"
+        warn = "changing vrf removes the IP addresses of {name}"
+        [attr.logging_event]
+        line = "logging event {logging_event}"
+        many = true
+        skip = ["link-status"]
+        absent = "unset"
+        [attr.logging_event_link_status]
+        line = "logging event link-status"
+        default = "on"
+        [attr.ip_dhcp_snooping_limit]
+        line = "ip dhcp snooping limit rate {ip_dhcp_snooping_limit}"
+        absent = false
+        no = "head"
+        [attr.flowcontrol_receive]
+        line = "flowcontrol receive {flowcontrol_receive}"
+        absent = "off"
+
+        [[variant]]
+        when = { model = ["2960", "4503"] }
+        unsupported = ["vrf"]
+
+        [[test]]
+        name = "reads one block of the shared tree"
+        given.config = '''
+interface GigabitEthernet0/1
+ vrf forwarding BLUE
+ no logging event link-status
+ logging event spanning-tree
+ logging event trunk-status
+ ip dhcp snooping limit rate 1500
+!
+interface GigabitEthernet0/2
+!
+'''
+        expect = [
+          { name = "GigabitEthernet0/1", vrf = "BLUE", logging_event = ["spanning-tree", "trunk-status"], logging_event_link_status = false, ip_dhcp_snooping_limit = 1500, flowcontrol_receive = "off" },
+          { name = "GigabitEthernet0/2", vrf = "unset", logging_event = "unset", logging_event_link_status = true, ip_dhcp_snooping_limit = false, flowcontrol_receive = "off" },
+        ]
+
+        [[test]]
+        name = "short names, removals, additions, no-forms, one visit to the mode"
+        given.config = '''
+interface GigabitEthernet0/1
+ vrf forwarding BLUE
+ no logging event link-status
+ logging event spanning-tree
+ ip dhcp snooping limit rate 1500
+'''
+        want = { name = "gi 0/1", vrf = "unset", logging_event = ["status"], logging_event_link_status = true, ip_dhcp_snooping_limit = false, flowcontrol_receive = "off" }
+        commands = [
+          "interface GigabitEthernet0/1",
+          " no vrf forwarding BLUE",
+          " logging event status",
+          " no logging event spanning-tree",
+          " logging event link-status",
+          " no ip dhcp snooping limit rate",
+        ]
+
+        [[test]]
+        name = "a variant leaves out what its devices lack"
+        facts = { model = "2960" }
+        given.config = '''
+interface GigabitEthernet0/1
+'''
+        want = { name = "Gi0/1", vrf = "BLUE", flowcontrol_receive = "on" }
+        commands = ["interface GigabitEthernet0/1", " flowcontrol receive on"]
+        "#,
+    );
+}
+
+#[test]
+fn members_numbers_and_limits() {
+    holds(
+        r#"
+        ensurable = true
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "text", pattern = '.+' }]
+        [attr.id]
+        values = [{ name = "id", integer = [1, 99] }]
+        [attr.members]
+        array = "set"
+        values = ["unset", { name = "text", pattern = '.+' }]
+        [attr.mode]
+        values = ["active", "passive"]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = "interface {name}"
+        codec = { name = "bundle" }
+        remove = ["default interface {name}", "no interface {name}"]
+        [attr.id]
+        number_of = "name"
+        [attr.members]
+        elsewhere = "interface {member}"
+        line = "channel-group {name|number} mode {mode}"
+        codec = "ifname"
+        with = ["mode"]
+        at_most = 3
+        [attr.mode]
+        inside = "members"
+
+        [[test]]
+        name = "members are read from their own blocks"
+        given.config = '''
+interface Port-channel10
+!
+interface GigabitEthernet1
+ channel-group 10 mode active
+interface GigabitEthernet2
+ channel-group 101 mode active
+'''
+        expect = [{ name = "Port-channel10", id = 10, members = ["GigabitEthernet1"], mode = "active" }]
+
+        [[test]]
+        name = "create: the bundle before its members"
+        want = { name = "Po10", ensure = "present", id = 10, members = ["gi2", "gi1"], mode = "active" }
+        commands = [
+          "interface Port-channel10",
+          "interface GigabitEthernet1",
+          " channel-group 10 mode active",
+          "interface GigabitEthernet2",
+          " channel-group 10 mode active",
+        ]
+
+        [[test]]
+        name = "members come and go, and those that stay are left alone"
+        given.config = '''
+interface Port-channel10
+interface GigabitEthernet1
+ channel-group 10 mode active
+interface GigabitEthernet2
+ channel-group 10 mode active
+'''
+        want = { name = "Po10", members = ["gi2", "gi3"], mode = "active" }
+        commands = [
+          "interface GigabitEthernet3",
+          " channel-group 10 mode active",
+          "interface GigabitEthernet1",
+          " no channel-group 10 mode active",
+        ]
+
+        [[test]]
+        name = "another mode, member by member"
+        given.config = '''
+interface Port-channel10
+interface GigabitEthernet1
+ channel-group 10 mode active
+'''
+        want = { name = "Po10", members = ["gi1"], mode = "passive" }
+        commands = ["interface GigabitEthernet1", " no channel-group 10 mode active", " channel-group 10 mode passive"]
+
+        [[test]]
+        name = "the number is in the name"
+        want = { name = "Po10", id = 11 }
+        error = "id: 11 is not the number in Port-channel10"
+
+        [[test]]
+        name = "names that are no bundles"
+        want = { name = "Gi1" }
+        error = "name: `Gi1` is not the name of a Port-channel"
+
+        [[test]]
+        name = "too many"
+        want = { name = "Po10", members = ["gi1", "gi2", "gi3", "gi4"], mode = "active" }
+        error = "members: 4 values are given, the device keeps 3"
+        "#,
+    );
+}
+
+#[test]
+fn blocks_with_two_spellings_and_lines_in_an_inner_block() {
+    holds(
+        r#"
+        ensurable = true
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "word", pattern = '\S+' }]
+        [attr.rd]
+        values = ["unset", { name = "rd", pattern = '\d+:\d+' }]
+        [attr.targets]
+        array = "set"
+        values = ["unset", { name = "target", tuple = [["export", "import", "both"], "word"] }]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = ["ip vrf {name}", "vrf definition {name}"]
+        [attr.rd]
+        line = "rd {rd}"
+        no = "full"
+        replace = "remove-first"
+        absent = "unset"
+        [attr.targets]
+        line = "route-target {0} {1}"
+        sub = ["", "address-family ipv4"]
+        many = true
+        replace = "remove-first"
+        codec = "both"
+        absent = "unset"
+
+        [[test]]
+        name = "reads both"
+        given.config = '''
+ip vrf OLD
+ rd 1:1
+ route-target import 1:1
+vrf definition NEW
+ rd 2:2
+ !
+ address-family ipv4
+  route-target export 2:2
+'''
+        expect = [
+          { name = "OLD", rd = "1:1", targets = [["import", "1:1"]] },
+          { name = "NEW", rd = "2:2", targets = [["export", "2:2"]] },
+        ]
+
+        [[test]]
+        name = "creates in the first form"
+        want = { name = "A", ensure = "present", rd = "1:1", targets = [["both", "1:1"]] }
+        commands = ["ip vrf A", " rd 1:1", " route-target export 1:1", " route-target import 1:1"]
+
+        [[test]]
+        name = "creates in the form that the device uses"
+        given.config = '''
+vrf definition B
+'''
+        want = { name = "A", ensure = "present", targets = [["import", "1:1"]] }
+        commands = ["vrf definition A", " address-family ipv4", "  route-target import 1:1"]
+
+        [[test]]
+        name = "removes before it sets"
+        given.config = '''
+vrf definition A
+ rd 1:1
+ address-family ipv4
+  route-target import 1:1
+'''
+        want = { name = "A", rd = "2:2", targets = [["import", "2:2"]] }
+        commands = [
+          "vrf definition A",
+          " no rd 1:1",
+          " rd 2:2",
+          " address-family ipv4",
+          "  no route-target import 1:1",
+          "  route-target import 2:2",
+        ]
+
+        [[test]]
+        name = "removes with the header that the device has"
+        given.config = '''
+vrf definition A
+ rd 1:1
+'''
+        want = { name = "A", ensure = "absent" }
+        commands = ["no vrf definition A"]
+        "#,
+    );
+}
+
+#[test]
+fn entries_of_a_block_that_is_read_in_other_words() {
+    holds(
+        r#"
+        ensurable = true
+        title = "{list} {kind} {entry}"
+        [attr.list]
+        role = "namevar"
+        values = [{ name = "text", pattern = '.+' }]
+        [attr.kind]
+        role = "namevar"
+        values = ["standard", "extended"]
+        canon = ["lower"]
+        [attr.entry]
+        role = "namevar"
+        values = [{ name = "number", integer = [1, 9999] }]
+        canon = ["decimal"]
+        [attr.action]
+        values = ["permit", "deny"]
+        [attr.any]
+        values = [true, false]
+        [attr.host]
+        values = [{ name = "host", pattern = '[\d.]+' }]
+        [attr.log]
+        values = [true, false]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = "{kind} access list {list:rest}"
+        mode = "access-list {kind} {list:rest}"
+        line = ["{entry} {action} ({any?any}|host {host}) [{log?log}]", "{entry} {*}"]
+        remove = "no {entry}"
+        remove_empty = "no access-list {kind} {list:rest}"
+        replace = "remove-first"
+
+        [[test]]
+        name = "reads, counters left out"
+        given.config = '''
+Extended access list my list
+    10 permit host 10.0.0.1 log (3 matches)
+    20 deny any
+'''
+        expect = [
+          { list = "my list", kind = "extended", entry = "10", action = "permit", host = "10.0.0.1", log = true },
+          { list = "my list", kind = "extended", entry = "20", action = "deny", any = true, log = false },
+        ]
+
+        [[test]]
+        name = "create"
+        want = { list = "L", kind = "extended", entry = 10, ensure = "present", action = "deny", any = true }
+        commands = ["access-list extended L", " 10 deny any"]
+
+        [[test]]
+        name = "a number is taken until its entry is removed, understood or not"
+        given.config = '''
+Extended access list L
+    10 permit what is this
+'''
+        want = { list = "L", kind = "extended", entry = 10, ensure = "present", action = "deny", any = true }
+        commands = ["access-list extended L", " no 10", " 10 deny any"]
+
+        [[test]]
+        name = "remove one of two"
+        given.config = '''
+Extended access list L
+    10 deny any
+    20 deny any
+'''
+        want = { list = "L", kind = "extended", entry = 10, ensure = "absent" }
+        commands = ["access-list extended L", " no 10"]
+
+        [[test]]
+        name = "the list goes with its last entry"
+        given.config = '''
+Extended access list L
+    10 deny any
+'''
+        want = { list = "L", kind = "extended", entry = 10, ensure = "absent" }
+        commands = ["no access-list extended L"]
+        "#,
+    );
+}
+
+#[test]
+fn mistakes_are_told_with_what_was_meant() {
+    let model = r#"
+        [attr.name]
+        role = "namevar"
+        [attr.mode]
+        values = ["access", "dynamic_auto"]
+        "#;
+    let cases = [
+        (
+            "[instance]\nfrom = \"confg\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "the platform has no read `confg` (did you mean `config`?)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {nam}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "`x {nam}` names `nam`, which thing does not have (did you mean `name`?)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nlines = \"mode {mode}\"\n",
+            "unknown key `lines` in [attr.mode] (did you mean `line`?)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nset.acess = \"mode access\"\n",
+            "the model has no value `acess` of `mode` (did you mean `access`?)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n",
+            "`mode` of thing is not implemented (add [attr.mode], or `unsupported = \"why\"` in it)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode\"\n",
+            "a `{` has no `}`",
+        ),
+    ];
+    for (implementation, expected) in cases {
+        let findings = Registry::from_files(&[], &files(model, implementation)).unwrap_err();
+        let told = told(&findings);
+        assert!(told.contains(expected), "{implementation}\n{told}");
+    }
+}
+
+#[test]
+fn checks_find_what_loading_does_not() {
+    let model = r#"
+        [attr.name]
+        role = "namevar"
+        [attr.mode]
+        values = ["access", "dynamic_auto"]
+        [attr.level]
+        values = ["unset", { name = "level", integer = [1, 7] }]
+        "#;
+    let cases = [
+        (
+            "[attr.mode]\nset.access = \"mode access\"\n[attr.level]\nline = \"level {level}\"\nabsent = \"unset\"\n",
+            "value `dynamic_auto` of thing.mode has no command",
+        ),
+        (
+            "[attr.mode]\nline = \"x [{mode}] [{level}]\"\nwith = [\"level\"]\n[attr.level]\ninside = \"mode\"\ncodec = \"bundle\"\n",
+            "no self-test for read, change, second run",
+        ),
+        (
+            "[attr.mode]\nline = \"x {mode}\"\n[attr.level]\nset.unset = \"x access\"\nline = \"level {level}\"\nabsent = \"unset\"\n",
+            "the line `x access` is claimed by mode and by level",
+        ),
+        (
+            "[attr.mode]\nline = \"x {mode}\"\nno = \"no y\"\n[attr.level]\nline = \"level {level}\"\nabsent = \"unset\"\n",
+            "the `no` form of mode does not remove its line",
+        ),
+    ];
+    for (attributes, expected) in cases {
+        let implementation =
+            format!("[instance]\nfrom = \"config\"\nblock = \"x {{name}}\"\n{attributes}");
+        let registry = Registry::from_files(&[], &files(model, &implementation))
+            .unwrap_or_else(|findings| panic!("{}", told(&findings)));
+        let told = told(&registry.check());
+        assert!(told.contains(expected), "{attributes}\n{told}");
+    }
+}
+
+#[test]
+fn a_users_file_changes_only_what_it_says() {
+    let model = "[attr.name]\nrole = \"namevar\"\n[attr.mode]\nvalues = [\"a\", \"b\"]\n";
+    let shipped = files(
+        model,
+        "rank = 7\n[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+    );
+    let own = |text: &str| {
+        let header = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\n";
+        vec![DefinitionFile::new(
+            "box/thing.toml",
+            format!("{header}{text}"),
+        )]
+    };
+    let changed = own(
+        "extends = \"shipped\"\n[attr.mode]\nline = \"kind {mode}\"\n[[test]]\nname = \"t\"\nwant = { name = \"n\", mode = \"a\" }\ncommands = [\"x n\", \" kind a\"]\n",
+    );
+    let registry = Registry::from_files(&shipped, &changed)
+        .unwrap_or_else(|findings| panic!("{}", told(&findings)));
+    let platform = registry.platform("box").unwrap();
+    assert_eq!(platform.types["thing"].rank, 7);
+    assert_eq!(registry.test(None)[0].failure, None);
+    let findings =
+        Registry::from_files(&shipped, &own("[attr.mode]\nline = \"kind {mode}\"\n")).unwrap_err();
+    assert!(
+        told(&findings).contains("key `instance` is missing"),
+        "{}",
+        told(&findings)
+    );
+}
