@@ -2,6 +2,7 @@
 //!
 //! `ARCHITECTURE.md` is the map: which room knows what, and which way dependencies point.
 
+pub mod agent;
 pub mod catalog;
 pub mod cli;
 pub mod clock;

@@ -1,0 +1,156 @@
+//! Reading `puppet.conf`: sections of `name = value`.
+//!
+//! For device runs the section `[agent]` goes before `[main]`; others are for other programs.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+
+/// The values that count for device runs.
+#[derive(Clone, Debug, Default)]
+pub struct PuppetConf {
+    pub values: BTreeMap<String, ConfValue>,
+}
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub struct ConfValue {
+    pub text: String,
+    pub source: Arc<Source>,
+    pub span: Range<usize>,
+}
+
+impl ConfValue {
+    /// An error at this value.
+    pub fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(code, message).at(&self.source, self.span.clone(), "")
+    }
+}
+
+/// Reads the text of a `puppet.conf`; an alias takes the place of the name it stands for.
+pub fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
+    let source = Source::new(name, text);
+    let mut main = BTreeMap::new();
+    let mut agent = BTreeMap::new();
+    let mut found = Vec::new();
+    let mut section = "main".to_owned();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let trimmed = line.trim();
+        let span_of = |part: &str| {
+            let offset = start + line.find(part).unwrap_or(0);
+            offset..offset + part.len()
+        };
+        if trimmed.is_empty() || trimmed.starts_with('#') {
+            continue;
+        }
+        if let Some(head) = trimmed.strip_prefix('[') {
+            match head.strip_suffix(']') {
+                Some(head) => section = head.trim().to_owned(),
+                None => found.push(
+                    Diagnostic::error("puppet-conf-section", "`]` is missing after the section")
+                        .at(&source, span_of(trimmed), ""),
+                ),
+            }
+            continue;
+        }
+        let Some((key, value)) = trimmed.split_once('=') else {
+            found.push(
+                Diagnostic::error("puppet-conf-entry", format!("`{trimmed}` is no setting"))
+                    .at(&source, span_of(trimmed), "")
+                    .help("settings are written `name = value`"),
+            );
+            continue;
+        };
+        let into = match section.as_str() {
+            "main" => &mut main,
+            "agent" => &mut agent,
+            _ => continue,
+        };
+        let key = key.trim();
+        let name = super::table::find(key).map_or(key, |setting| setting.name);
+        into.insert(
+            name.to_owned(),
+            ConfValue {
+                text: plain(value).to_owned(),
+                source: Arc::clone(&source),
+                span: span_of(trimmed),
+            },
+        );
+    }
+    main.extend(agent);
+    if found.is_empty() {
+        Ok(PuppetConf { values: main })
+    } else {
+        Err(found)
+    }
+}
+
+/// The value without quotes and without the owner and mode that may follow a path.
+fn plain(value: &str) -> &str {
+    let value = value.trim();
+    let value = match value.find(" {") {
+        Some(end) if value.ends_with('}') => value[..end].trim_end(),
+        _ => value,
+    };
+    let quoted = |quote: char| {
+        value
+            .strip_prefix(quote)
+            .and_then(|rest| rest.strip_suffix(quote))
+    };
+    quoted('"').or_else(|| quoted('\'')).unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_section_goes_before_main_and_others_do_not_count() {
+        let conf = parse(
+            "puppet.conf",
+            "[main]\n# server = no\nserver = a\nenvironment=production\nvardir = /v { owner = puppet, mode = 0750 }\n[agent]\nserver = \"b\"\nmasterport = 8141\n[server]\nenvironment = no\n",
+        )
+        .unwrap();
+        let values: Vec<_> = conf
+            .values
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.text.as_str()))
+            .collect();
+        assert_eq!(
+            values,
+            [
+                ("environment", "production"),
+                ("server", "b"),
+                ("serverport", "8141"),
+                ("vardir", "/v")
+            ]
+        );
+    }
+
+    #[test]
+    fn lines_that_are_no_settings_are_told_with_their_place() {
+        let found = parse("puppet.conf", "[main\nserver = a\n\nnoop\n").unwrap_err();
+        let told: Vec<_> = found
+            .iter()
+            .map(|found| {
+                let label = &found.labels[0];
+                (
+                    label.source.position(label.span.start).0,
+                    found.message.as_str(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (1, "`]` is missing after the section"),
+                (4, "`noop` is no setting")
+            ]
+        );
+    }
+}
