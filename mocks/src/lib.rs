@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 pub mod cli_switch;
+pub mod puppet_server;
 pub mod control;
 pub mod fault;
 mod network;

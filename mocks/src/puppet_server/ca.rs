@@ -1,0 +1,238 @@
+//! The certificate authority: a root, an intermediate, their CRLs, and the server's certificate.
+
+use std::sync::Arc;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams,
+    CertificateSigningRequestParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod,
+    KeyPair, KeyUsagePurpose, RevokedCertParams, SanType, SerialNumber, date_time_ymd,
+};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+
+/// What the certificates are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Sound,
+    /// The server's certificate has ended.
+    ExpiredServer,
+    /// The server's certificate has only a common name, as old ones have.
+    CommonNameOnly,
+    /// Certificates of devices have ended.
+    ExpiredDevices,
+}
+
+/// A CA of two levels, as real sites have.
+pub struct Authority {
+    root: Level,
+    intermediate: Level,
+    server: (String, KeyPair),
+    kind: Kind,
+    next_serial: u64,
+    revoked: Vec<u64>,
+}
+
+struct Level {
+    pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Authority").finish_non_exhaustive()
+    }
+}
+
+impl Default for Authority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Authority {
+    pub fn new() -> Self {
+        Self::of_kind(Kind::Sound)
+    }
+
+    pub fn of_kind(kind: Kind) -> Self {
+        let root_key = key();
+        let params = ca_params("Puppet Root CA: test");
+        let root_pem = params
+            .self_signed(&root_key)
+            .expect("sound parameters")
+            .pem();
+        let root = Level {
+            pem: root_pem,
+            issuer: Issuer::new(params, root_key),
+        };
+        let intermediate_key = key();
+        let params = ca_params("Puppet CA: puppetserver.test");
+        let intermediate_pem = params
+            .signed_by(&intermediate_key, &root.issuer)
+            .expect("sound parameters")
+            .pem();
+        let intermediate = Level {
+            pem: intermediate_pem,
+            issuer: Issuer::new(params, intermediate_key),
+        };
+        let server_key = key();
+        let mut params = leaf_params("puppetserver.test", 3);
+        if kind == Kind::ExpiredServer {
+            params.not_before = date_time_ymd(2001, 1, 1);
+            params.not_after = date_time_ymd(2002, 1, 1);
+        }
+        if kind != Kind::CommonNameOnly {
+            params.subject_alt_names = vec![
+                SanType::DnsName("puppetserver.test".try_into().expect("ASCII")),
+                SanType::DnsName("localhost".try_into().expect("ASCII")),
+                SanType::IpAddress([127, 0, 0, 1].into()),
+            ];
+        }
+        let server = params
+            .signed_by(&server_key, &intermediate.issuer)
+            .expect("sound parameters");
+        Self {
+            root,
+            server: (server.pem(), server_key),
+            intermediate,
+            kind,
+            next_serial: 4,
+            revoked: Vec::new(),
+        }
+    }
+
+    /// Both CA certificates, the intermediate first, as the server sends them.
+    pub fn bundle(&self) -> String {
+        format!("{}{}", self.intermediate.pem, self.root.pem)
+    }
+
+    /// The CRLs of both levels.
+    pub fn crls(&self) -> String {
+        format!(
+            "{}{}",
+            self.crl(&self.intermediate, &self.revoked),
+            self.crl(&self.root, &[])
+        )
+    }
+
+    fn crl(&self, level: &Level, revoked: &[u64]) -> String {
+        CertificateRevocationListParams {
+            this_update: date_time_ymd(2020, 1, 1),
+            next_update: date_time_ymd(2090, 1, 1),
+            crl_number: SerialNumber::from(revoked.len() as u64 + 1),
+            issuing_distribution_point: None,
+            revoked_certs: revoked
+                .iter()
+                .map(|serial| RevokedCertParams {
+                    serial_number: SerialNumber::from(*serial),
+                    revocation_time: date_time_ymd(2021, 1, 1),
+                    reason_code: None,
+                    invalidity_date: None,
+                })
+                .collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        }
+        .signed_by(&level.issuer)
+        .and_then(|list| list.pem())
+        .expect("sound parameters")
+    }
+
+    /// Signs a PEM request; nothing if it is none.
+    pub fn sign(&mut self, request: &str) -> Option<String> {
+        let request = CertificateSigningRequestParams::from_pem(request).ok()?;
+        let name = request_name(&request)?;
+        let mut params = leaf_params(&name, self.next_serial);
+        self.next_serial += 1;
+        params.subject_alt_names = vec![SanType::DnsName(name.as_str().try_into().ok()?)];
+        if self.kind == Kind::ExpiredDevices {
+            params.not_before = date_time_ymd(2001, 1, 1);
+            params.not_after = date_time_ymd(2002, 1, 1);
+        }
+        params
+            .signed_by(&request.public_key, &self.intermediate.issuer)
+            .ok()
+            .map(|certificate| certificate.pem())
+    }
+
+    /// Revokes the certificate that was signed as number `index`, from 0.
+    pub fn revoke(&mut self, index: u64) {
+        self.revoked.push(4 + index);
+    }
+
+    /// Revokes the server's own certificate.
+    pub fn revoke_server(&mut self) {
+        self.revoked.push(3);
+    }
+
+    pub(super) fn server_config(&self) -> rustls::ServerConfig {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut roots = rustls::RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(self.bundle().as_bytes()) {
+            roots
+                .add(certificate.expect("our own PEM"))
+                .expect("our own certificate");
+        }
+        let crls: Vec<_> = CertificateRevocationListDer::pem_slice_iter(self.crls().as_bytes())
+            .collect::<Result<_, _>>()
+            .expect("our own PEM");
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+                .with_crls(crls)
+                .allow_unauthenticated()
+                .build()
+                .expect("sound anchors");
+        let leaf = CertificateDer::from_pem_slice(self.server.0.as_bytes()).expect("our own PEM");
+        let key = PrivateKeyDer::try_from(self.server.1.serialize_der()).expect("our own key");
+        rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("ring knows them")
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(vec![leaf], key)
+            .expect("our own key fits")
+    }
+}
+
+/// The common name of a request.
+pub(super) fn request_name(request: &CertificateSigningRequestParams) -> Option<String> {
+    let (_, value) = request
+        .params
+        .distinguished_name
+        .iter()
+        .find(|(kind, _)| **kind == DnType::CommonName)?;
+    Some(match value {
+        rcgen::DnValue::Utf8String(text) => text.clone(),
+        rcgen::DnValue::PrintableString(text) => text.as_str().to_owned(),
+        _ => return None,
+    })
+}
+
+fn key() -> KeyPair {
+    KeyPair::generate().expect("random numbers are there")
+}
+
+fn ca_params(name: &str) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::CrlSign,
+        KeyUsagePurpose::DigitalSignature,
+    ];
+    params
+}
+
+fn leaf_params(name: &str, serial: u64) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.remove(DnType::CommonName);
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.serial_number = Some(SerialNumber::from(serial));
+    params.use_authority_key_identifier_extension = true;
+    params.not_after = date_time_ymd(2089, 1, 1);
+    params.extended_key_usages = vec![
+        ExtendedKeyUsagePurpose::ServerAuth,
+        ExtendedKeyUsagePurpose::ClientAuth,
+    ];
+    params
+}
