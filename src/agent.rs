@@ -7,4 +7,24 @@
 //!
 //! Knows no catalogs beyond their head, no sessions and no transactions. Begin at [`settings`].
 
+mod answer;
+pub mod cache;
+pub mod certificates;
+mod encode;
+pub mod endpoint;
+pub mod environment;
+pub mod facts;
+pub mod hook;
+pub mod http;
+pub mod journal;
+pub mod retry_after;
+pub mod server_list;
 pub mod settings;
+pub mod spool;
+pub mod tls;
+
+/// The level of the peer's protocol that is spoken here, sent as `X-Puppet-Version`.
+pub const PROTOCOL_VERSION: &str = "8.11.0";
+
+/// Who asks.
+pub const USER_AGENT: &str = concat!("Switchtender/", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,154 @@
+//! What a certificate or a request says.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use sha2::Digest as _;
+use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
+
+/// A certificate, as far as it matters here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    pub common_name: Option<String>,
+    pub issuer: String,
+    /// DNS names and addresses.
+    pub alternative_names: Vec<String>,
+    /// Upper-case hex with colons.
+    pub serial: String,
+    pub not_before: Timestamp,
+    pub not_after: Timestamp,
+    /// Upper-case hex with colons.
+    pub sha256: String,
+    /// The key's bits, to compare with those of a private key.
+    pub public_key: Vec<u8>,
+}
+
+/// A text that is no certificate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a certificate: {0}")]
+pub struct NoCertificate(String);
+
+impl Certificate {
+    /// The first certificate in a PEM text.
+    pub fn from_pem(pem: &str) -> Result<Self, NoCertificate> {
+        let der = CertificateDer::from_pem_slice(pem.as_bytes())
+            .map_err(|error| NoCertificate(error.to_string()))?;
+        Self::from_der(&der)
+    }
+
+    /// All certificates of a bundle.
+    pub fn bundle(pem: &str) -> Result<Vec<Self>, NoCertificate> {
+        let found: Vec<Self> = CertificateDer::pem_slice_iter(pem.as_bytes())
+            .map(|der| match der {
+                Ok(der) => Self::from_der(&der),
+                Err(error) => Err(NoCertificate(error.to_string())),
+            })
+            .collect::<Result<_, _>>()?;
+        if found.is_empty() {
+            return Err(NoCertificate("the text holds none".to_owned()));
+        }
+        Ok(found)
+    }
+
+    pub fn from_der(der: &[u8]) -> Result<Self, NoCertificate> {
+        let (_, read) =
+            X509Certificate::from_der(der).map_err(|error| NoCertificate(error.to_string()))?;
+        let time = |time: x509_parser::time::ASN1Time| {
+            Timestamp::from_second(time.timestamp())
+                .map_err(|error| NoCertificate(error.to_string()))
+        };
+        let alternative_names = read
+            .subject_alternative_name()
+            .ok()
+            .flatten()
+            .map(|extension| {
+                extension
+                    .value
+                    .general_names
+                    .iter()
+                    .filter_map(|name| match name {
+                        GeneralName::DNSName(name) => Some((*name).to_owned()),
+                        GeneralName::IPAddress(bytes) => address(bytes),
+                        _ => None,
+                    })
+                    .collect()
+            })
+            .unwrap_or_default();
+        Ok(Self {
+            common_name: read
+                .subject()
+                .iter_common_name()
+                .next()
+                .and_then(|name| name.as_str().ok())
+                .map(str::to_owned),
+            issuer: read.issuer().to_string(),
+            alternative_names,
+            serial: read.raw_serial_as_string().to_uppercase(),
+            not_before: time(read.validity().not_before)?,
+            not_after: time(read.validity().not_after)?,
+            sha256: fingerprint(der),
+            public_key: read.public_key().subject_public_key.data.to_vec(),
+        })
+    }
+
+    /// Whether it is for this name.
+    pub fn names(&self, name: &str) -> bool {
+        let is = |other: &String| other.eq_ignore_ascii_case(name);
+        self.common_name.as_ref().is_some_and(is) || self.alternative_names.iter().any(is)
+    }
+}
+
+fn address(bytes: &[u8]) -> Option<String> {
+    match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes)
+            .ok()
+            .map(|bytes| std::net::Ipv4Addr::from(bytes).to_string()),
+        16 => <[u8; 16]>::try_from(bytes)
+            .ok()
+            .map(|bytes| std::net::Ipv6Addr::from(bytes).to_string()),
+        _ => None,
+    }
+}
+
+/// SHA-256 in upper-case hex with colons, as operators compare it.
+pub fn fingerprint(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(96);
+    for byte in sha2::Sha256::digest(bytes) {
+        if !text.is_empty() {
+            text.push(':');
+        }
+        let _ = write!(text, "{byte:02X}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_certificate_is_read() {
+        let pem = include_str!("../../../tests/fixtures/puppetserver/ssl/signed_certificate.pem");
+        let told = include_str!("../../../tests/fixtures/puppetserver/ssl/signed_certificate.txt");
+        let certificate = Certificate::from_pem(pem).unwrap();
+        assert_eq!(certificate.common_name.as_deref(), Some("ca1.lab.test"));
+        assert!(told.contains("CN = ca1.lab.test"), "the same one");
+        assert_eq!(certificate.alternative_names, ["ca1.lab.test"]);
+        assert_eq!(certificate.issuer, "CN=Puppet CA: puppetserver.test");
+        assert!(certificate.names("CA1.lab.test") && !certificate.names("ca2.lab.test"));
+        assert_eq!(certificate.not_after.to_string(), "2031-11-20T08:21:44Z");
+    }
+
+    #[test]
+    fn a_bundle_has_all_its_certificates() {
+        let chain = include_str!("../../../tests/fixtures/puppetserver/ssl/ca_bundle_chain.pem");
+        assert_eq!(Certificate::bundle(chain).unwrap().len(), 2);
+        assert!(Certificate::bundle("no PEM").is_err());
+        assert!(
+            Certificate::from_pem("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+                .is_err()
+        );
+    }
+}

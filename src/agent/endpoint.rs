@@ -1,0 +1,233 @@
+//! The endpoints of a Puppet Server that a device run uses (`docs/agent-protocol.md`, section 9).
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::encode;
+use super::facts::Facts;
+use super::http::{Answer, Client, Request, RequestError};
+use super::settings::Server;
+
+/// Catalogs and everything about them: rich JSON keeps deferred values and types.
+const RICH: &str = "application/vnd.puppet.rich+json, application/json";
+const JSON: &str = "application/json";
+/// What the agent can compare; the server takes the first it has.
+const CHECKSUMS: &str = "sha256.sha384.sha512.sha224.md5";
+
+/// One server, asked as one device.
+#[derive(Clone, Copy, Debug)]
+pub struct Endpoint<'a> {
+    pub client: &'a Client,
+    pub server: &'a Server,
+    pub certname: &'a str,
+    /// Ties node request, catalog and report together.
+    pub transaction_uuid: &'a str,
+}
+
+/// An entry of a plugin list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileMetadata {
+    /// Path within the mount.
+    pub path: String,
+    /// `{sha256}…`
+    pub checksum: String,
+}
+
+#[derive(Deserialize)]
+struct WireMetadata {
+    relative_path: Option<String>,
+    checksum: WireChecksum,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct WireChecksum {
+    value: String,
+}
+
+#[derive(Deserialize)]
+struct WireNode {
+    environment: Option<String>,
+}
+
+impl Endpoint<'_> {
+    /// Whether the server is up: `Err` says why not.
+    pub async fn status(&self) -> Result<(), RequestError> {
+        let get = |name: &str| Request::get(format!("/status/v1/simple/{name}"), "text/plain");
+        let mut answer = self.client.send(self.server, &get("server")).await?;
+        if answer.status == 404 {
+            answer = self.client.send(self.server, &get("master")).await?;
+        }
+        answer.expect_success().map(drop)
+    }
+
+    /// The environment that the server names for the node.
+    pub async fn node(
+        &self,
+        environment: &str,
+        configured: &str,
+    ) -> Result<Option<String>, RequestError> {
+        let query = encode::pairs(&[
+            ("environment", environment),
+            ("configured_environment", configured),
+            ("transaction_uuid", self.transaction_uuid),
+        ]);
+        let target = format!(
+            "/puppet/v3/node/{}?{query}",
+            encode::component(self.certname)
+        );
+        let answer = self.success(Request::get(target, JSON)).await?;
+        let node: WireNode = json(&answer)?;
+        Ok(node.environment)
+    }
+
+    /// Whether an environment exists.
+    pub async fn environment_exists(&self, environment: &str) -> Result<bool, RequestError> {
+        let query = encode::pairs(&[
+            ("recurse", "false"),
+            ("links", "manage"),
+            ("checksum_type", "sha256"),
+            ("source_permissions", "ignore"),
+            ("environment", environment),
+        ]);
+        let target = format!("/puppet/v3/file_metadatas/plugins?{query}");
+        let answer = self
+            .client
+            .send(self.server, &Request::get(target, JSON))
+            .await?;
+        match answer.status {
+            404 => Ok(false),
+            _ => answer.expect_success().map(|_| true),
+        }
+    }
+
+    /// The files of a mount below a path; none if there is no such path.
+    pub async fn files(
+        &self,
+        mount: &str,
+        path: &str,
+        environment: &str,
+    ) -> Result<Vec<FileMetadata>, RequestError> {
+        let mut query = encode::pairs(&[("recurse", "true"), ("max_files", "-1")]);
+        for ignored in [".svn", "CVS", ".git", ".hg"] {
+            query.push('&');
+            query.push_str(&encode::pairs(&[("ignore", ignored)]));
+        }
+        query.push('&');
+        query.push_str(&encode::pairs(&[
+            ("links", "follow"),
+            ("checksum_type", "sha256"),
+            ("source_permissions", "ignore"),
+            ("environment", environment),
+        ]));
+        let target = format!(
+            "/puppet/v3/file_metadatas/{mount}/{}?{query}",
+            encode::path(path)
+        );
+        let answer = self
+            .client
+            .send(self.server, &Request::get(target, JSON))
+            .await?;
+        if answer.status == 404 {
+            return Ok(Vec::new());
+        }
+        let listed: Vec<WireMetadata> = json(&answer.expect_success()?)?;
+        Ok(listed
+            .into_iter()
+            .filter(|entry| entry.kind == "file")
+            .filter_map(|entry| {
+                Some(FileMetadata {
+                    path: entry.relative_path?,
+                    checksum: entry.checksum.value,
+                })
+            })
+            .collect())
+    }
+
+    /// The content of a file.
+    pub async fn content(
+        &self,
+        mount: &str,
+        path: &str,
+        environment: &str,
+    ) -> Result<Vec<u8>, RequestError> {
+        let query = encode::pairs(&[("environment", environment)]);
+        let target = format!(
+            "/puppet/v3/file_content/{mount}/{}?{query}",
+            encode::path(path)
+        );
+        let answer = self
+            .success(Request::get(target, "application/octet-stream"))
+            .await?;
+        Ok(answer.body)
+    }
+
+    /// Sends facts outside of a catalog request.
+    pub async fn facts(&self, facts: &Facts, environment: &str) -> Result<(), RequestError> {
+        let query = encode::pairs(&[("environment", environment)]);
+        let target = format!(
+            "/puppet/v3/facts/{}?{query}",
+            encode::component(self.certname)
+        );
+        self.success(Request::put(target, JSON, JSON, facts.to_json()))
+            .await
+            .map(drop)
+    }
+
+    /// Asks for a catalog: the text as it came.
+    pub async fn catalog(
+        &self,
+        facts: &Facts,
+        environment: &str,
+        configured: &str,
+        limit: std::time::Duration,
+    ) -> Result<String, RequestError> {
+        let query = encode::pairs(&[("environment", environment)]);
+        let target = format!(
+            "/puppet/v3/catalog/{}?{query}",
+            encode::component(self.certname)
+        );
+        // The server decodes the form, and then the value of `facts` once more.
+        let facts = encode::component(&facts.to_json());
+        let form = encode::pairs(&[
+            ("facts_format", JSON),
+            ("facts", &facts),
+            ("environment", environment),
+            ("configured_environment", configured),
+            ("check_environment", "true"),
+            ("transaction_uuid", self.transaction_uuid),
+            ("job_uuid", ""),
+            ("static_catalog", "true"),
+            ("checksum_type", CHECKSUMS),
+        ]);
+        let mut request = Request::post(target, RICH, "application/x-www-form-urlencoded", form);
+        request.limit = Some(limit);
+        let answer = self.success(request).await?;
+        String::from_utf8(answer.body.clone())
+            .map_err(|_| answer.unexpected("a catalog that is not UTF-8"))
+    }
+
+    /// Sends a report.
+    pub async fn report(&self, report: &Value, environment: &str) -> Result<(), RequestError> {
+        let query = encode::pairs(&[("environment", environment)]);
+        let target = format!(
+            "/puppet/v3/report/{}?{query}",
+            encode::component(self.certname)
+        );
+        self.success(Request::put(target, JSON, JSON, report.to_string()))
+            .await
+            .map(drop)
+    }
+
+    async fn success(&self, request: Request) -> Result<Answer, RequestError> {
+        self.client
+            .send(self.server, &request)
+            .await?
+            .expect_success()
+    }
+}
+
+fn json<T: for<'a> Deserialize<'a>>(answer: &Answer) -> Result<T, RequestError> {
+    serde_json::from_slice(&answer.body).map_err(|error| answer.unexpected(error.to_string()))
+}

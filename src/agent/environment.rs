@@ -1,0 +1,263 @@
+//! Which environment a run is in: what the server says, and how often the run may begin again.
+//!
+//! A state machine without I/O (`docs/agent-protocol.md`, section 6). The run asks it whether to
+//! make the node request, tells it the answer, and shows it every catalog's environment before
+//! anything is applied. Nothing is remembered between runs: one cheap request each time keeps one
+//! device's environment from reaching another.
+
+use super::journal::Journal;
+use super::settings::EnvironmentSettings;
+
+/// The environment of one run.
+#[derive(Clone, Debug)]
+pub struct Convergence {
+    settings: EnvironmentSettings,
+    current: String,
+    restarts: usize,
+}
+
+/// What to do with a catalog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Use,
+    /// Begin again in the environment that is now current.
+    Restart,
+}
+
+/// Why a run ends without a catalog.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnvironmentError {
+    #[error(
+        "Not using catalog because its environment '{catalog}' does not match agent specified environment '{current}' and strict_environment_mode is set"
+    )]
+    Strict { catalog: String, current: String },
+    #[error("Catalog environment didn't stabilize after {0} fetches, aborting run")]
+    Unstable(usize),
+    #[error("Environment '{0}' not found on server, aborting run.")]
+    NotFound(String),
+}
+
+impl Convergence {
+    pub fn new(settings: &EnvironmentSettings) -> Self {
+        Self {
+            current: settings.name.clone(),
+            settings: settings.clone(),
+            restarts: 0,
+        }
+    }
+
+    pub fn current(&self) -> &str {
+        &self.current
+    }
+
+    /// What is sent as `configured_environment`.
+    pub fn configured(&self) -> &str {
+        self.settings.configured.as_deref().unwrap_or(&self.current)
+    }
+
+    pub fn strict(&self) -> bool {
+        self.settings.strict
+    }
+
+    /// Whether the server is asked which environment the node is in.
+    pub fn asks_node(&self) -> bool {
+        !self.settings.fixed && !self.settings.strict
+    }
+
+    /// The server's answer to the node request; an error does not stand in the way.
+    pub fn node<E: std::fmt::Display>(
+        &mut self,
+        answer: Result<Option<String>, E>,
+        journal: &mut Journal,
+    ) {
+        match answer {
+            Ok(Some(named)) if named != self.current => {
+                journal.notice(format!(
+                    "Local environment: '{}' doesn't match server specified node environment '{named}', switching agent to '{named}'.",
+                    self.current
+                ));
+                self.current = named;
+            }
+            Ok(_) => {}
+            Err(error) => {
+                journal.warning(
+                    "Unable to fetch my node definition, but the agent run will continue:",
+                );
+                journal.warning(error.to_string());
+            }
+        }
+    }
+
+    /// The environment is known now, as far as one can know without a catalog.
+    pub fn begin(&self, journal: &mut Journal) {
+        journal.info(format!("Using environment '{}'", self.current));
+    }
+
+    /// The answer of the probe for the environment.
+    pub fn probed(&self, exists: bool, journal: &mut Journal) -> Result<(), EnvironmentError> {
+        if exists {
+            return Ok(());
+        }
+        if self.settings.strict {
+            return Err(EnvironmentError::NotFound(self.current.clone()));
+        }
+        journal.notice(format!(
+            "Environment '{}' not found on server, skipping initial pluginsync.",
+            self.current
+        ));
+        Ok(())
+    }
+
+    /// A catalog of this environment has come: it must not be applied before this was asked.
+    pub fn catalog(
+        &mut self,
+        environment: &str,
+        journal: &mut Journal,
+    ) -> Result<Verdict, EnvironmentError> {
+        if environment == self.current {
+            return Ok(Verdict::Use);
+        }
+        if self.settings.strict {
+            return Err(EnvironmentError::Strict {
+                catalog: environment.to_owned(),
+                current: self.current.clone(),
+            });
+        }
+        if self.restarts >= self.settings.max_restarts {
+            return Err(EnvironmentError::Unstable(self.restarts + 1));
+        }
+        journal.notice(format!(
+            "Local environment: '{}' doesn't match server specified environment '{environment}', restarting agent run with environment '{environment}'",
+            self.current
+        ));
+        self.restarts += 1;
+        self.current = environment.to_owned();
+        Ok(Verdict::Restart)
+    }
+
+    /// A cached catalog is used: the run is in its environment.
+    pub fn adopt(&mut self, environment: &str) {
+        self.current = environment.to_owned();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal::Level;
+    use super::*;
+
+    fn settings() -> EnvironmentSettings {
+        EnvironmentSettings {
+            name: "production".to_owned(),
+            configured: None,
+            fixed: false,
+            strict: false,
+            max_restarts: 3,
+        }
+    }
+
+    fn node(answer: Result<Option<&str>, &str>) -> (Convergence, Journal) {
+        let mut journal = Journal::default();
+        let mut run = Convergence::new(&settings());
+        run.node(answer.map(|name| name.map(str::to_owned)), &mut journal);
+        (run, journal)
+    }
+
+    #[test]
+    fn the_servers_word_goes_before_the_default() {
+        let (run, journal) = node(Ok(Some("staging")));
+        assert_eq!((run.current(), run.configured()), ("staging", "staging"));
+        assert_eq!(
+            journal.lines[0].message,
+            "Local environment: 'production' doesn't match server specified node environment 'staging', switching agent to 'staging'."
+        );
+        assert_eq!(journal.lines[0].level, Level::Notice);
+        assert_eq!(node(Ok(None)).0.current(), "production");
+    }
+
+    #[test]
+    fn a_node_request_that_fails_is_told_in_two_warnings() {
+        let (run, journal) = node(Err("500"));
+        assert_eq!(run.current(), "production");
+        let told: Vec<_> = journal
+            .lines
+            .iter()
+            .map(|line| (line.level, line.message.as_str()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (
+                    Level::Warning,
+                    "Unable to fetch my node definition, but the agent run will continue:"
+                ),
+                (Level::Warning, "500"),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_node_is_not_asked_when_the_answer_would_not_count() {
+        let asks = |fixed, strict| {
+            Convergence::new(&EnvironmentSettings {
+                fixed,
+                strict,
+                ..settings()
+            })
+            .asks_node()
+        };
+        assert!(asks(false, false));
+        assert!(!asks(true, false) && !asks(false, true));
+    }
+
+    #[test]
+    fn a_catalog_of_another_environment_begins_the_run_again_three_times() {
+        let mut journal = Journal::default();
+        let mut run = Convergence::new(&settings());
+        for turn in ["staging", "production", "staging"] {
+            assert_eq!(run.catalog(turn, &mut journal), Ok(Verdict::Restart));
+        }
+        let error = run.catalog("production", &mut journal).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Catalog environment didn't stabilize after 4 fetches, aborting run"
+        );
+        assert_eq!(journal.lines.len(), 3);
+        assert_eq!(
+            journal.lines[0].message,
+            "Local environment: 'production' doesn't match server specified environment 'staging', restarting agent run with environment 'staging'"
+        );
+    }
+
+    #[test]
+    fn the_number_of_restarts_can_be_set_and_is_told() {
+        let mut run = Convergence::new(&EnvironmentSettings {
+            max_restarts: 0,
+            ..settings()
+        });
+        let error = run.catalog("staging", &mut Journal::default()).unwrap_err();
+        assert_eq!(error, EnvironmentError::Unstable(1));
+    }
+
+    #[test]
+    fn strict_mode_refuses_what_others_follow() {
+        let mut run = Convergence::new(&EnvironmentSettings {
+            strict: true,
+            ..settings()
+        });
+        let error = run.catalog("staging", &mut Journal::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Not using catalog because its environment 'staging' does not match agent specified environment 'production' and strict_environment_mode is set"
+        );
+        let error = run.probed(false, &mut Journal::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Environment 'production' not found on server, aborting run."
+        );
+        assert_eq!(
+            run.catalog("production", &mut Journal::default()),
+            Ok(Verdict::Use)
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! The facts of a device as the server gets them (`docs/agent-protocol.md`, section 10).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::PROTOCOL_VERSION;
+use super::journal::Journal;
+use super::settings::FactLimits;
+
+/// Facts of one device at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    pub name: String,
+    pub values: Map<String, Value>,
+    pub timestamp: Timestamp,
+    /// After which the server should not rely on them.
+    pub lifetime: Duration,
+}
+
+impl Facts {
+    /// What the device told, and what every agent adds.
+    pub fn new(
+        certname: &str,
+        device: &Map<String, Value>,
+        noop: bool,
+        timestamp: Timestamp,
+        lifetime: Duration,
+    ) -> Self {
+        let mut values = device.clone();
+        let text = |values: &Map<String, Value>, name: &str| {
+            values.get(name).and_then(Value::as_str).map(str::to_owned)
+        };
+        // Manifests ask for the structured names; platforms tell the flat ones.
+        if !values.contains_key("os")
+            && let Some(name) = text(&values, "operatingsystem")
+        {
+            let mut os = json!({"name": name, "family": text(&values, "osfamily").unwrap_or(name)});
+            if let Some(release) = text(&values, "operatingsystemrelease") {
+                let major = release.split('.').next().unwrap_or_default().to_owned();
+                os["release"] = json!({"full": release, "major": major});
+            }
+            values.insert("os".to_owned(), os);
+        }
+        if !values.contains_key("networking")
+            && let Some(hostname) = text(&values, "hostname")
+        {
+            values.insert("networking".to_owned(), json!({"hostname": hostname}));
+        }
+        values.insert("clientcert".to_owned(), certname.into());
+        values.insert("clientversion".to_owned(), PROTOCOL_VERSION.into());
+        values.insert("clientnoop".to_owned(), noop.into());
+        values.insert(
+            "switchtender".to_owned(),
+            json!({"version": env!("CARGO_PKG_VERSION")}),
+        );
+        Self {
+            name: certname.to_owned(),
+            values,
+            timestamp,
+            lifetime,
+        }
+    }
+
+    /// The document of the wire.
+    pub fn to_json(&self) -> String {
+        let expiration = self
+            .timestamp
+            .checked_add(self.lifetime)
+            .unwrap_or(Timestamp::MAX);
+        json!({
+            "name": self.name,
+            "values": self.values,
+            "timestamp": wire_time(self.timestamp),
+            "expiration": wire_time(expiration),
+        })
+        .to_string()
+    }
+
+    /// Warns of facts that are too many or too large for what consumes them.
+    pub fn check(&self, limits: &FactLimits, journal: &mut Journal) {
+        let beyond = |found: usize, limit: usize| limit > 0 && found > limit;
+        let mut count = 0;
+        let mut long_names = Vec::new();
+        let mut long_values = Vec::new();
+        for (name, value) in &self.values {
+            walk(name, value, &mut |path, leaf| {
+                count += 1;
+                if beyond(path.len(), limits.name_length) {
+                    long_names.push(path.to_owned());
+                }
+                if leaf
+                    .as_str()
+                    .is_some_and(|text| beyond(text.len(), limits.value_length))
+                {
+                    long_values.push(path.to_owned());
+                }
+            });
+        }
+        let payload = self.to_json().len();
+        for name in long_names {
+            let shown: String = name.chars().take(80).collect();
+            journal.warning(format!(
+                "Fact name '{shown}…' with length: '{}' exceeds the length limit: {}",
+                name.len(),
+                limits.name_length
+            ));
+        }
+        for name in long_values {
+            journal.warning(format!(
+                "Fact value of '{name}' exceeds the value length limit: {}",
+                limits.value_length
+            ));
+        }
+        for (found, limit, what) in [
+            (
+                self.values.len(),
+                limits.top_level,
+                "number of top level facts",
+            ),
+            (count, limits.number, "total number of fact values"),
+            (payload, limits.payload, "size of the facts payload"),
+        ] {
+            if beyond(found, limit) {
+                journal.warning(format!(
+                    "The current {what}: {found} exceeds the limit: {limit}"
+                ));
+            }
+        }
+    }
+}
+
+fn walk(path: &str, value: &Value, seen: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                walk(&format!("{path}.{name}"), value, seen);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                walk(&format!("{path}.{index}"), value, seen);
+            }
+        }
+        leaf => seen(path, leaf),
+    }
+}
+
+/// A time as the peer writes it: nine digits of fraction and a numeric zone.
+pub fn wire_time(time: Timestamp) -> String {
+    format!("{time:.9}").replace('Z', "+00:00")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal::Level;
+    use super::*;
+
+    fn facts(device: Value) -> Facts {
+        let Value::Object(device) = device else {
+            panic!()
+        };
+        let time = "2026-11-21T08:00:00Z".parse().unwrap();
+        Facts::new(
+            "sw1.lab.test",
+            &device,
+            false,
+            time,
+            Duration::from_secs(1800),
+        )
+    }
+
+    #[test]
+    fn the_recorded_document_is_made_again() {
+        let recorded: Value = serde_json::from_str(include_str!(
+            "../../tests/fixtures/puppetserver/facts/sw1.json"
+        ))
+        .unwrap();
+        let mut device = recorded["values"].as_object().unwrap().clone();
+        for added in ["clientcert", "clientversion", "clientnoop"] {
+            device.remove(added);
+        }
+        let mut made: Value =
+            serde_json::from_str(&facts(Value::Object(device)).to_json()).unwrap();
+        // Ours: another version, what manifests ask for, and who we are.
+        let values = made["values"].as_object_mut().unwrap();
+        assert_eq!(
+            values.remove("networking"),
+            Some(json!({"hostname": "sw1"}))
+        );
+        assert!(values.remove("switchtender").is_some());
+        values["clientversion"] = "7.23.0".into();
+        assert_eq!(made, recorded);
+    }
+
+    #[test]
+    fn structured_names_are_added_where_the_device_has_only_flat_ones() {
+        let made = facts(json!({"operatingsystem": "IOS", "operatingsystemrelease": "15.2(2)E6"}));
+        assert_eq!(
+            made.values["os"],
+            json!({"name": "IOS", "family": "IOS", "release": {"full": "15.2(2)E6", "major": "15"}})
+        );
+        assert!(!made.values.contains_key("networking"));
+    }
+
+    #[test]
+    fn facts_beyond_the_limits_are_warned_about() {
+        let limits = FactLimits {
+            value_length: 5,
+            name_length: 0,
+            top_level: 4,
+            number: 6,
+            payload: 10,
+        };
+        let mut journal = Journal::default();
+        facts(json!({"a": {"b": ["123456", "x"]}, "c": 1})).check(&limits, &mut journal);
+        for beginning in [
+            "Fact value of 'a.b.0' exceeds the value length limit: 5",
+            "The current number of top level facts: 6 exceeds the limit: 4",
+            "The current total number of fact values: 7 exceeds the limit: 6",
+            "The current size of the facts payload: ",
+        ] {
+            assert!(
+                journal.says(Level::Warning, beginning),
+                "{beginning}: {journal:?}"
+            );
+        }
+    }
+}

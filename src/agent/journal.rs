@@ -1,0 +1,86 @@
+//! What an agent run says, for the report and for whoever watches.
+
+use jiff::Timestamp;
+
+/// Levels of the peer's log, in rising order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Err,
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub time: Timestamp,
+    pub level: Level,
+    pub message: String,
+}
+
+/// The log of one device's run, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
+    pub lines: Vec<Line>,
+}
+
+impl Journal {
+    pub fn debug(&mut self, message: impl Into<String>) {
+        self.add(Level::Debug, message);
+    }
+
+    pub fn info(&mut self, message: impl Into<String>) {
+        self.add(Level::Info, message);
+    }
+
+    pub fn notice(&mut self, message: impl Into<String>) {
+        self.add(Level::Notice, message);
+    }
+
+    pub fn warning(&mut self, message: impl Into<String>) {
+        self.add(Level::Warning, message);
+    }
+
+    pub fn err(&mut self, message: impl Into<String>) {
+        self.add(Level::Err, message);
+    }
+
+    /// An error with its causes in one line, and what to do about it.
+    pub fn failure(&mut self, error: &dyn std::error::Error, hint: Option<&str>) {
+        let mut text = chain(error);
+        if let Some(hint) = hint {
+            text.push_str("; ");
+            text.push_str(hint);
+        }
+        self.err(text);
+    }
+
+    fn add(&mut self, level: Level, message: impl Into<String>) {
+        self.lines.push(Line {
+            time: crate::clock::timestamp(),
+            level,
+            message: message.into(),
+        });
+    }
+
+    /// Whether a line begins so.
+    pub fn says(&self, level: Level, beginning: &str) -> bool {
+        self.lines
+            .iter()
+            .any(|line| line.level == level && line.message.starts_with(beginning))
+    }
+}
+
+/// An error and its causes, one after another.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

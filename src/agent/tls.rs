@@ -1,0 +1,250 @@
+//! How a connection to the server is secured: own anchors, own CRLs, the device's certificate.
+//!
+//! The server sends only its leaf certificate, so every certificate of the CA bundle is an anchor.
+//! `docs/agent-protocol.md`, section 8.1.
+
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{
+    CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime,
+};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore};
+
+use super::settings::Revocation;
+
+/// Whom to trust.
+#[derive(Clone, Debug)]
+pub enum Trust {
+    /// Anyone: only to fetch the CA bundle for the first time.
+    FirstContact,
+    /// Certificates below this bundle, checked against these CRLs.
+    Bundle {
+        ca: String,
+        crl: Option<String>,
+        revocation: Revocation,
+    },
+}
+
+/// The device's certificate and key, as PEM and DER (any of the three formats).
+pub struct Identity {
+    pub certificate: String,
+    pub key: PrivateKeyDer<'static>,
+}
+
+impl Clone for Identity {
+    fn clone(&self) -> Self {
+        Self {
+            certificate: self.certificate.clone(),
+            key: self.key.clone_key(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}
+
+/// Why certificates that are at hand cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    #[error("the CA bundle has no usable certificate")]
+    NoAnchors,
+    #[error("the {what} is not PEM")]
+    Pem {
+        what: &'static str,
+        #[source]
+        source: rustls::pki_types::pem::Error,
+    },
+    #[error("the CRL bundle cannot be used")]
+    Crl(#[source] rustls::server::VerifierBuilderError),
+    #[error("the device's certificate and key cannot be used")]
+    Identity(#[source] rustls::Error),
+}
+
+/// The server's certificate is for other names than the one that was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("the certificate is for {}, not for {asked}", if .names.is_empty() { "no name at all".to_owned() } else { .names.join(", ") })]
+pub struct NameMismatch {
+    pub asked: String,
+    /// Alternative names, or the common name where there are none.
+    pub names: Vec<String>,
+    /// It has only a common name, which no longer counts.
+    pub common_name_only: bool,
+}
+
+/// Makes the configuration of a connection.
+pub fn config(trust: &Trust, identity: Option<&Identity>) -> Result<ClientConfig, TlsError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier: Arc<dyn ServerCertVerifier> = match trust {
+        Trust::FirstContact => Arc::new(FirstContact(Arc::clone(&provider))),
+        Trust::Bundle {
+            ca,
+            crl,
+            revocation,
+        } => Arc::new(Named(bundle_verifier(
+            ca,
+            crl.as_deref(),
+            *revocation,
+            &provider,
+        )?)),
+    };
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("ring knows TLS 1.2 and 1.3")
+        .dangerous()
+        .with_custom_certificate_verifier(verifier);
+    match identity {
+        None => Ok(builder.with_no_client_auth()),
+        Some(identity) => {
+            let chain = certificates(&identity.certificate, "device's certificate")?;
+            builder
+                .with_client_auth_cert(chain, identity.key.clone_key())
+                .map_err(TlsError::Identity)
+        }
+    }
+}
+
+fn bundle_verifier(
+    ca: &str,
+    crl: Option<&str>,
+    revocation: Revocation,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    let (added, _) = roots.add_parsable_certificates(certificates(ca, "CA bundle")?);
+    if added == 0 {
+        return Err(TlsError::NoAnchors);
+    }
+    let mut builder =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
+    if let (Some(crl), Revocation::Chain | Revocation::Leaf) = (crl, revocation) {
+        let lists = CertificateRevocationListDer::pem_slice_iter(crl.as_bytes())
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|source| TlsError::Pem {
+                what: "CRL bundle",
+                source,
+            })?;
+        builder = builder.with_crls(lists);
+        if revocation == Revocation::Leaf {
+            builder = builder.only_check_end_entity_revocation();
+        }
+    }
+    builder.build().map_err(TlsError::Crl)
+}
+
+fn certificates(pem: &str, what: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    CertificateDer::pem_slice_iter(pem.as_bytes())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|source| TlsError::Pem { what, source })
+}
+
+/// Checks as usual, and tells the names of a certificate that is for another server.
+#[derive(Debug)]
+struct Named(Arc<WebPkiServerVerifier>);
+
+impl ServerCertVerifier for Named {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let verified =
+            self.0
+                .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            Err(rustls::Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Err(mismatch(end_entity, server_name)),
+            other => other,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
+
+fn mismatch(certificate: &CertificateDer<'_>, asked: &ServerName<'_>) -> rustls::Error {
+    let read = super::certificates::inspect::Certificate::from_der(certificate).ok();
+    let (mut names, common_name) = read.map_or((Vec::new(), None), |certificate| {
+        (certificate.alternative_names, certificate.common_name)
+    });
+    let common_name_only = names.is_empty();
+    if common_name_only {
+        names.extend(common_name);
+    }
+    let error = NameMismatch {
+        asked: asked.to_str().into_owned(),
+        names,
+        common_name_only,
+    };
+    rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(error))))
+}
+
+/// Accepts whoever answers; the connection is still encrypted to the holder of the certificate.
+#[derive(Debug)]
+struct FirstContact(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for FirstContact {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,283 @@
+//! Requests to a server on loopback that does what servers do wrong.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use switchtender::agent::certificates::key::Key;
+use switchtender::agent::certificates::request::{CsrAttributes, request};
+use switchtender::agent::http::{Client, Request, RequestErrorKind};
+use switchtender::agent::settings::{self, Home, HttpSettings, KeyType, Revocation, Server};
+use switchtender::agent::tls::{Identity, Trust};
+use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+
+fn http(flags: &[(&str, &str)]) -> HttpSettings {
+    let flags: BTreeMap<String, String> = flags
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let home = Home {
+        confdir: "/nonexistent".into(),
+        vardir: "/nonexistent".into(),
+    };
+    settings::read(&flags, &home).unwrap().http
+}
+
+fn trust(server: &PuppetServer) -> Trust {
+    let state = server.state();
+    Trust::Bundle {
+        ca: state.ca.bundle(),
+        crl: Some(state.ca.crls()),
+        revocation: Revocation::Chain,
+    }
+}
+
+fn identity(server: &PuppetServer, name: &str) -> Identity {
+    let key = Key::generate(KeyType::P256).unwrap();
+    let csr = request(name, &key, &[], &CsrAttributes::default(), false).unwrap();
+    Identity {
+        certificate: server.state().ca.sign(&csr).unwrap(),
+        key: key.to_der(),
+    }
+}
+
+fn client(server: &PuppetServer, flags: &[(&str, &str)]) -> Client {
+    let identity = identity(server, "sw1.lab.test");
+    let longest = Duration::from_secs(1800);
+    Client::new(
+        "sw1.lab.test",
+        &http(flags),
+        longest,
+        &trust(server),
+        Some(&identity),
+    )
+    .unwrap()
+}
+
+fn place(server: &PuppetServer) -> Server {
+    Server {
+        host: "localhost".to_owned(),
+        port: server.port(),
+    }
+}
+
+const NODE: &str = "/puppet/v3/node/sw1.lab.test?environment=production";
+
+fn node() -> Request {
+    Request::get(NODE, "application/json")
+}
+
+#[tokio::test]
+async fn requests_carry_what_the_protocol_wants_and_our_own_name() {
+    let server = PuppetServer::start().await;
+    let client = client(
+        &server,
+        &[("http_extra_headers", "X-Site: lab"), ("profile", "true")],
+    );
+    let answer = client.send(&place(&server), &node()).await.unwrap();
+    assert_eq!(answer.status, 200);
+    assert_eq!(
+        answer.text(),
+        r#"{"name":"sw1.lab.test","environment":"production"}"#
+    );
+    let state = server.state();
+    let headers = &state.exchanges[0].headers;
+    let header = |name: &str| headers.get(name).map(String::as_str);
+    assert_eq!(header("accept"), Some("application/json"));
+    assert_eq!(header("x-puppet-version"), Some("8.11.0"));
+    assert!(header("user-agent").unwrap().starts_with("Switchtender/"));
+    assert_eq!(header("x-site"), Some("lab"));
+    assert_eq!(header("x-puppet-profiling"), Some("true"));
+    assert_eq!(header("content-type"), None);
+    assert_eq!(state.exchanges[0].client.as_deref(), Some("sw1.lab.test"));
+}
+
+#[tokio::test]
+async fn refusals_are_told_with_the_request_and_the_servers_words() {
+    let server = PuppetServer::start().await;
+    let client = client(&server, &[]);
+    let json = |text: &str| serde_json::json!({"message": text, "issue_kind": "RUNTIME_ERROR"});
+    let cases = [
+        (
+            Answer::json(400, &json("Bad Request: x")),
+            "the server answered 400: Bad Request: x",
+        ),
+        (
+            Answer::text(403, "Forbidden request: /x"),
+            "the server answered 403: Forbidden request: /x",
+        ),
+        (
+            Answer::json(404, &json("Not Found: y")),
+            "the server answered 404: Not Found: y",
+        ),
+        (Answer::text(406, ""), "the server answered 406"),
+        (
+            Answer::text(429, "slow down"),
+            "the server answered 429: slow down",
+        ),
+        (
+            Answer::json(500, &json("Server Error: z (file: /a.pp, line: 1)")),
+            "the server answered 500: Server Error: z (file: /a.pp, line: 1)",
+        ),
+        (
+            Answer::text(500, "Internal Server Error: java.lang.X\n\tat y"),
+            "the server answered 500: Internal Server Error: java.lang.X at y",
+        ),
+        (
+            Answer::new(503, "text/html", "<html>down</html>"),
+            "the server answered 503: a page of HTML",
+        ),
+    ];
+    for (answer, expected) in cases {
+        server.state().fail("/puppet/v3/node", [answer]);
+        let answer = client.send(&place(&server), &node()).await.unwrap();
+        let error = answer.expect_success().unwrap_err();
+        let port = server.port();
+        assert_eq!(
+            error.to_string(),
+            format!("GET https://localhost:{port}/puppet/v3/node/sw1.lab.test: {expected}")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_busy_server_is_asked_again_when_it_says_so() {
+    let server = PuppetServer::start().await;
+    let client = client(&server, &[]);
+    let busy = |status| Answer::text(status, "busy").header("Retry-After", "0");
+    server
+        .state()
+        .fail("/puppet/v3/node", [busy(503), busy(429), busy(503)]);
+    let answer = client.send(&place(&server), &node()).await.unwrap();
+    assert_eq!(answer.status, 200);
+    assert_eq!(server.state().exchanges.len(), 4);
+}
+
+#[tokio::test]
+async fn redirects_keep_method_and_body() {
+    let server = PuppetServer::start().await;
+    let client = client(&server, &[]);
+    let away = |to: &str| Answer::text(307, "").header("Location", to);
+    server.state().fail(
+        "/old",
+        [away("/puppet/v3/facts/sw1.lab.test?environment=production")],
+    );
+    let put = Request::put(
+        "/old",
+        "application/json",
+        "application/json",
+        r#"{"name":"sw1.lab.test"}"#,
+    );
+    let answer = client.send(&place(&server), &put).await.unwrap();
+    assert_eq!((answer.status, answer.text().as_str()), (200, "0"));
+    assert!(server.state().facts.contains_key("sw1.lab.test"));
+
+    server.state().fail("/loop", (0..11).map(|_| away("/loop")));
+    let answer = client
+        .send(&place(&server), &Request::get("/loop", "*/*"))
+        .await
+        .unwrap();
+    assert_eq!(answer.status, 307, "ten are followed");
+    server.state().fail("/plain", [away("http://localhost/")]);
+    let error = client
+        .send(&place(&server), &Request::get("/plain", "*/*"))
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().ends_with("a redirect to nowhere"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn answers_that_break_off_come_late_or_never_are_told_apart() {
+    let server = PuppetServer::start().await;
+    let client = client(&server, &[("http_read_timeout", "1")]);
+    server.state().fail(
+        "/puppet/v3/node",
+        [
+            Answer::text(200, "half of it").cut(4),
+            Answer::text(200, "late").delay(Duration::from_secs(30)),
+        ],
+    );
+    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    assert!(matches!(error.kind, RequestErrorKind::Cut(_)), "{error}");
+    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    assert!(
+        error.to_string().ends_with("no answer within 1 s"),
+        "{error}"
+    );
+    assert!(error.no_answer());
+
+    let gone = place(&server);
+    server.stop();
+    drop(server);
+    let error = client.send(&gone, &node()).await.unwrap_err();
+    assert!(
+        matches!(error.kind, RequestErrorKind::Unreachable(_)),
+        "{error}"
+    );
+    assert!(error.hint().unwrap().starts_with("is the server running"));
+}
+
+#[tokio::test]
+async fn a_revoked_device_certificate_is_a_certificate_problem() {
+    let server = PuppetServer::start().await;
+    let client = client(&server, &[]);
+    server.state().ca.revoke(0);
+    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    assert!(
+        matches!(error.kind, RequestErrorKind::DeviceCertificate(_)),
+        "{error:?}"
+    );
+    assert!(!error.no_answer(), "a retry would not help");
+    assert!(
+        error.hint().unwrap().contains("switchtender cert clean"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_revoked_server_and_a_missing_crl_are_told() {
+    let server = PuppetServer::start().await;
+    server.state().ca.revoke_server();
+    let revoked = client(&server, &[]);
+    let error = revoked.send(&place(&server), &node()).await.unwrap_err();
+    assert!(error.to_string().contains("it was revoked"), "{error}");
+
+    let crls = server.state().ca.crls();
+    let end = "-----END X509 CRL-----\n";
+    let root_only = crls.split_inclusive(end).nth(1).unwrap().to_owned();
+    let trust = Trust::Bundle {
+        ca: server.state().ca.bundle(),
+        crl: Some(root_only),
+        revocation: Revocation::Chain,
+    };
+    let client = Client::new("sw1", &http(&[]), Duration::ZERO, &trust, None).unwrap();
+    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("no CRL says whether it was revoked"),
+        "{error}"
+    );
+    assert!(error.hint().unwrap().starts_with("a CRL is missing"));
+}
+
+#[tokio::test]
+async fn the_root_alone_does_not_vouch_for_the_leaf() {
+    let server = PuppetServer::start().await;
+    let bundle = server.state().ca.bundle();
+    let root = bundle
+        .split_inclusive("-----END CERTIFICATE-----\n")
+        .nth(1)
+        .unwrap()
+        .to_owned();
+    let trust = Trust::Bundle {
+        ca: root,
+        crl: None,
+        revocation: Revocation::Off,
+    };
+    let client = Client::new("sw1", &http(&[]), Duration::ZERO, &trust, None).unwrap();
+    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    assert!(error.to_string().contains("UnknownIssuer"), "{error}");
+}
