@@ -4,16 +4,17 @@
 //! two must be able to contradict each other. This package depends on nothing else in the workspace.
 //!
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
+//! * [`puppet_server`]: a Puppet Server, as devices see one.
 //! * [`fault`]: what can go wrong on purpose.
 //! * [`control`]: what a test can look at afterwards.
 
 #![warn(missing_docs)]
 
 pub mod cli_switch;
-pub mod puppet_server;
 pub mod control;
 pub mod fault;
 mod network;
+pub mod puppet_server;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use control::{Exchange, ExchangeLog, SharedWriter};

@@ -21,11 +21,15 @@ pub use http::{Answer, Exchange};
 /// What the server knows and how it behaves; changed by tests while it runs.
 #[derive(Debug)]
 pub struct State {
+    /// Who signs.
     pub ca: ca::Authority,
     /// Sign requests as they come.
     pub autosign: bool,
+    /// Pending requests by name, as PEM.
     pub requests: BTreeMap<String, String>,
+    /// Certificates by name, as PEM.
     pub signed: BTreeMap<String, String>,
+    /// Names whose requests are refused as revoked.
     pub revoked: BTreeSet<String>,
     /// Environment of a node, by what the classifier says; others stay where they are. Several
     /// take turns, request by request.
@@ -41,12 +45,15 @@ pub struct State {
     pub facts: BTreeMap<String, serde_json::Value>,
     /// Reports in order of arrival.
     pub reports: Vec<serde_json::Value>,
+    /// Renew certificates when asked.
     pub renewal: bool,
     /// Answers that are given instead of the true one, once each, to paths with this beginning.
     pub faults: Vec<(String, VecDeque<Answer>)>,
+    /// What was asked so far.
     pub exchanges: Vec<Exchange>,
     /// Catalogs under way now, and the most at once.
     compiling: usize,
+    /// The most catalogs under way at once.
     pub most_compiling: usize,
 }
 
@@ -76,6 +83,7 @@ impl State {
 /// A running server; it ends when dropped.
 #[derive(Debug)]
 pub struct PuppetServer {
+    /// Where it listens.
     pub address: SocketAddr,
     state: Arc<Mutex<State>>,
     stop: CancellationToken,
@@ -146,6 +154,7 @@ impl PuppetServer {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// The port it listens on.
     pub fn port(&self) -> u16 {
         self.address.port()
     }

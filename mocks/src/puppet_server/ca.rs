@@ -14,6 +14,7 @@ use rustls::server::WebPkiClientVerifier;
 /// What the certificates are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// As it should be.
     Sound,
     /// The server's certificate has ended.
     ExpiredServer,
@@ -51,10 +52,12 @@ impl Default for Authority {
 }
 
 impl Authority {
+    /// A sound one.
     pub fn new() -> Self {
         Self::of_kind(Kind::Sound)
     }
 
+    /// One with a peculiarity.
     pub fn of_kind(kind: Kind) -> Self {
         let root_key = key();
         let params = ca_params("Puppet Root CA: test");

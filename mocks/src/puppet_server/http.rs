@@ -14,6 +14,7 @@ use super::{State, routes};
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub struct Exchange {
+    /// `GET`, `PUT`, `POST`.
     pub method: String,
     /// Decoded, without the query.
     pub path: String,
@@ -21,9 +22,11 @@ pub struct Exchange {
     pub query: String,
     /// Names in lower case.
     pub headers: BTreeMap<String, String>,
+    /// As it came, decoded nowhere.
     pub body: Vec<u8>,
     /// Common name of the client certificate, if one was shown.
     pub client: Option<String>,
+    /// What was answered.
     pub status: u16,
 }
 
@@ -36,6 +39,7 @@ impl Exchange {
             .map(|(_, value)| value)
     }
 
+    /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -44,8 +48,11 @@ impl Exchange {
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
+    /// HTTP status.
     pub status: u16,
+    /// Besides the length.
     pub headers: Vec<(String, String)>,
+    /// Sent as it is.
     pub body: Vec<u8>,
     /// Close the connection after this many bytes of the body.
     pub cut: Option<usize>,
@@ -54,6 +61,7 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// A whole answer.
     pub fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         Self {
             status,
@@ -64,26 +72,31 @@ impl Answer {
         }
     }
 
+    /// Plain text.
     pub fn text(status: u16, body: &str) -> Self {
         Self::new(status, "text/plain;charset=utf-8", body)
     }
 
+    /// JSON.
     pub fn json(status: u16, body: &serde_json::Value) -> Self {
         Self::new(status, "application/json;charset=utf-8", body.to_string())
     }
 
+    /// With a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
+    /// Broken off after this many bytes of the body.
     #[must_use]
     pub fn cut(mut self, after: usize) -> Self {
         self.cut = Some(after);
         self
     }
 
+    /// Given after a while.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
@@ -91,7 +104,8 @@ impl Answer {
     }
 }
 
-pub async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
+/// Serves one connection until it ends.
+pub(super) async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
     let config = lock(&state).ca.server_config();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let Ok(mut stream) = acceptor.accept(stream).await else {

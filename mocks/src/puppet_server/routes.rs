@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::http::{Answer, Exchange, decode, form};
 use super::{State, ca};
 
-pub async fn answer(state: &Mutex<State>, exchange: &Exchange) -> Answer {
+pub(super) async fn answer(state: &Mutex<State>, exchange: &Exchange) -> Answer {
     let fault = {
         let mut state = lock(state);
         state
