@@ -5,17 +5,22 @@
 //! requests, [`predict`] applies requests to the answers that were read, [`outline`] shows
 //! answers to people. Nothing here knows connections, logins or retries.
 
+mod ask;
 mod audit;
 mod canonical;
 pub mod codec;
 pub mod definition;
+mod entries;
 mod explain;
+mod field;
 mod implementation;
 pub mod json;
 pub mod load;
+mod members;
 pub mod outline;
 mod predict;
 mod read;
+mod survey;
 pub mod template;
 mod write;
 

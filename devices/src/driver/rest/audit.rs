@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
+use super::ask::{name_of, requests};
 use super::canonical::canonical;
 use super::definition::{Definition, Place};
-use super::read::{self, name_of};
-use super::{predict, write};
+use super::{predict, read, write};
 use crate::change::{Change, ChangeKind, Wanted};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::model::{AttributeModel, TypeModel, ValueSpec};
@@ -190,7 +190,7 @@ fn read_back(
 /// A device without objects, on which the example is of the kind that the attribute is about.
 fn empty(definition: &Definition, model: &TypeModel, name: &str) -> State {
     let mut state = State::default();
-    for request in read::requests(definition, model, None) {
+    for request in requests(definition, model, None) {
         state.insert(request.name, Parsed::Json(json!({})));
     }
     if let Place::Entries(rule) = &definition.attributes[name].place

@@ -1,7 +1,7 @@
 //! How a REST type is read and written, in words for people.
 
+use super::ask;
 use super::definition::{Definition, Place};
-use super::read;
 use crate::driver::implementation::{AttributeExplanation, Explanation};
 use crate::model::TypeModel;
 
@@ -30,7 +30,7 @@ pub fn explain(definition: &Definition, model: &TypeModel) -> Explanation {
         .filter_map(|name| attribute(name, definition))
         .collect();
     Explanation {
-        reads: read::requests(definition, model, None),
+        reads: ask::requests(definition, model, None),
         instance,
         attributes,
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::canonical::canonical;
 use super::codec::text_of;
 use super::definition::{AttributeRule, Definition, Place};
-use super::{predict, read, write};
+use super::{ask, predict, read, write};
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Severity, Source};
 use crate::driver::implementation::{
@@ -59,11 +59,11 @@ impl RestType {
 
 impl Implementation for RestType {
     fn reads(&self) -> Vec<ReadRequest> {
-        read::requests(&self.definition, &self.model, None)
+        ask::requests(&self.definition, &self.model, None)
     }
 
     fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
-        read::requests(&self.definition, &self.model, Some(resources))
+        ask::requests(&self.definition, &self.model, Some(resources))
     }
 
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
@@ -108,8 +108,7 @@ impl Implementation for RestType {
                 problems.push(problem);
             } else if !self.definition.has(name, kind) {
                 let message = format!(
-                    "ignored: a {} of kind `{}` has no such attribute",
-                    self.model.name,
+                    "ignored: kind `{}` has no such attribute",
                     kind.unwrap_or_default()
                 );
                 problems.push(self.problem(Severity::Warning, name, message));

@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use super::read::{entry_path, items};
+use super::survey::{entry_path, items};
 
 /// The answer to a read as text: for each object its path, and indented below it the fields, flat,
 /// members of lists one by one. What the device says about itself (links, generations) is left

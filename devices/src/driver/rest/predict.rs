@@ -6,9 +6,10 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::ask::{collections, name_of};
 use super::definition::{Definition, Members, Place};
 use super::json::FieldPath;
-use super::read::{collections, entry_path, name_of};
+use super::survey::entry_path;
 use super::template::Template;
 use crate::operation::{Method, Request};
 use crate::read::{Parsed, State};

@@ -1,0 +1,149 @@
+//! What to ask a device for, to know a type's objects.
+
+use std::collections::BTreeSet;
+
+use super::definition::{Definition, Place, SharedArray};
+use super::template::Template;
+use crate::change::Wanted;
+use crate::model::TypeModel;
+use crate::read::ReadRequest;
+
+/// The name of the read of a path.
+pub fn name_of(path: &str) -> String {
+    format!("GET {path}")
+}
+
+/// Fills a template in which only `{kind}` stands.
+pub fn with_kind(template: &Template, kind: &str) -> String {
+    template
+        .fill(|_| Some(kind.to_owned()))
+        .unwrap_or_else(|_| template.to_string())
+}
+
+/// The collections of a type, each with the name of its kind if kinds have their own.
+pub fn collections(definition: &Definition) -> Vec<(String, Option<&str>)> {
+    let collection = &definition.instance.collection;
+    let by_kind: Vec<_> = definition
+        .kinds
+        .iter()
+        .flat_map(|kinds| &kinds.kinds)
+        .filter_map(|(name, kind)| {
+            let path = kind.path.as_ref()?;
+            Some((with_kind(collection, path), Some(name.as_str())))
+        })
+        .collect();
+    if by_kind.is_empty() {
+        vec![(collection.to_string(), None)]
+    } else {
+        by_kind
+    }
+}
+
+/// What to ask for, to know everything about these resources; for `None`, about all there is.
+pub fn requests(
+    definition: &Definition,
+    model: &TypeModel,
+    wanted: Option<&[&Wanted]>,
+) -> Vec<ReadRequest> {
+    let named = |kind: &str| {
+        wanted.is_none_or(|wanted| {
+            wanted.iter().any(|resource| {
+                definition
+                    .kind_of(&resource.attributes)
+                    .is_none_or(|(name, _)| name == kind)
+            })
+        })
+    };
+    let mut requests = Vec::new();
+    let mut ask = |path: String, query: &str, optional: bool| {
+        let request = ReadRequest {
+            name: name_of(&path),
+            command: format!("{path}{query}"),
+            optional,
+        };
+        if !requests.contains(&request) {
+            requests.push(request);
+        }
+    };
+    let query: Vec<String> = definition
+        .instance
+        .query
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let query = if query.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", query.join("&"))
+    };
+    for (path, kind) in collections(definition) {
+        if kind.is_none_or(named) {
+            // Boxes without a module lack its kinds.
+            ask(path, &query, kind.is_some());
+        }
+    }
+    for path in &definition.instance.lookups {
+        ask(path.clone(), "", false);
+    }
+    for (shared, kinds) in entry_kinds(definition, model, wanted) {
+        for kind in kinds {
+            ask(with_kind(&shared.kinds, &kind), "", true);
+        }
+    }
+    requests
+}
+
+/// The kinds of entries that must be told apart, for each shared array.
+fn entry_kinds<'a>(
+    definition: &'a Definition,
+    model: &TypeModel,
+    wanted: Option<&[&Wanted]>,
+) -> Vec<(&'a SharedArray, BTreeSet<String>)> {
+    let mentioned = |name: &str| {
+        wanted.is_none_or(|wanted| {
+            wanted
+                .iter()
+                .any(|resource| resource.attributes.contains_key(name))
+        })
+    };
+    definition
+        .shared
+        .iter()
+        .map(|(of, shared)| {
+            let mut needed = BTreeSet::new();
+            for (name, rule) in &definition.attributes {
+                let Place::Entries(rule) = &rule.place else {
+                    continue;
+                };
+                if rule.of != *of || !model.attributes.contains_key(name) {
+                    continue;
+                }
+                if mentioned(name) {
+                    needed.extend(rule.kinds.iter().cloned());
+                }
+                let defaults = rule.otherwise.iter().flat_map(|otherwise| {
+                    wanted
+                        .unwrap_or_default()
+                        .iter()
+                        .filter(|resource| {
+                            !resource.absent() && otherwise.holds(&resource.attributes)
+                        })
+                        .filter_map(|resource| otherwise.kind(&resource.attributes))
+                });
+                needed.extend(defaults);
+            }
+            let marks = definition
+                .kinds
+                .iter()
+                .flat_map(|kinds| kinds.kinds.values());
+            for kind in marks {
+                if let Some((name, entry)) = &kind.entry
+                    && name == of
+                {
+                    needed.insert(entry.clone());
+                }
+            }
+            (shared, needed)
+        })
+        .collect()
+}

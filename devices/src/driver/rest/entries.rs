@@ -1,0 +1,236 @@
+//! Arrays of which several attributes own the entries of one kind each: an attribute reads its own
+//! entries, and is written with the whole array, in which all others stay as they are.
+
+use serde_json::{Value as Json, json};
+
+use super::codec::text_of;
+use super::definition::{EntriesRule, Otherwise, Place, SharedArray};
+use super::survey::{Surveyed, entry_path};
+use super::write::Writer;
+use crate::change::ChangeKind;
+use crate::value::{Attributes, Value};
+
+/// Whether an entry is for the side that an attribute is about.
+pub fn is_for(rule: &EntriesRule, entry: &Json) -> bool {
+    let context = entry.get("context").and_then(Json::as_str);
+    match (&rule.context, context) {
+        (None, _) | (_, None | Some("all")) => true,
+        (Some(side), Some(context)) => side == context,
+    }
+}
+
+/// The paths of the entries that an attribute owns; `None` when that cannot be told.
+pub fn entries_value(
+    rule: &EntriesRule,
+    shared: &SharedArray,
+    surveyed: &Surveyed,
+    object: &Json,
+    is_array: bool,
+) -> Option<Value> {
+    let mut paths: Vec<String> = shared
+        .read
+        .get(object)
+        .and_then(Json::as_array)
+        .iter()
+        .flat_map(|entries| entries.iter())
+        .filter(|entry| is_for(rule, entry) && surveyed.is_of(shared, &rule.kinds, entry))
+        .filter_map(entry_path)
+        .collect();
+    paths.sort();
+    if paths.is_empty() {
+        // Nothing is told when the kinds were not asked for.
+        let asked = rule.kinds.iter().any(|kind| surveyed.knows(shared, kind));
+        return if asked { rule.absent.clone() } else { None };
+    }
+    if is_array {
+        return Some(paths.into());
+    }
+    paths.into_iter().next().map(Value::from)
+}
+
+/// An entry of a shared array, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    path: String,
+    context: Option<String>,
+}
+
+impl Entry {
+    fn json(&self) -> Json {
+        match &self.context {
+            Some(context) => json!({"name": self.path, "context": context}),
+            None => json!({"name": self.path}),
+        }
+    }
+}
+
+/// One entry for both sides instead of one for each.
+fn merge_sides(entries: &mut Vec<Entry>) {
+    let mut merged: Vec<Entry> = Vec::new();
+    for entry in entries.drain(..) {
+        let twin = merged.iter_mut().find(|other| other.path == entry.path);
+        match twin {
+            Some(other) if other.context != entry.context => {
+                other.context = Some("all".to_owned());
+            }
+            Some(_) => {}
+            None => merged.push(entry),
+        }
+    }
+    *entries = merged;
+}
+
+impl Otherwise {
+    pub fn holds(&self, wanted: &Attributes) -> bool {
+        self.when.iter().all(|(name, values)| {
+            wanted
+                .get(name)
+                .and_then(text_of)
+                .is_some_and(|text| values.contains(&text))
+        })
+    }
+
+    pub fn kind(&self, wanted: &Attributes) -> Option<String> {
+        self.kind
+            .fill(|name| wanted.get(name).and_then(text_of))
+            .ok()
+    }
+}
+
+fn list_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::List(items) => items.iter().filter_map(text_of).collect(),
+        one => text_of(one).into_iter().collect(),
+    }
+}
+
+impl Writer<'_> {
+    /// The whole shared array, if an attribute of it is chosen.
+    pub(super) fn entries(
+        &self,
+        of: &str,
+        shared: &SharedArray,
+        kind: Option<&str>,
+        chosen: &dyn Fn(&str) -> bool,
+    ) -> Option<Vec<Json>> {
+        let creating = self.change.kind == ChangeKind::Create;
+        let mut entries = if creating {
+            Vec::new()
+        } else {
+            self.current_entries(shared)
+        };
+        let mut touched = false;
+        for name in self.model.attributes.keys() {
+            let Some(rule) = self.definition.attributes.get(name) else {
+                continue;
+            };
+            let Place::Entries(rule) = &rule.place else {
+                continue;
+            };
+            if rule.of != of || !self.definition.has(name, kind) {
+                continue;
+            }
+            let paths = if chosen(name) {
+                let mut paths = self
+                    .value(name)
+                    .map(|value| list_of(&value))
+                    .unwrap_or_default();
+                paths.retain(|path| path.starts_with('/'));
+                paths
+            } else if creating && let Some(path) = self.otherwise(shared, rule.otherwise.as_ref()) {
+                vec![path]
+            } else {
+                continue;
+            };
+            touched = true;
+            self.take_out(&mut entries, rule, shared);
+            for path in paths {
+                let both = rule
+                    .both
+                    .iter()
+                    .any(|kind| self.surveyed.has(shared, kind, &path));
+                let context = rule.context.clone().filter(|_| !both);
+                entries.push(Entry { path, context });
+            }
+        }
+        touched.then(|| {
+            merge_sides(&mut entries);
+            entries.iter().map(Entry::json).collect()
+        })
+    }
+
+    fn current_entries(&self, shared: &SharedArray) -> Vec<Entry> {
+        let object = self.current_object();
+        object
+            .and_then(|object| shared.read.get(object))
+            .and_then(Json::as_array)
+            .iter()
+            .flat_map(|list| list.iter())
+            .filter_map(|entry| {
+                Some(Entry {
+                    path: entry_path(entry)?,
+                    context: entry
+                        .get("context")
+                        .and_then(Json::as_str)
+                        .map(str::to_owned),
+                })
+            })
+            .collect()
+    }
+
+    /// Takes the entries that an attribute owns out of the array. An entry for both sides stays
+    /// for the other side.
+    fn take_out(&self, entries: &mut Vec<Entry>, rule: &EntriesRule, shared: &SharedArray) {
+        entries.retain_mut(|entry| {
+            let json = entry.json();
+            let linked = self.linked_entry(shared, &entry.path);
+            let json = linked.as_ref().unwrap_or(&json);
+            if !self.surveyed.is_of(shared, &rule.kinds, json) || !is_for(rule, &entry.json()) {
+                return true;
+            }
+            match (&rule.context, entry.context.as_deref()) {
+                (Some(side), Some("all")) => {
+                    let other = if side == "clientside" {
+                        "serverside"
+                    } else {
+                        "clientside"
+                    };
+                    entry.context = Some(other.to_owned());
+                    true
+                }
+                _ => false,
+            }
+        });
+    }
+
+    /// The entry as the device gave it, which may have a link that tells its kind.
+    fn linked_entry(&self, shared: &SharedArray, path: &str) -> Option<Json> {
+        let object = self.current_object()?;
+        shared
+            .read
+            .get(object)?
+            .as_array()?
+            .iter()
+            .find(|entry| entry_path(entry).as_deref() == Some(path))
+            .cloned()
+    }
+
+    fn otherwise(&self, shared: &SharedArray, otherwise: Option<&Otherwise>) -> Option<String> {
+        let otherwise = otherwise?;
+        let wanted = &self.change.wanted.attributes;
+        if !otherwise.holds(wanted) {
+            return None;
+        }
+        let kind = otherwise.kind(wanted)?;
+        let paths: Vec<String> = otherwise
+            .paths
+            .iter()
+            .filter_map(|path| path.fill(|name| wanted.get(name).and_then(text_of)).ok())
+            .collect();
+        paths
+            .iter()
+            .find(|path| self.surveyed.has(shared, &kind, path))
+            .or(paths.last())
+            .cloned()
+    }
+}

@@ -1,0 +1,172 @@
+//! A value in a field, and a value that stands for several fields: read and written.
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::codec::text_of;
+use super::definition::{FieldRule, Place, Setting};
+use super::json::{Body, FieldPath, alike};
+use crate::secret::Text;
+use crate::value::Value;
+
+/// A scalar or a list, as the attribute value of the same shape.
+pub fn value_of(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Undef,
+        Json::Bool(truth) => Value::Bool(*truth),
+        Json::Number(number) => number
+            .as_i64()
+            .map_or_else(|| number.to_string().into(), Value::Integer),
+        Json::String(text) => text.as_str().into(),
+        Json::Array(items) => Value::List(items.iter().map(value_of).collect()),
+        Json::Object(fields) => Value::Hash(
+            fields
+                .iter()
+                .map(|(key, value)| (key.as_str().into(), value_of(value)))
+                .collect(),
+        ),
+    }
+}
+
+/// What a field says; its `absent` value when it is missing or empty.
+pub fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
+    let found = rule.path.get(object).filter(|json| match json {
+        Json::String(text) => !text.trim().is_empty(),
+        Json::Array(items) => !items.is_empty(),
+        _ => true,
+    });
+    let Some(json) = found else {
+        return rule.absent.clone();
+    };
+    if let Some((value, _)) = rule.map.iter().find(|(_, mapped)| alike(mapped, json)) {
+        return Some(value.as_str().into());
+    }
+    let json = rule
+        .codec
+        .map_or_else(|| json.clone(), |codec| codec.read(json));
+    Some(match value_of(&json) {
+        // Several text fields come back with trailing blanks.
+        Value::String(text) => text.trim_end().into(),
+        other => other,
+    })
+}
+
+/// The value whose fields the object has.
+pub fn state_value(states: &IndexMap<String, Setting>, object: &Json) -> Option<Value> {
+    let fits = |state: &Setting| {
+        state.when.as_ref().is_some_and(|when| {
+            when.iter().all(|(path, any)| {
+                path.get(object)
+                    .is_some_and(|field| any.iter().any(|json| alike(field, json)))
+            })
+        })
+    };
+    states
+        .iter()
+        .find(|(_, state)| fits(state))
+        .map(|(name, _)| name.as_str().into())
+}
+
+/// Puts a value where a member has it.
+pub fn put_place(body: &mut Body, place: &Place, value: &Value) {
+    match place {
+        Place::Field(rule) => body.put(&rule.path, field_body(rule, value)),
+        Place::States(states) => {
+            for (path, json) in state_fields(states, Some(value)) {
+                body.put(path, json.clone().into());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The fields that a value stands for.
+pub fn state_fields<'a>(
+    states: &'a IndexMap<String, Setting>,
+    value: Option<&Value>,
+) -> &'a [(FieldPath, Json)] {
+    value
+        .and_then(text_of)
+        .and_then(|text| states.get(&text))
+        .map(|state| state.set.as_slice())
+        .unwrap_or_default()
+}
+
+/// A value as its field has it.
+pub fn field_body(rule: &FieldRule, value: &Value) -> Body {
+    if let Some(text) = text_of(value.unwrap_sensitive())
+        && let Some((_, json)) = rule.map.iter().find(|(name, _)| *name == text)
+    {
+        return json.clone().into();
+    }
+    // A list of nothing but the word for "none" is an empty list.
+    if let (Value::List(items), Some(absent)) = (value, &rule.absent)
+        && items.as_slice() == std::slice::from_ref(absent)
+    {
+        return Json::Array(Vec::new()).into();
+    }
+    match (body_of(value), rule.codec) {
+        (Body::Plain(json), Some(codec)) => codec.write(json).into(),
+        (body, _) => body,
+    }
+}
+
+/// A value as it is sent. Numbers are numbers only where the model says so. What holds a secret
+/// becomes a tree whose secret leaves stay apart.
+fn body_of(value: &Value) -> Body {
+    let plain = |bodies: &[Body]| bodies.iter().all(|body| matches!(body, Body::Plain(_)));
+    let json = |body: Body| match body {
+        Body::Plain(json) => json,
+        _ => Json::Null,
+    };
+    match value {
+        Value::Sensitive(inner) => match text_of(inner) {
+            Some(text) => Body::Secret(Text::secret(text)),
+            None => body_of(&wrap_leaves(inner)),
+        },
+        Value::List(items) => {
+            let items: Vec<Body> = items.iter().map(body_of).collect();
+            if plain(&items) {
+                Json::Array(items.into_iter().map(json).collect()).into()
+            } else {
+                Body::List(items)
+            }
+        }
+        Value::Hash(entries) => {
+            let (names, bodies): (Vec<String>, Vec<Body>) = entries
+                .iter()
+                .filter_map(|(key, value)| Some((text_of(key)?, body_of(value))))
+                .unzip();
+            if plain(&bodies) {
+                Json::Object(
+                    names
+                        .into_iter()
+                        .zip(bodies.into_iter().map(json))
+                        .collect(),
+                )
+                .into()
+            } else {
+                Body::Object(names.into_iter().zip(bodies).collect())
+            }
+        }
+        Value::Bool(truth) => Json::Bool(*truth).into(),
+        Value::Integer(number) => Json::from(*number).into(),
+        Value::Float(number) => Json::from(*number).into(),
+        other => other.as_str().map_or(Json::Null, Json::from).into(),
+    }
+}
+
+/// A secret list or hash as one of secrets.
+fn wrap_leaves(value: &Value) -> Value {
+    match value {
+        Value::List(items) => Value::List(items.iter().map(wrap_leaves).collect()),
+        Value::Hash(entries) => Value::Hash(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), wrap_leaves(value)))
+                .collect(),
+        ),
+        Value::Undef | Value::Absent | Value::Default => Value::Undef,
+        leaf => Value::Sensitive(Box::new(text_of(leaf).unwrap_or_default().into())),
+    }
+}

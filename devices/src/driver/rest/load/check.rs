@@ -1,0 +1,83 @@
+//! Whether a definition fits its model: everything that the model says has a place, and every
+//! place can work.
+
+use crate::document::Table;
+use crate::driver::rest::definition::{Definition, Place};
+use crate::model::{Role, TypeModel};
+
+/// Whether everything that the model says has a place, and every place can work.
+pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
+    let error = |message: String| {
+        root.findings
+            .error("incomplete", root.span.start..root.span.start, message);
+    };
+    for attribute in model.properties() {
+        let name = &attribute.name;
+        let is_kind = definition
+            .kinds
+            .as_ref()
+            .is_some_and(|kinds| kinds.attribute == *name);
+        if name != "ensure" && !is_kind && !definition.attributes.contains_key(name) {
+            error(format!(
+                "attribute `{name}` of the model has no [attr.{name}]; say where it is, or `unsupported = \"why\"`"
+            ));
+        }
+    }
+    for (name, rule) in &definition.attributes {
+        match &rule.place {
+            Place::Inside(leader) => {
+                let led = definition.attributes.get(leader).is_some_and(
+                    |rule| matches!(&rule.place, Place::Group { with, .. } if with.contains(name)),
+                );
+                if !led {
+                    error(format!(
+                        "`{name}` is inside `{leader}`, whose `with` does not name it"
+                    ));
+                }
+            }
+            Place::Group { with, .. } => {
+                for member in with {
+                    let inside = definition.attributes.get(member).is_some_and(
+                        |rule| matches!(&rule.place, Place::Inside(leader) if leader == name),
+                    );
+                    if !inside {
+                        error(format!(
+                            "`{name}` has `{member}` in `with`, which is not inside it"
+                        ));
+                    }
+                }
+            }
+            Place::Entries(entries) if !definition.shared.contains_key(&entries.of) => {
+                error(format!(
+                    "`{name}` is in [shared.{}], which is missing",
+                    entries.of
+                ));
+            }
+            Place::States(states) => {
+                for value in &model.attributes[name].values {
+                    let value = value.name();
+                    let meant = rule.same.iter().any(|(spelling, _)| *spelling == value);
+                    if !meant && !states.contains_key(&value) {
+                        error(format!("value `{value}` of `{name}` has no `set.{value}`"));
+                    }
+                }
+            }
+            _ => {}
+        }
+        for kind in &rule.kinds {
+            let known = definition
+                .kinds
+                .as_ref()
+                .is_some_and(|kinds| kinds.kinds.contains_key(kind));
+            if !known {
+                error(format!(
+                    "`{name}` is for kind `{kind}`, which [kind] does not have"
+                ));
+            }
+        }
+    }
+    let (key, _) = &definition.instance.key;
+    if model.attributes.get(key).map(|attribute| attribute.role) != Some(Role::Namevar) {
+        error(format!("`{key}` in `key` is not a namevar of the model"));
+    }
+}

@@ -1,0 +1,267 @@
+//! Reading of `[attr.x]`: where an attribute is.
+
+use indexmap::IndexMap;
+
+use super::toml::{all_fields, item_template, json_of, named, required_template, templates};
+use crate::document::Table;
+use crate::driver::rest::codec::{GroupCodec, ValueCodec};
+use crate::driver::rest::definition::{
+    AttributeRule, EntriesRule, FieldRule, Members, Otherwise, Place, Setting, Split,
+};
+use crate::driver::rest::json::FieldPath;
+use crate::model::TypeModel;
+use crate::model::load::{value_of, word};
+use crate::value::Value;
+use serde_json::Value as Json;
+
+pub fn read_attribute(name: &str, table: &Table<'_>, model: &TypeModel) -> Option<AttributeRule> {
+    let create_only = table.bool("create_only").unwrap_or(false);
+    let write_only = table.bool("write_only").unwrap_or(false);
+    let kinds = table.strings("kinds").unwrap_or_default();
+    let mut same: Vec<(String, Value)> = table
+        .table("same")
+        .iter()
+        .flat_map(Table::entries)
+        .filter_map(|(key, _, item)| Some((key, value_of(&item)?)))
+        .collect();
+    if let Some(item) = table.get("truthy") {
+        match item.strings().as_deref() {
+            Some([yes, no]) => same.extend(truthy(yes, no)),
+            Some(_) => item.error(
+                "wrong-kind",
+                "`truthy` needs two words: for true, for false",
+            ),
+            None => {}
+        }
+    }
+    let place = if let Some(reason) = table.string("unsupported") {
+        Some(Place::Unsupported(reason))
+    } else if let Some(leader) = table.string("inside") {
+        Some(Place::Inside(leader))
+    } else {
+        let needs_list = model.attributes[name].array.is_some();
+        read_place(name, table, needs_list)
+    };
+    table.finish();
+    Some(AttributeRule {
+        place: place?,
+        same,
+        kinds,
+        create_only,
+        write_only,
+    })
+}
+
+/// The spellings of yes and no, on two words of the device.
+fn truthy(yes: &str, no: &str) -> Vec<(String, Value)> {
+    [
+        ("yes", yes),
+        ("true", yes),
+        ("enabled", yes),
+        ("no", no),
+        ("false", no),
+        ("disabled", no),
+    ]
+    .into_iter()
+    .filter(|(spelling, word)| spelling != word)
+    .map(|(spelling, word)| (spelling.to_owned(), word.into()))
+    .collect()
+}
+
+fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<Place> {
+    if table.get("sub").is_some() {
+        return read_members(name, table);
+    }
+    if let Some(of) = table.string("entry") {
+        return Some(Place::Entries(EntriesRule {
+            of,
+            kinds: table.strings("kind").unwrap_or_else(|| {
+                table.missing("kind");
+                Vec::new()
+            }),
+            context: table.string("context"),
+            both: table.strings("both").unwrap_or_default(),
+            absent: table.get("absent").and_then(|item| value_of(&item)),
+            otherwise: table.table("otherwise").and_then(|table| {
+                let rule = Otherwise {
+                    when: table
+                        .table("when")
+                        .iter()
+                        .flat_map(Table::entries)
+                        .filter_map(|(key, _, item)| Some((key, item.strings()?)))
+                        .collect(),
+                    kind: required_template(&table, "kind")?,
+                    paths: table
+                        .get("paths")
+                        .and_then(|item| item.list())
+                        .iter()
+                        .flatten()
+                        .filter_map(item_template)
+                        .collect(),
+                };
+                table.finish();
+                Some(rule)
+            }),
+        }));
+    }
+    if table.get("set").is_some() {
+        return Some(Place::States(read_states(table)));
+    }
+    let Some(field) = table.string("field") else {
+        table.findings.error_with_help(
+            "missing-key",
+            table.span.clone(),
+            format!("[{}] does not say where the attribute is", table.path),
+            "one of `field`, `set`, `sub`, `entry`, `inside` or `unsupported`",
+        );
+        return None;
+    };
+    let path = FieldPath::new(&field);
+    let with = table.strings("with").unwrap_or_default();
+    let codec = table.get("codec");
+    if let Some(item) = &codec
+        && let Some((_, group, arity)) = GroupCodec::ALL
+            .iter()
+            .find(|(known, ..)| Some(*known) == item.value.as_str())
+    {
+        if with.len() + 1 != *arity {
+            item.error(
+                "codec",
+                format!("the codec serves {arity} attributes; `with` must name the others"),
+            );
+        }
+        return Some(Place::Group {
+            codec: *group,
+            field: path,
+            with,
+        });
+    }
+    let codec = match codec {
+        Some(item) => {
+            let known: Vec<_> = ValueCodec::ALL
+                .iter()
+                .map(|(name, codec)| (*name, Some(*codec)))
+                .chain(GroupCodec::ALL.iter().map(|(name, ..)| (*name, None)))
+                .collect();
+            word(&item, &known).flatten()
+        }
+        None => None,
+    };
+    if matches!(codec, Some(ValueCodec::Words | ValueCodec::Lines)) && !is_array {
+        table.findings.error(
+            "codec",
+            table.span.clone(),
+            format!("[{}]: this codec needs an array attribute", table.path),
+        );
+    }
+    Some(Place::Field(FieldRule {
+        path,
+        map: map(table),
+        absent: table.get("absent").and_then(|item| value_of(&item)),
+        codec,
+    }))
+}
+
+fn map(table: &Table<'_>) -> Vec<(String, Json)> {
+    table
+        .table("map")
+        .iter()
+        .flat_map(Table::entries)
+        .filter_map(|(key, _, item)| Some((key, json_of(&item)?)))
+        .collect()
+}
+
+fn read_states(table: &Table<'_>) -> IndexMap<String, Setting> {
+    let mut states: IndexMap<String, Setting> = named(table, "set", |table| {
+        Some(Setting {
+            set: all_fields(table),
+            when: None,
+        })
+    });
+    // Without `when` an attribute is read by what it sets; with it, in the order given there.
+    let Some(when) = table.table("when") else {
+        for state in states.values_mut() {
+            let told = state
+                .set
+                .iter()
+                .map(|(path, json)| (path.clone(), vec![json.clone()]));
+            state.when = Some(told.collect());
+        }
+        return states;
+    };
+    let mut ordered = IndexMap::new();
+    for (name, span, item) in when.entries() {
+        let Some(mut state) = states.shift_remove(&name) else {
+            table.findings.error(
+                "unknown-value",
+                span,
+                format!("`when.{name}` has no `set.{name}`"),
+            );
+            continue;
+        };
+        if let Some(table) = item.table() {
+            let told = all_fields(&table)
+                .into_iter()
+                .map(|(path, json)| match json {
+                    Json::Array(any) => (path, any),
+                    one => (path, vec![one]),
+                });
+            state.when = Some(told.collect());
+        }
+        ordered.insert(name, state);
+    }
+    ordered.extend(states);
+    ordered
+}
+
+fn read_members(name: &str, table: &Table<'_>) -> Option<Place> {
+    let read = table.required_string("sub")?;
+    let split = match table.get("split") {
+        None => Split::Whole,
+        Some(item) => {
+            let template = item_template(&item)?;
+            let holes: Vec<_> = template.holes().map(str::to_owned).collect();
+            match holes.as_slice() {
+                [one] => Split::Field(one.clone()),
+                [host, port] => Split::HostPort(host.clone(), port.clone()),
+                _ => {
+                    item.error("split", "`split` is `{host}:{port}` or `{field}`");
+                    return None;
+                }
+            }
+        }
+    };
+    let create = table.table("create");
+    let body = create
+        .iter()
+        .map(|create| templates(create, "body"))
+        .next()
+        .unwrap_or_default();
+    if let Some(create) = create {
+        create.finish();
+    }
+    Some(Place::Members(Box::new(Members {
+        read: FieldPath::new(&read),
+        write: FieldPath::new(&table.string("field").unwrap_or_else(|| name.to_owned())),
+        collection: required_template(table, "collection")?,
+        object: required_template(table, "object")?,
+        key: FieldPath::new(&table.string("key").unwrap_or_else(|| "fullPath".to_owned())),
+        split,
+        none: table.get("none").and_then(|item| value_of(&item)),
+        create: body,
+        fields: named(table, "item", |table| {
+            let place = if table.get("set").is_some() {
+                Place::States(read_states(table))
+            } else {
+                Place::Field(FieldRule {
+                    path: FieldPath::new(&table.required_string("field")?),
+                    map: map(table),
+                    absent: table.get("absent").and_then(|item| value_of(&item)),
+                    codec: None,
+                })
+            };
+            table.finish();
+            Some(place)
+        }),
+    })))
+}

@@ -1,0 +1,103 @@
+//! Kinds of value that the sections share: fields with JSON, templates, tables of tables.
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+use toml::de::DeValue;
+
+use crate::document::{Item, Table};
+use crate::driver::rest::json::FieldPath;
+use crate::driver::rest::template::Template;
+use crate::model::load::word;
+use crate::operation::Method;
+
+/// The entries of a table of tables, by name.
+pub fn named<T>(
+    table: &Table<'_>,
+    key: &str,
+    read: impl Fn(&Table<'_>) -> Option<T>,
+) -> IndexMap<String, T> {
+    table
+        .table(key)
+        .iter()
+        .flat_map(Table::entries)
+        .filter_map(|(name, _, item)| Some((name, read(&item.table()?)?)))
+        .collect()
+}
+
+pub fn fields(table: &Table<'_>, key: &str) -> Vec<(FieldPath, Json)> {
+    table
+        .table(key)
+        .map_or_else(Vec::new, |table| all_fields(&table))
+}
+
+pub fn all_fields(table: &Table<'_>) -> Vec<(FieldPath, Json)> {
+    table
+        .entries()
+        .iter()
+        .filter_map(|(key, _, item)| Some((FieldPath::new(key), json_of(item)?)))
+        .collect()
+}
+
+pub fn json_of(item: &Item<'_>) -> Option<Json> {
+    Some(match item.value {
+        DeValue::String(text) => Json::from(text.as_ref()),
+        DeValue::Integer(_) => Json::from(item.integer()?),
+        DeValue::Boolean(truth) => Json::from(*truth),
+        DeValue::Array(_) => item.list()?.iter().filter_map(json_of).collect(),
+        DeValue::Table(_) => Json::Object(
+            item.table()?
+                .entries()
+                .iter()
+                .filter_map(|(key, _, item)| Some((key.clone(), json_of(item)?)))
+                .collect(),
+        ),
+        DeValue::Float(_) | DeValue::Datetime(_) => {
+            item.error("wrong-kind", format!("`{}` cannot be sent", item.path));
+            return None;
+        }
+    })
+}
+
+pub fn method(table: &Table<'_>, key: &str) -> Option<Method> {
+    table.get(key).and_then(|item| {
+        word(
+            &item,
+            &[
+                ("POST", Method::Post),
+                ("PUT", Method::Put),
+                ("PATCH", Method::Patch),
+                ("DELETE", Method::Delete),
+            ],
+        )
+    })
+}
+
+pub fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, Template> {
+    table
+        .table(key)
+        .iter()
+        .flat_map(Table::entries)
+        .filter_map(|(name, _, item)| Some((name, item_template(&item)?)))
+        .collect()
+}
+
+pub fn template(table: &Table<'_>, key: &str) -> Option<Template> {
+    table.get(key).and_then(|item| item_template(&item))
+}
+
+pub fn required_template(table: &Table<'_>, key: &str) -> Option<Template> {
+    if table.get(key).is_none() {
+        table.missing(key);
+    }
+    template(table, key)
+}
+
+pub fn item_template(item: &Item<'_>) -> Option<Template> {
+    match Template::parse(&item.string()?) {
+        Ok(template) => Some(template),
+        Err(message) => {
+            item.error("template", message);
+            None
+        }
+    }
+}

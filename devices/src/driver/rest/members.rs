@@ -1,0 +1,178 @@
+//! Members of an object that are objects themselves: read as a list, written one by one.
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::codec::{destination, text_of};
+use super::definition::{Members, Place, Split};
+use super::field::{field_value, put_place, state_value};
+use super::json::{Body, FieldPath};
+use super::write::Writer;
+use crate::driver::implementation::RenderError;
+use crate::operation::{Method, Operation};
+use crate::value::Value;
+
+/// All members of an object.
+pub fn members_value(members: &Members, object: &Json) -> Value {
+    let list = members.read.get(object).and_then(Json::as_array);
+    let values: Vec<Value> = list
+        .iter()
+        .flat_map(|list| list.iter())
+        .filter_map(|item| member_value(members, item))
+        .collect();
+    match (&members.none, values.is_empty()) {
+        (Some(none), true) => none.clone(),
+        _ => Value::List(values),
+    }
+}
+
+/// The key of a member on the device.
+pub fn member_key(members: &Members, item: &Json) -> Option<String> {
+    members
+        .key
+        .get(item)
+        .and_then(Json::as_str)
+        .map(str::to_owned)
+}
+
+fn member_value(members: &Members, item: &Json) -> Option<Value> {
+    let key = member_key(members, item)?;
+    let mut fields: Vec<(Value, Value)> = match &members.split {
+        Split::Whole => return Some(key.into()),
+        Split::Field(name) => vec![(name.as_str().into(), key.into())],
+        Split::HostPort(host, port) => {
+            let (host_text, port_text) = split_member(&key);
+            vec![
+                (host.as_str().into(), host_text.into()),
+                (port.as_str().into(), port_text.into()),
+            ]
+        }
+    };
+    for (name, place) in &members.fields {
+        let value = match place {
+            Place::Field(rule) => field_value(rule, item),
+            Place::States(states) => state_value(states, item),
+            _ => None,
+        };
+        if let Some(value) = value {
+            fields.push((name.as_str().into(), value));
+        }
+    }
+    Some(Value::Hash(fields))
+}
+
+/// Name and port of a pool member: after the last colon, for IPv6 after the last dot.
+fn split_member(key: &str) -> (String, String) {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    let separator = if name.matches(':').count() > 1 {
+        '.'
+    } else {
+        ':'
+    };
+    match key.rsplit_once(separator) {
+        Some((host, port)) => {
+            let port = if port == "any" { "0" } else { port };
+            (host.to_owned(), port.to_owned())
+        }
+        None => (key.to_owned(), String::new()),
+    }
+}
+
+/// The members that a value lists; the word for none lists none.
+fn members_of(members: &Members, value: Option<&Value>) -> Vec<Value> {
+    let items = match value {
+        Some(Value::List(items)) => items.clone(),
+        Some(one) => vec![one.clone()],
+        None => Vec::new(),
+    };
+    items
+        .into_iter()
+        .filter(|item| Some(item) != members.none.as_ref())
+        .collect()
+}
+
+/// The key that the device has a member under.
+fn key_of(members: &Members, member: &Value) -> Option<String> {
+    match &members.split {
+        Split::Whole => text_of(member),
+        Split::Field(name) => member.get(name).and_then(text_of),
+        Split::HostPort(host, port) => {
+            let host = member.get(host).and_then(text_of)?;
+            let port = member.get(port).and_then(text_of)?;
+            Some(destination::join(&host, &port))
+        }
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn wanted_members(&self, name: &str, members: &Members) -> Vec<Value> {
+        let value = self.change.wanted.attributes.get(name);
+        members_of(members, value)
+    }
+
+    pub(super) fn change_members(
+        &self,
+        name: &str,
+        members: &Members,
+    ) -> Result<Vec<Operation>, RenderError> {
+        let current = self.change.current.as_ref();
+        let current = current.and_then(|instance| instance.attributes.get(name));
+        let by_key = |value: Option<&Value>| -> IndexMap<String, Value> {
+            members_of(members, value)
+                .into_iter()
+                .filter_map(|member| Some((key_of(members, &member)?, member)))
+                .collect()
+        };
+        let (is, shall) = (
+            by_key(current),
+            by_key(self.change.wanted.attributes.get(name)),
+        );
+        let attributes = || vec![name.to_owned()];
+        let mut operations = Vec::new();
+        // Members come before others go, so that the object is never without one in between.
+        for (key, member) in shall.iter().filter(|(key, _)| !is.contains_key(*key)) {
+            let path = self.fill(&members.collection, Some(key))?;
+            let body = self.member_body(members, member)?;
+            operations.push(self.request(attributes(), Method::Post, path, Some(body)));
+        }
+        for (key, member) in &shall {
+            let Some(before) = is.get(key).filter(|before| *before != member) else {
+                continue;
+            };
+            let mut body = Body::object();
+            for (field, place) in &members.fields {
+                if let Some(value) = member.get(field)
+                    && before.get(field) != Some(value)
+                {
+                    put_place(&mut body, place, value);
+                }
+            }
+            let path = self.fill(&members.object, Some(key))?;
+            operations.push(self.request(attributes(), Method::Patch, path, Some(body)));
+        }
+        for key in is.keys().filter(|key| !shall.contains_key(*key)) {
+            let path = self.fill(&members.object, Some(key))?;
+            operations.push(self.request(attributes(), Method::Delete, path, None));
+        }
+        Ok(operations)
+    }
+
+    pub(super) fn member_body(
+        &self,
+        members: &Members,
+        member: &Value,
+    ) -> Result<Body, RenderError> {
+        let key = key_of(members, member);
+        let mut body = Body::object();
+        for (field, template) in &members.create {
+            let text = self.fill(template, key.as_deref())?;
+            body.put(&FieldPath::new(field), Json::from(text).into());
+        }
+        for (field, place) in &members.fields {
+            if let Some(value) = member.get(field) {
+                put_place(&mut body, place, value);
+            }
+        }
+        Ok(body)
+    }
+}

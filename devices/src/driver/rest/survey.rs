@@ -1,0 +1,139 @@
+//! What the answers say beside a type's own objects: which profile is of which kind, which route
+//! domain a partition has by default.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use super::ask::{name_of, with_kind};
+use super::definition::{Definition, SharedArray};
+use crate::read::{Parsed, State};
+
+/// The collection that says which route domain is the default of a partition.
+const PARTITIONS: &str = "/mgmt/tm/auth/partition";
+
+/// The partition of a full path.
+pub fn partition(name: &str) -> String {
+    let mut parts = name.split('/');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(""), Some(partition), Some(_)) => partition.to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// What the answers say beside the objects themselves.
+#[derive(Debug, Default)]
+pub struct Surveyed {
+    /// Default route domain by partition.
+    domains: BTreeMap<String, u32>,
+    /// Paths of what is of a kind, by the path of the kind's collection.
+    of_kind: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Surveyed {
+    pub fn new(definition: &Definition, state: &State) -> Self {
+        let mut surveyed = Self::default();
+        if let Some(answer) = answer(state, PARTITIONS) {
+            for item in items(answer) {
+                let name = item.get("name").and_then(Json::as_str);
+                let domain = item.get("defaultRouteDomain").and_then(Json::as_u64);
+                if let (Some(name), Some(domain)) = (name, domain) {
+                    let domain = u32::try_from(domain).unwrap_or_default();
+                    surveyed.domains.insert(name.to_owned(), domain);
+                }
+            }
+        }
+        for shared in definition.shared.values() {
+            let (before, after) = around_kind(shared);
+            for (name, parsed) in state.iter() {
+                let Some(path) = name.strip_prefix("GET ") else {
+                    continue;
+                };
+                if path.starts_with(&before)
+                    && path.ends_with(&after)
+                    && path.len() > before.len() + after.len()
+                    && let Parsed::Json(answer) = parsed
+                    && !answer.is_null()
+                {
+                    let paths = items(answer)
+                        .iter()
+                        .filter_map(|item| item.get("fullPath")?.as_str())
+                        .map(str::to_owned)
+                        .collect();
+                    surveyed.of_kind.insert(path.to_owned(), paths);
+                }
+            }
+        }
+        surveyed
+    }
+
+    pub fn domain(&self, partition: &str) -> u32 {
+        self.domains.get(partition).copied().unwrap_or_default()
+    }
+
+    /// Whether the device was asked for all of the kind.
+    pub fn knows(&self, shared: &SharedArray, kind: &str) -> bool {
+        self.of_kind.contains_key(&with_kind(&shared.kinds, kind))
+    }
+
+    /// Whether the device has something of the kind at the path.
+    pub fn has(&self, shared: &SharedArray, kind: &str, path: &str) -> bool {
+        self.of_kind
+            .get(&with_kind(&shared.kinds, kind))
+            .is_some_and(|paths| paths.contains(path))
+    }
+
+    /// Whether an entry of a shared array is of one of the kinds: by the lists of the kinds, or by
+    /// the link to its own address that newer releases give.
+    pub fn is_of(&self, shared: &SharedArray, kinds: &[String], entry: &Json) -> bool {
+        let path = entry_path(entry).unwrap_or_default();
+        let link = entry
+            .get("nameReference")
+            .and_then(|reference| reference.get("link"))
+            .and_then(Json::as_str)
+            .unwrap_or_default();
+        kinds.iter().any(|kind| {
+            self.has(shared, kind, &path)
+                || link.contains(&format!("{}/", with_kind(&shared.kinds, kind)))
+        })
+    }
+}
+
+fn around_kind(shared: &SharedArray) -> (String, String) {
+    let text = shared.kinds.to_string();
+    match text.split_once("{kind}") {
+        Some((before, after)) => (before.to_owned(), after.to_owned()),
+        None => (text, String::new()),
+    }
+}
+
+/// Full path of an entry, given by path or by name and partition.
+pub fn entry_path(entry: &Json) -> Option<String> {
+    let field = |name: &str| entry.get(name).and_then(Json::as_str);
+    if let Some(path) = entry.as_str().or_else(|| field("fullPath")) {
+        return Some(path.to_owned());
+    }
+    let name = field("name")?;
+    Some(match (field("partition"), field("subPath")) {
+        _ if name.starts_with('/') => name.to_owned(),
+        (Some(partition), Some(folder)) => format!("/{partition}/{folder}/{name}"),
+        (Some(partition), None) => format!("/{partition}/{name}"),
+        (None, _) => name.to_owned(),
+    })
+}
+
+/// The answer to a read; `None` when it was not made.
+pub fn answer<'a>(state: &'a State, path: &str) -> Option<&'a Json> {
+    match state.get(&name_of(path)) {
+        Some(Parsed::Json(json)) => Some(json),
+        _ => None,
+    }
+}
+
+/// The objects of a collection. A collection without objects has no `items` at all.
+pub fn items(answer: &Json) -> &[Json] {
+    answer
+        .get("items")
+        .and_then(Json::as_array)
+        .map_or(&[], Vec::as_slice)
+}
