@@ -1,4 +1,4 @@
-//! The dialogue with a command line interface, without I/O: bytes in, events out.
+//! The dialogue with a device, without I/O: for command lines, bytes in, events out.
 //!
 //! [`Rules`] say what a platform's prompts, pagers, questions and errors look like; they are data
 //! of the platform's file. The [`Dialogue`] is told which lines were written and is fed whatever
@@ -6,10 +6,13 @@
 //! questions that the rules expect and refuses all others. [`Verdict`] says what an answer means.
 //!
 //! Nothing here knows sockets or clocks: that nothing arrived for a while is told by
-//! [`Dialogue::quiet`]. Begin reading at [`engine`].
+//! [`Dialogue::quiet`]. Begin reading at [`engine`]. A REST interface needs
+//! no engine, only its [`RestRules`]; [`Protocol`] is either of the two.
 
 mod echo;
 pub mod engine;
+mod protocol;
+pub mod rest;
 pub mod rules;
 mod rules_file;
 mod screen;
@@ -18,6 +21,8 @@ mod tests;
 pub mod verdict;
 
 pub use engine::{Answer, Dialogue, Event, Input, Prompt, Question, Secret, SecretState};
+pub use protocol::{Dialect, Protocol};
+pub use rest::RestRules;
 pub use rules::{Class, Rules};
 #[cfg(test)]
 pub(crate) use tests::rules as rules_for_tests;

@@ -56,6 +56,11 @@ impl State {
         self.reads.insert(name.into(), parsed);
     }
 
+    /// Takes over the answers of another state.
+    pub fn extend(&mut self, other: State) {
+        self.reads.extend(other.reads);
+    }
+
     pub fn get(&self, name: &str) -> Option<&Parsed> {
         self.reads.get(name)
     }

@@ -8,7 +8,6 @@ mod error;
 mod guard;
 mod mask;
 mod open;
-mod protocol;
 mod rest;
 #[cfg(test)]
 mod scripted;
@@ -19,7 +18,6 @@ mod wire;
 
 pub use error::{SessionError, SessionErrorKind};
 pub use open::open;
-pub use protocol::{Dialect, Protocol};
 
 use std::time::Duration;
 
@@ -88,4 +86,17 @@ pub struct Statistics {
     pub reads: u64,
     /// Time until the session was ready.
     pub login: Duration,
+}
+
+impl Statistics {
+    /// The costs of two sessions of one run together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            round_trips: self.round_trips + other.round_trips,
+            writes: self.writes + other.writes,
+            reads: self.reads + other.reads,
+            login: self.login + other.login,
+        }
+    }
 }

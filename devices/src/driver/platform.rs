@@ -9,7 +9,7 @@ use regex::Regex;
 use super::codec::Codec;
 use super::facts::{FactRule, Facts};
 use super::type_driver::TypeDriver;
-use crate::dialogue;
+use crate::dialogue::Protocol;
 use crate::document::{Item, Table};
 use crate::model::load::{check_schema, pattern, word};
 use crate::read::columns::Columns;
@@ -31,8 +31,8 @@ pub struct Platform {
     pub name: String,
     pub doc: String,
     pub transport: Transport,
-    /// How a session is held, for command lines.
-    pub dialogue: Option<dialogue::rules::Rules>,
+    /// How a session is held.
+    pub protocol: Protocol,
     pub reads: IndexMap<String, ReadRule>,
     pub facts: Vec<FactRule>,
     /// Named places in a device's batch.
@@ -82,16 +82,7 @@ impl Platform {
                 None
             }
         };
-        let dialogue = match transport {
-            Some(Transport::SshCli) => dialogue::rules::Rules::read(root),
-            _ => {
-                // Sections about sessions, which `session::protocol` reads.
-                for section in ["connection", "error", "save"] {
-                    root.get(section);
-                }
-                None
-            }
-        };
+        let protocol = Protocol::read(root);
         let entries = |key: &str| {
             root.table(key)
                 .iter()
@@ -142,7 +133,7 @@ impl Platform {
             name: name?,
             doc,
             transport: transport?,
-            dialogue,
+            protocol: protocol?,
             reads,
             facts,
             ranks,

@@ -2,10 +2,10 @@
 
 use super::cli::{CliSession, Terminal};
 use super::error::{SessionError, SessionErrorKind};
-use super::protocol::{Dialect, Protocol};
 use super::rest::RestSession;
 use super::target::Target;
 use super::{Access, Session, ssh};
+use crate::dialogue::{Dialect, Protocol};
 
 /// Connects to a device, checks that it is the one, logs in and makes ready.
 ///

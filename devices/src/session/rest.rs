@@ -7,7 +7,6 @@
 
 mod client;
 mod failure;
-pub(super) mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -23,10 +22,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::client::{Answer, RestClient};
-pub(super) use self::rules::RestRules;
 use super::error::{SessionError, SessionErrorKind};
 use super::target::Target;
 use super::{Access, Session, Statistics};
+use crate::dialogue::RestRules;
 use crate::operation::{Action, Method, Operation, OperationResult, Outcome, Request};
 use crate::read::ReadRequest;
 

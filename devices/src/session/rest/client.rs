@@ -11,9 +11,9 @@ use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::time::{Instant, sleep};
 
 use super::failure::{Circumstances, kind};
-use super::rules::{RestRules, TokenRules};
 use super::tls::{self, Trust};
 use super::token::{Account, Credential, token_in};
+use crate::dialogue::rest::{RestRules, TokenRules};
 use crate::operation::{Method, Request};
 use crate::session::Access;
 use crate::session::error::SessionErrorKind;

@@ -4,7 +4,7 @@ use reqwest::RequestBuilder;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
-use super::rules::TokenRules;
+use crate::dialogue::rest::TokenRules;
 use crate::session::target::{RestLogin, Target};
 
 /// What goes with a request.

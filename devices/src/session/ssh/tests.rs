@@ -17,10 +17,11 @@ use secrecy::SecretString;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::dialogue::rules_for_tests;
+use crate::dialogue::{Dialect, Protocol};
 use crate::read::ReadRequest;
 use crate::session::scripted::{Device, Log, target};
 use crate::session::target::{Algorithms, HostKeyPolicy, Target};
-use crate::session::{Access, Dialect, Protocol, SessionErrorKind, open};
+use crate::session::{Access, SessionErrorKind, open};
 
 /// Rounds of prompts, each with whether it echoes.
 type Rounds = &'static [&'static [(&'static str, bool)]];

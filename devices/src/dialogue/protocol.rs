@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::rest::RestRules;
-use crate::dialogue::Rules;
+use super::{RestRules, Rules};
 use crate::document::Table;
 
 /// How to talk with the devices of a platform.
