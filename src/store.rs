@@ -6,6 +6,7 @@
 
 mod file;
 mod lock;
+pub mod remembered;
 
 use std::path::{Path, PathBuf};
 

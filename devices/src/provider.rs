@@ -3,6 +3,8 @@
 //! The transaction asks a [`Provider`] for current state and hands it changes; it knows nothing
 //! else of devices. Implementations: driver-based, simulated, and [`ReadOnly`] around either.
 
+pub mod driven;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

@@ -1,0 +1,480 @@
+//! The provider that drives a device: a driver decides, a session carries.
+//!
+//! Everything that the run needs is read together at the first need; from then on the state in
+//! memory follows what was sent. After a connection that broke in the middle of a change the
+//! device is looked at once more, so that each attribute can be told as done or not applied.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::{Committed, ErrorKind, Note, Provider, ProviderError};
+use crate::change::{Change, Instance, Wanted};
+use crate::driver::{Driver, RememberedSecrets};
+use crate::model::TypeModel;
+use crate::model::canonical::ValueError;
+use crate::operation::{Operation, OperationResult, Outcome};
+use crate::read::{Reads, State};
+use crate::session::{Session, SessionError, Statistics};
+use crate::value::{Attributes, Value};
+
+/// Opens a session to the device of a run once more.
+#[async_trait]
+pub trait Reconnect: Send + Sync {
+    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError>;
+}
+
+/// Secrets that the device does not show, remembered from run to run.
+pub trait SecretMemory: RememberedSecrets + Send + Sync {
+    /// Keeps (a keyed hash of) a value that was just set.
+    fn remember(&self, reference: &str, attribute: &str, value: &Value);
+}
+
+/// Drives one device for one run.
+pub struct DrivenProvider {
+    driver: Driver,
+    session: Box<dyn Session>,
+    reconnect: Box<dyn Reconnect>,
+    memory: Arc<dyn SecretMemory>,
+    stop: CancellationToken,
+    expected: Vec<Arc<TypeModel>>,
+    /// What was read, as it was.
+    read: State,
+    /// What was read, with what was done since.
+    state: State,
+    /// Names of the reads that were sent.
+    sent: Vec<String>,
+    /// Resources that were retrieved and not yet done with.
+    looked: Mutex<HashMap<String, Looked>>,
+    /// Why nothing can be sent any more.
+    lost: Option<ProviderError>,
+    /// Costs of sessions that are over.
+    spent: Statistics,
+}
+
+/// What was found out about a resource.
+#[derive(Clone)]
+struct Looked {
+    wanted: Wanted,
+    current: Option<Instance>,
+    differs: Vec<String>,
+}
+
+/// An attribute that is not as it was set, found after the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    pub reference: String,
+    pub attribute: String,
+    pub wanted: Value,
+    pub found: Value,
+}
+
+impl DrivenProvider {
+    /// A provider for one run. `stop` is looked at between operations.
+    pub fn new(
+        driver: Driver,
+        session: Box<dyn Session>,
+        reconnect: Box<dyn Reconnect>,
+        memory: Arc<dyn SecretMemory>,
+        stop: CancellationToken,
+    ) -> Self {
+        Self {
+            driver,
+            session,
+            reconnect,
+            memory,
+            stop,
+            expected: Vec::new(),
+            read: State::default(),
+            state: State::default(),
+            sent: Vec::new(),
+            looked: Mutex::default(),
+            lost: None,
+            spent: Statistics::default(),
+        }
+    }
+
+    pub fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    /// What the run has cost so far.
+    pub fn statistics(&self) -> Statistics {
+        self.spent.plus(self.session.statistics())
+    }
+
+    /// The difference that these operations would make to the device's configuration, secrets
+    /// masked. Pure.
+    pub fn predicted_diff<'a>(
+        &self,
+        operations: impl IntoIterator<Item = (&'a TypeModel, &'a [Operation])>,
+    ) -> String {
+        let mut after = self.read.clone();
+        for (model, operations) in operations {
+            self.driver.predict(model, &mut after, operations);
+        }
+        self.driver.config_diff(&self.read, &after)
+    }
+
+    /// Reads the types of these resources once more and tells what is not as it was set.
+    ///
+    /// # Errors
+    /// The device could not be read.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    pub async fn verify(&mut self, set: &[&Wanted]) -> Result<Vec<Difference>, ProviderError> {
+        let models: Vec<_> = set.iter().map(|wanted| Arc::clone(&wanted.model)).collect();
+        self.state = self.read_models(&models).await?;
+        let mut differences = Vec::new();
+        for wanted in set {
+            let looked = self.look(wanted)?;
+            for attribute in looked.differs {
+                let of = |attributes: Option<&Attributes>| {
+                    attributes.and_then(|all| all.get(&attribute)).cloned()
+                };
+                let found = of(looked.current.as_ref().map(|current| &current.attributes));
+                let present = if looked.current.is_some() {
+                    "present"
+                } else {
+                    "absent"
+                };
+                differences.push(Difference {
+                    reference: wanted.reference.clone(),
+                    wanted: of(Some(&looked.wanted.attributes)).unwrap_or(Value::Undef),
+                    found: match attribute.as_str() {
+                        "ensure" => Value::Symbol(present.to_owned()),
+                        _ => found.unwrap_or(Value::Absent),
+                    },
+                    attribute,
+                });
+            }
+        }
+        Ok(differences)
+    }
+
+    /// Makes the running configuration the one that the device starts with.
+    ///
+    /// # Errors
+    /// The device did not confirm it.
+    pub async fn save(&mut self) -> Result<String, SessionError> {
+        self.session.save().await
+    }
+
+    /// Leaves and logs off. Returns what people should know of it.
+    pub async fn close(&mut self) -> Vec<String> {
+        self.session.close().await
+    }
+
+    /// What people should know of how the session came about.
+    pub fn notes(&self) -> Vec<String> {
+        self.session.notes()
+    }
+
+    /// Asks the device for whatever these types need and parses it.
+    async fn read_models(&mut self, models: &[Arc<TypeModel>]) -> Result<State, ProviderError> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        let models: Vec<&Arc<TypeModel>> = models.iter().collect();
+        let requests = self.driver.reads(&models);
+        let texts = match self.session.read(&requests).await {
+            Ok(texts) => texts,
+            Err(error) => {
+                let failure = ProviderError::failed(error.to_string());
+                self.lost = Some(failure.clone());
+                return Err(failure);
+            }
+        };
+        self.sent
+            .extend(requests.iter().map(|request| request.name.clone()));
+        let reads: Reads = requests
+            .into_iter()
+            .map(|request| request.name)
+            .zip(texts)
+            .collect();
+        self.driver
+            .platform()
+            .parse(&reads)
+            .map_err(|error| ProviderError::failed(error.to_string()))
+    }
+
+    /// What the state says about a resource.
+    fn look(&self, wanted: &Wanted) -> Result<Looked, ProviderError> {
+        let current = self
+            .driver
+            .instance(wanted, &self.state)
+            .map_err(|error| ProviderError::failed(error.to_string()))?;
+        let wanted = self.driver.resolve(wanted, current.as_ref());
+        let differs = self
+            .driver
+            .differs(&wanted, current.as_ref(), self.memory.as_ref());
+        Ok(Looked {
+            wanted,
+            current,
+            differs,
+        })
+    }
+
+    fn looked(&self, reference: &str) -> Option<Looked> {
+        self.looked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(reference)
+            .cloned()
+    }
+
+    /// The change as the driver needs it: values that depend on the device worked out.
+    fn resolved(&self, change: &Change) -> Change {
+        match self.looked(&change.wanted.reference) {
+            Some(looked) => Change {
+                wanted: looked.wanted,
+                current: looked.current,
+                attributes: change.attributes.clone(),
+                kind: change.kind,
+            },
+            None => change.clone(),
+        }
+    }
+
+    fn render(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
+        self.driver
+            .render(change, &self.state)
+            .map_err(|error| ProviderError::failed(error.to_string()))
+    }
+
+    /// Looks again after a connection that broke: what was under way is told as done, or as not
+    /// applied. What cannot be found out stays unknown. Nothing more is sent in this run: the
+    /// change may have been what broke it.
+    async fn settle(&mut self, change: &Change, committed: &mut Committed) {
+        let why =
+            committed
+                .operations
+                .iter()
+                .find_map(|(operation, result)| match &result.outcome {
+                    Outcome::Unknown { why } => Some(format!("{why} after `{}`", shown(operation))),
+                    _ => None,
+                });
+        let Some(why) = why else { return };
+        let found = self.look_again(change).await;
+        self.lost = Some(ProviderError::new(
+            ErrorKind::NotSent,
+            format!("not sent: {why}"),
+        ));
+        let differs = match found {
+            Ok(differs) => differs,
+            Err(error) => {
+                let text = format!("{why}; looking at the device once more failed: {error}");
+                committed.notes.push(Note::warning(text));
+                return;
+            }
+        };
+        for (name, outcome) in &mut committed.attributes {
+            let unknown = matches!(outcome, Err(error) if error.kind == ErrorKind::Unknown);
+            if !unknown {
+                continue;
+            }
+            *outcome = if differs.contains(name) {
+                Err(ProviderError::new(
+                    ErrorKind::NotSent,
+                    format!("{why}; the device was read again: it was not applied"),
+                ))
+            } else {
+                Ok(())
+            };
+        }
+        let text = format!("{why}; the device was read again to see what was applied");
+        committed.failure = Some(ProviderError::failed(text));
+    }
+
+    async fn look_again(&mut self, change: &Change) -> Result<Vec<String>, ProviderError> {
+        let session = self.reconnect.reconnect().await;
+        let session = session.map_err(|error| ProviderError::failed(error.to_string()))?;
+        let broken = std::mem::replace(&mut self.session, session);
+        self.spent = self.spent.plus(broken.statistics());
+        self.state = self
+            .read_models(&[Arc::clone(&change.wanted.model)])
+            .await?;
+        self.look(&change.wanted).map(|looked| looked.differs)
+    }
+
+    /// Keeps the secrets that are now set and that the device will not show.
+    fn remember(&self, change: &Change, committed: &Committed) {
+        if change.wanted.absent() {
+            return;
+        }
+        let failed = |name: &str| {
+            committed
+                .attributes
+                .iter()
+                .any(|(attr, outcome)| attr == name && outcome.is_err())
+        };
+        if failed("ensure") {
+            return;
+        }
+        for (name, value) in &change.wanted.attributes {
+            let changed = change.is_whole() || change.attributes.contains(name);
+            if matches!(value, Value::Sensitive(_)) && changed && !failed(name) {
+                self.memory.remember(&change.wanted.reference, name, value);
+            }
+        }
+    }
+}
+
+/// An operation in one line, for messages.
+fn shown(operation: &Operation) -> String {
+    use crate::operation::Action;
+    match &operation.action {
+        Action::Line(line) => match (&line.text, line.mode.last()) {
+            (Some(text), _) | (None, Some(text)) => text.to_string(),
+            (None, None) => String::new(),
+        },
+        Action::Request(request) => format!("{} {}", request.method, request.path),
+    }
+}
+
+#[async_trait]
+impl Provider for DrivenProvider {
+    fn name(&self) -> &str {
+        &self.driver.platform().name
+    }
+
+    fn expect(&mut self, types: &[Arc<TypeModel>]) {
+        self.expected = types.to_vec();
+    }
+
+    fn supports(&self, model: &TypeModel) -> Result<(), String> {
+        self.driver.supports(model)
+    }
+
+    fn canonicalize(
+        &self,
+        model: &TypeModel,
+        attributes: Attributes,
+    ) -> Result<Attributes, ValueError> {
+        self.driver
+            .canonicalize(model, attributes)
+            .map_err(|mut errors| errors.remove(0))
+    }
+
+    fn in_sync(&self, wanted: &Wanted, property: &str, _: &Value) -> Option<bool> {
+        let looked = self.looked(&wanted.reference)?;
+        Some(!looked.differs.iter().any(|name| name == property))
+    }
+
+    async fn prefetch(
+        &mut self,
+        model: &Arc<TypeModel>,
+        _: &[&Wanted],
+    ) -> Result<(), ProviderError> {
+        let needed = self.driver.reads(&[model]);
+        if needed
+            .iter()
+            .all(|request| self.sent.contains(&request.name))
+        {
+            return Ok(());
+        }
+        // The first need reads for all types of the run; a later one is a type that nobody
+        // announced.
+        let models = if self.sent.is_empty() {
+            let mut models = std::mem::take(&mut self.expected);
+            if !models.iter().any(|known| known.name == model.name) {
+                models.push(Arc::clone(model));
+            }
+            models
+        } else {
+            vec![Arc::clone(model)]
+        };
+        let read = self.read_models(&models).await?;
+        self.state.extend(read.clone());
+        self.read.extend(read);
+        Ok(())
+    }
+
+    async fn retrieve(
+        &mut self,
+        wanted: &Wanted,
+        properties: &[&str],
+    ) -> Result<Attributes, ProviderError> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        let looked = self.look(wanted)?;
+        let mut attributes = Attributes::new();
+        for property in properties {
+            let value = match (*property, &looked.current) {
+                ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
+                ("ensure", None) => Value::Symbol("absent".to_owned()),
+                (name, Some(current)) => current
+                    .attributes
+                    .get(name)
+                    .cloned()
+                    .unwrap_or(Value::Absent),
+                (_, None) => Value::Absent,
+            };
+            attributes.insert((*property).to_owned(), value);
+        }
+        let mut all = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(wanted.reference.clone(), looked);
+        Ok(attributes)
+    }
+
+    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        self.prefetch(model, &[]).await?;
+        self.driver
+            .instances(model, &self.state)
+            .map_err(|error| ProviderError::failed(error.to_string()))
+    }
+
+    fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
+        self.render(&self.resolved(change))
+    }
+
+    async fn commit(&mut self, change: &Change) -> Committed {
+        let change = self.resolved(change);
+        let failed = |error: ProviderError| Committed {
+            attributes: change
+                .told_attributes()
+                .map(|name| (name.to_owned(), Err(error.clone())))
+                .collect(),
+            ..Committed::default()
+        };
+        if let Some(lost) = &self.lost {
+            return failed(lost.clone());
+        }
+        let operations = match self.render(&change) {
+            Ok(operations) => operations,
+            Err(error) => return failed(error),
+        };
+        let results = self.session.commit(&operations, &self.stop).await;
+        let (mut done, mut notes) = (Vec::new(), Vec::new());
+        for (operation, result) in operations.iter().zip(&results) {
+            if let Outcome::Done { said } = &result.outcome {
+                done.push(operation.clone());
+                let said = said
+                    .iter()
+                    .map(|line| format!("the device said to `{}`: {line}", shown(operation)));
+                notes.extend(said.map(Note::warning));
+            }
+        }
+        self.driver
+            .predict(&change.wanted.model, &mut self.state, &done);
+        let told: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
+        let mut committed = Committed::from_operations(&change, told);
+        committed.notes = notes;
+        self.settle(&change, &mut committed).await;
+        self.remember(&change, &committed);
+        self.looked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&change.wanted.reference);
+        committed
+    }
+
+    async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
+        // No device type has anything to refresh: being configured is all there is.
+        Ok(())
+    }
+}
