@@ -166,6 +166,8 @@ pub enum Canon {
     Decimal,
     /// IPv4 or IPv6 address (RFC 5952), with or without prefix length.
     Ip,
+    /// As `Ip`, without the bits that the prefix length leaves out.
+    Network,
     Lower,
     Upper,
     Trim,

@@ -5,7 +5,7 @@
 //! wrapped. What depends on a platform (interface names, VLAN ranges) is the driver's part.
 
 use std::cmp::Ordering;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use indexmap::IndexMap;
 
@@ -349,6 +349,7 @@ impl AttributeModel {
                 Canon::Upper => text.to_uppercase(),
                 Canon::Trim => text.trim().to_owned(),
                 Canon::Ip => canonical_address(&text).unwrap_or(text),
+                Canon::Network => canonical_network(&text).unwrap_or(text),
                 Canon::Decimal => text,
             };
         }
@@ -491,6 +492,23 @@ pub fn canonical_address(text: &str) -> Option<String> {
     }
 }
 
+/// A prefix in the form of RFC 5952 with the bits after its length cleared; `None` when it is none.
+pub fn canonical_network(text: &str) -> Option<String> {
+    let (address, length) = text.split_once('/')?;
+    let length: u32 = length.parse().ok()?;
+    Some(match address.parse::<IpAddr>().ok()? {
+        IpAddr::V4(address) if length <= 32 => {
+            let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
+            format!("{}/{length}", Ipv4Addr::from(u32::from(address) & mask))
+        }
+        IpAddr::V6(address) if length <= 128 => {
+            let mask = u128::MAX.checked_shl(128 - length).unwrap_or(0);
+            format!("{}/{length}", Ipv6Addr::from(u128::from(address) & mask))
+        }
+        _ => return None,
+    })
+}
+
 /// The order of the elements of a set: numbers, then text, then the rest by what they print.
 pub fn order(a: &Value, b: &Value) -> Ordering {
     fn rank(value: &Value) -> u8 {
@@ -556,6 +574,20 @@ mod tests {
             "#,
         ))
         .unwrap()
+    }
+
+    #[test]
+    fn networks_have_no_bits_after_their_length() {
+        let cases = [
+            ("192.0.2.77/24", Some("192.0.2.0/24")),
+            ("192.0.2.1/0", Some("0.0.0.0/0")),
+            ("2001:DB8:1::1/32", Some("2001:db8::/32")),
+            ("192.0.2.1/33", None),
+            ("192.0.2.1", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(canonical_network(text).as_deref(), expected, "{text}");
+        }
     }
 
     fn list(items: &[&str]) -> Value {

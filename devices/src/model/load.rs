@@ -269,6 +269,7 @@ fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
         let canons = [
             ("decimal", Canon::Decimal),
             ("ip", Canon::Ip),
+            ("network", Canon::Network),
             ("lower", Canon::Lower),
             ("upper", Canon::Upper),
             ("trim", Canon::Trim),

@@ -62,6 +62,14 @@ impl CliType {
             Kind::Block(spellings) => self.blocks(state, spellings, only),
             Kind::Line { block, spellings } => self.lines(state, block, spellings, only),
         };
+        if let (true, true, Some(only)) = (all.is_empty(), self.instance.always, only) {
+            let names = self.model.namevars();
+            let names = names.filter_map(|name| Some((name.to_owned(), only.get(name)?.clone())));
+            all.push(Found {
+                attributes: names.collect(),
+                ..Found::default()
+            });
+        }
         for found in &mut all {
             self.complete(found, state);
         }

@@ -419,7 +419,10 @@ impl Rendering<'_> {
         let cli = self.cli;
         self.mode = self.mode_path()?;
         let mut values = self.merged.clone();
-        values.retain(|_, value| !is_unset(value));
+        values.retain(|name, value| {
+            let rule = cli.attributes.get(name);
+            !is_unset(value) && rule.and_then(|rule| rule.absent.as_ref()) != Some(value)
+        });
         if let Some(found) = self.found.filter(|_| cli.instance.keep_unmanaged) {
             values.extend(found.kept.clone());
         }

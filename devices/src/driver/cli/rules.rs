@@ -37,6 +37,8 @@ pub struct InstanceRule {
     /// What the device's line says beyond the wanted attributes survives when it is sent again.
     pub keep_unmanaged: bool,
     pub reserved: Option<Reserved>,
+    /// An instance whose block is not printed is there all the same, with nothing set.
+    pub always: bool,
     /// Values for a line that neither catalog nor device gives.
     pub assume: Attributes,
     pub prompts: bool,
@@ -414,6 +416,7 @@ fn instance(
     }
     Some(InstanceRule {
         assume,
+        always: table.bool("always").unwrap_or(false),
         span: table.span.clone(),
         from: from?,
         kind,

@@ -8,6 +8,7 @@
 //! {attr|number}    the number at the end of the attribute's value
 //! {0} {1}          elements of a tuple
 //! {attr:ip}        one word that is an IP address
+//! {attr:ipv4}      one word that is an IPv4 address or prefix; {attr:ipv6} likewise
 //! {*name}          one word that no attribute tells; kept when the line is sent again
 //! {attr=a|b}       nothing; the parts after it count only where the attribute is one of these
 //! {*}              whatever else stands there; kept too
@@ -75,11 +76,37 @@ struct Hole {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum HoleKind {
     Word,
-    Address,
+    Address(Address),
     Rest,
     Words,
     Flag(String),
     Number,
+}
+
+/// What kind of address a word must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Address {
+    Any,
+    Ipv4,
+    Ipv6,
+}
+
+impl Address {
+    fn is(self, text: &str) -> bool {
+        let address = match (self, text.split_once('/')) {
+            (Address::Any, _) | (_, None) => text,
+            (_, Some((address, length))) if length.parse::<u8>().is_ok() => address,
+            _ => return false,
+        };
+        match address.parse::<std::net::IpAddr>() {
+            Ok(address) => match self {
+                Address::Any => true,
+                Address::Ipv4 => address.is_ipv4(),
+                Address::Ipv6 => address.is_ipv6(),
+            },
+            Err(_) => false,
+        }
+    }
 }
 
 /// A line cut into words that remember their place.
@@ -153,8 +180,8 @@ impl Template {
     pub fn takes_blanks(&self, attribute: &str) -> bool {
         let mut takes = false;
         collect_holes(&self.parts, &mut |hole| {
-            takes |=
-                hole.name == attribute && !matches!(hole.kind, HoleKind::Word | HoleKind::Address);
+            takes |= hole.name == attribute
+                && !matches!(hole.kind, HoleKind::Word | HoleKind::Address(_));
         });
         takes
     }
@@ -300,7 +327,7 @@ impl Matcher<'_> {
                 (text.into(), self.line.words.len())
             }
             HoleKind::Word if hole.name.starts_with(KEPT) => (word.into(), at + 1),
-            HoleKind::Address if word.parse::<std::net::IpAddr>().is_err() => return None,
+            HoleKind::Address(kind) if !kind.is(word) => return None,
             HoleKind::Rest => {
                 let text = self.line.text[offset..].trim_end();
                 (read(text)?, self.line.words.len())
@@ -324,7 +351,7 @@ impl Matcher<'_> {
                 bindings.push((name, word.into()));
                 return Some(at + 1);
             }
-            HoleKind::Word | HoleKind::Address => (read(word)?, at + 1),
+            HoleKind::Word | HoleKind::Address(_) => (read(word)?, at + 1),
         };
         bindings.push((hole.name.clone(), value));
         Some(end)
@@ -412,9 +439,11 @@ impl Printer<'_, '_> {
                 words.filter(|words| !words.is_empty())?.join(" ")
             }
             HoleKind::Number => trailing_number(value.unwrap_sensitive().as_str()?)?.to_owned(),
-            HoleKind::Word | HoleKind::Address | HoleKind::Rest => {
-                self.vocabulary.write(&hole.name, value)?
+            HoleKind::Address(kind) => {
+                let text = self.vocabulary.write(&hole.name, value)?;
+                kind.is(&text).then_some(text)?
             }
+            HoleKind::Word | HoleKind::Rest => self.vocabulary.write(&hole.name, value)?,
         };
         if text.is_empty() {
             return None;
@@ -594,10 +623,12 @@ fn hole(text: &str) -> Result<Hole, String> {
         let kind = match kind {
             "rest" => HoleKind::Rest,
             "words" => HoleKind::Words,
-            "ip" => HoleKind::Address,
+            "ip" => HoleKind::Address(Address::Any),
+            "ipv4" => HoleKind::Address(Address::Ipv4),
+            "ipv6" => HoleKind::Address(Address::Ipv6),
             other => {
                 return Err(format!(
-                    "`:{other}` is not known; `:rest`, `:words` and `:ip` are"
+                    "`:{other}` is not known; `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6` are"
                 ));
             }
         };
@@ -679,6 +710,12 @@ mod tests {
                 Some("text=\"a  b\""),
             ),
             ("mtu {mtu}", "mtu 1500 x", None),
+            (
+                "(ip {prefix:ipv4}|ipv6 {prefix:ipv6}) {hop}",
+                "ipv6 2001:db8::/32 eth1",
+                Some("prefix=\"2001:db8::/32\" hop=\"eth1\""),
+            ),
+            ("ip {prefix:ipv4}", "ip 2001:db8::/32", None),
             (
                 "logging host {name} [{*}]",
                 "logging host a discriminator x",
@@ -821,7 +858,7 @@ mod tests {
             ("a <b>", "only `[…]` may stand inside `<…>`"),
             (
                 "{a:x}",
-                "`:x` is not known; `:rest`, `:words` and `:ip` are",
+                "`:x` is not known; `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6` are",
             ),
             ("", "a template cannot be empty"),
         ];
