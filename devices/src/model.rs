@@ -6,6 +6,9 @@
 
 pub mod canonical;
 pub mod load;
+pub mod notation;
+pub mod resource_api;
+mod ruby;
 
 use indexmap::IndexMap;
 use regex::Regex;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use regex::Regex;
 
+use super::notation::Notation;
 use super::{
     ArrayKind, AttributeModel, AutoKind, AutoRelation, Canon, Refresh, RelationSource, Role, Rule,
     RuleKind, RunsOn, StructField, Style, TitlePattern, TypeModel, ValueSpec,
@@ -286,18 +287,24 @@ fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
             word(&item, &canons).map(|one| vec![one])
         }
     });
+    let values = table.get("values");
+    let notation = values.as_ref().and_then(read_notation);
+    let said = notation.as_ref();
     let attribute = AttributeModel {
         name: name.to_owned(),
         doc: table.string("doc").unwrap_or_default(),
         role: role.unwrap_or(Role::Property),
-        values: table
-            .get("values")
-            .map(|item| read_values(&item))
-            .unwrap_or_default(),
-        array,
+        values: match (said, values) {
+            (Some(notation), _) => notation.values.clone(),
+            (None, Some(item)) if item.is_list() => read_values(&item),
+            _ => Vec::new(),
+        },
+        array: array.or(said.and_then(|notation| notation.array)),
         default: table.get("default").and_then(|item| value_of(&item)),
         required: table.bool("required").unwrap_or(false),
-        sensitive: table.bool("sensitive").unwrap_or(false),
+        sensitive: table
+            .bool("sensitive")
+            .unwrap_or_else(|| said.is_some_and(|notation| notation.sensitive)),
         canon: canon.unwrap_or_default(),
     };
     if let Some(default) = &attribute.default
@@ -310,6 +317,20 @@ fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
         );
     }
     attribute
+}
+
+/// Values as Puppet's notation of types, where they are not a list.
+fn read_notation(item: &Item<'_>) -> Option<Notation> {
+    if item.is_list() {
+        return None;
+    }
+    match Notation::parse(&item.string()?) {
+        Ok(notation) => Some(notation),
+        Err(error) => {
+            item.error("type-notation", format!("this is no type: {error}"));
+            None
+        }
+    }
 }
 
 fn read_values(item: &Item<'_>) -> Vec<ValueSpec> {

@@ -1,0 +1,580 @@
+//! Puppet's notation of types, `Optional[Variant[Integer[0,4095],Boolean[false]]]`.
+//!
+//! Modules describe the attributes of their types in it. What a model can say is less: a list of
+//! values with names, or of such values. [`Notation::parse`] translates what can be translated and
+//! says what it takes as "anything" instead; it refuses only what is no notation.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use indexmap::IndexMap;
+use regex::Regex;
+
+use super::{ArrayKind, StructField, ValueSpec};
+use crate::value::Value;
+
+/// What a notation says about an attribute.
+#[derive(Clone, Debug, Default)]
+pub struct Notation {
+    /// As in a model: first match wins, empty is anything.
+    pub values: Vec<ValueSpec>,
+    pub array: Option<ArrayKind>,
+    /// The attribute need not be given.
+    pub optional: bool,
+    pub sensitive: bool,
+    /// Parts that a model cannot say and that are taken as anything.
+    pub widened: Vec<String>,
+}
+
+/// A text that is no notation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (character {at})")]
+pub struct NotationError {
+    pub message: String,
+    /// From 1.
+    pub at: usize,
+}
+
+/// Deeper notations are mistakes or attacks.
+const DEEPEST: usize = 32;
+
+impl Notation {
+    /// # Errors
+    /// The text is not a type: unbalanced brackets, or nothing where a name should be.
+    pub fn parse(text: &str) -> Result<Self, NotationError> {
+        let mut parser = Parser {
+            rest: text.chars().peekable(),
+            at: 1,
+        };
+        let parsed = parser.kind(0)?;
+        parser.blank();
+        if let Some(more) = parser.rest.peek() {
+            let message = format!("`{more}` after the end of the type");
+            return Err(parser.error(message));
+        }
+        let mut notation = Self::default();
+        if notation.lower(&parsed).is_none() {
+            notation.values.clear();
+        }
+        unique(&mut notation.values);
+        Ok(notation)
+    }
+
+    /// Adds what a type allows; `None` if that is anything.
+    fn lower(&mut self, kind: &Kind) -> Option<()> {
+        match (kind.name.as_str(), kind.arguments.as_slice()) {
+            ("Optional" | "Undef", []) => self.optional = true,
+            ("Optional", [Argument::Kind(inner)]) => {
+                self.optional = true;
+                return self.lower(inner);
+            }
+            ("Optional", [Argument::Text(literal)]) => {
+                self.optional = true;
+                self.values
+                    .push(ValueSpec::Literal(literal.as_str().into()));
+            }
+            ("NotUndef", [Argument::Kind(inner)]) => return self.lower(inner),
+            ("Sensitive", []) => {
+                self.sensitive = true;
+                return None;
+            }
+            ("Sensitive", [Argument::Kind(inner)]) => {
+                self.sensitive = true;
+                return self.lower(inner);
+            }
+            ("Variant", inner) => {
+                let mut all = Some(());
+                for argument in inner {
+                    // All of them, so that `optional` and `array` are seen.
+                    all = match argument {
+                        Argument::Kind(kind) => self.lower(kind).and(all),
+                        _ => self.widen(kind).and(all),
+                    };
+                }
+                return all;
+            }
+            ("Array", arguments) => {
+                self.array = Some(ArrayKind::List);
+                match arguments.first() {
+                    Some(Argument::Kind(element)) => return self.lower(element),
+                    _ => return None,
+                }
+            }
+            _ => {
+                let specs = self.single(kind)?;
+                self.values.extend(specs);
+            }
+        }
+        Some(())
+    }
+
+    /// What a type that is no list allows; `None` if that is anything.
+    fn single(&mut self, kind: &Kind) -> Option<Vec<ValueSpec>> {
+        let literals = |values: &[bool]| {
+            let literal = |truth: &bool| ValueSpec::Literal(Value::Bool(*truth));
+            values.iter().map(literal).collect()
+        };
+        Some(match (kind.name.as_str(), kind.arguments.as_slice()) {
+            ("String", bounds) => vec![text(&format!("(?s:.{})", times(bounds)))?],
+            ("Boolean", []) => literals(&[true, false]),
+            ("Boolean", [Argument::Kind(truth)]) if truth.name == "true" => literals(&[true]),
+            ("Boolean", [Argument::Kind(truth)]) if truth.name == "false" => literals(&[false]),
+            ("Integer", bounds) => {
+                let bound = |at: usize, open| match bounds.get(at) {
+                    Some(Argument::Number(number)) => *number,
+                    _ => open,
+                };
+                vec![ValueSpec::Integer {
+                    name: "integer".to_owned(),
+                    low: bound(0, i64::MIN),
+                    high: bound(1, i64::MAX),
+                }]
+            }
+            ("Float" | "Numeric", _) => {
+                vec![text(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")?]
+            }
+            ("Enum", words) => {
+                let mut specs = Vec::new();
+                for word in words {
+                    let word = match word {
+                        Argument::Text(word) => word,
+                        Argument::Kind(bare) if bare.arguments.is_empty() => &bare.name,
+                        // The last may say that case does not matter.
+                        _ => return self.widen(kind).map(|()| specs),
+                    };
+                    specs.push(ValueSpec::Literal(word.as_str().into()));
+                }
+                specs
+            }
+            ("Pattern", patterns) => {
+                let mut specs = Vec::new();
+                for pattern in patterns {
+                    let spec = match pattern {
+                        Argument::Pattern(ruby) => from_ruby(ruby),
+                        _ => None,
+                    };
+                    match spec {
+                        Some(spec) => specs.push(spec),
+                        None => return self.widen(kind).map(|()| specs),
+                    }
+                }
+                specs
+            }
+            ("Tuple", items) => {
+                let mut fields = Vec::new();
+                for item in items {
+                    let Argument::Kind(item) = item else {
+                        return self.widen(kind).map(|()| Vec::new());
+                    };
+                    fields.push(self.nested(item)?);
+                }
+                vec![ValueSpec::Tuple {
+                    name: "tuple".to_owned(),
+                    items: fields,
+                }]
+            }
+            ("Struct", [Argument::Hash(entries)]) => {
+                let mut fields = IndexMap::new();
+                for (key, value) in entries {
+                    let (name, optional) = match key {
+                        Argument::Text(name) => (name, false),
+                        Argument::Kind(key) => match key.arguments.as_slice() {
+                            [] => (&key.name, false),
+                            [Argument::Text(name)] => (name, key.name == "Optional"),
+                            [Argument::Kind(name)] => (&name.name, key.name == "Optional"),
+                            _ => return self.widen(kind).map(|()| Vec::new()),
+                        },
+                        _ => return self.widen(kind).map(|()| Vec::new()),
+                    };
+                    let Argument::Kind(value) = value else {
+                        return self.widen(kind).map(|()| Vec::new());
+                    };
+                    let may_be_undef = value.name == "Optional";
+                    let field = StructField {
+                        values: self.nested(value)?,
+                        optional: optional || may_be_undef,
+                        default: None,
+                    };
+                    fields.insert(name.clone(), field);
+                }
+                vec![ValueSpec::Struct {
+                    name: "struct".to_owned(),
+                    fields,
+                }]
+            }
+            ("Any" | "Data" | "RichData" | "Scalar" | "ScalarData", []) => return None,
+            _ => return self.widen(kind).map(|()| Vec::new()),
+        })
+    }
+
+    /// The values of an element of a tuple or a field of a struct.
+    fn nested(&mut self, kind: &Kind) -> Option<Vec<ValueSpec>> {
+        let mut inner = Self::default();
+        let exact = inner.lower(kind);
+        self.widened.append(&mut inner.widened);
+        if inner.array.is_some() {
+            return self.widen(kind).map(|()| Vec::new());
+        }
+        unique(&mut inner.values);
+        Some(exact.map(|()| inner.values).unwrap_or_default())
+    }
+
+    /// Notes a type that a model cannot say.
+    fn widen(&mut self, kind: &Kind) -> Option<()> {
+        self.widened.push(kind.name.clone());
+        None
+    }
+}
+
+/// How often, as a pattern says it: `{2,}` for `String[2]`.
+fn times(bounds: &[Argument]) -> String {
+    let number = |at: usize| match bounds.get(at) {
+        Some(Argument::Number(number)) => u32::try_from(*number).ok(),
+        _ => None,
+    };
+    // Bounds beyond what a pattern may repeat do not matter for real values.
+    match (number(0).unwrap_or(0).min(1000), number(1)) {
+        (0, None) => "*".to_owned(),
+        (low, None) => format!("{{{low},}}"),
+        (low, Some(high)) if high <= 1000 => format!("{{{low},{high}}}"),
+        (low, Some(_)) => format!("{{{low},}}"),
+    }
+}
+
+fn text(pattern: &str) -> Option<ValueSpec> {
+    Some(ValueSpec::Pattern {
+        name: "text".to_owned(),
+        pattern: Regex::new(&format!(r"\A(?:{pattern})\z")).ok()?,
+    })
+}
+
+/// A Ruby pattern that matches somewhere in a text; `None` if it needs what ours do not have.
+fn from_ruby(ruby: &str) -> Option<ValueSpec> {
+    let mut pattern = String::new();
+    let mut rest = ruby.chars();
+    while let Some(character) = rest.next() {
+        if character != '\\' {
+            pattern.push(character);
+            continue;
+        }
+        match rest.next()? {
+            'h' => pattern.push_str("[0-9a-fA-F]"),
+            'Z' => pattern.push_str(r"\n?\z"),
+            '/' => pattern.push('/'),
+            other => pattern.extend(['\\', other]),
+        }
+    }
+    // In Ruby `^` and `$` are always about lines.
+    text(&format!("(?s:.*?)(?m:{pattern})(?s:.*)"))
+}
+
+/// Values are told apart by their names.
+fn unique(values: &mut Vec<ValueSpec>) {
+    let mut seen: Vec<String> = Vec::new();
+    values.retain_mut(|spec| {
+        let name = spec.name();
+        if !seen.contains(&name) {
+            seen.push(name);
+            return true;
+        }
+        let fresh = (2..)
+            .map(|number| format!("{name}{number}"))
+            .find(|fresh| !seen.contains(fresh))
+            .unwrap_or(name);
+        match spec {
+            // The same word twice is one word.
+            ValueSpec::Literal(_) => return false,
+            ValueSpec::Pattern { name, .. }
+            | ValueSpec::Integer { name, .. }
+            | ValueSpec::Struct { name, .. }
+            | ValueSpec::Tuple { name, .. } => name.clone_from(&fresh),
+        }
+        seen.push(fresh);
+        true
+    });
+}
+
+#[derive(Debug)]
+struct Kind {
+    name: String,
+    arguments: Vec<Argument>,
+}
+
+#[derive(Debug)]
+enum Argument {
+    Kind(Kind),
+    Number(i64),
+    Text(String),
+    Pattern(String),
+    Hash(Vec<(Argument, Argument)>),
+}
+
+struct Parser<'a> {
+    rest: Peekable<Chars<'a>>,
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn error(&self, message: impl Into<String>) -> NotationError {
+        NotationError {
+            message: message.into(),
+            at: self.at,
+        }
+    }
+
+    fn next(&mut self) -> Option<char> {
+        self.at += 1;
+        self.rest.next()
+    }
+
+    fn blank(&mut self) {
+        while self.rest.peek().is_some_and(|c| c.is_whitespace()) {
+            self.next();
+        }
+    }
+
+    fn eat(&mut self, wanted: char) -> bool {
+        self.blank();
+        let found = self.rest.peek() == Some(&wanted);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn need(&mut self, wanted: char) -> Result<(), NotationError> {
+        if self.eat(wanted) {
+            return Ok(());
+        }
+        let found = match self.rest.peek() {
+            Some(found) => format!("`{found}`"),
+            None => "the end".to_owned(),
+        };
+        Err(self.error(format!("`{wanted}` expected, found {found}")))
+    }
+
+    fn word(&mut self) -> String {
+        self.blank();
+        let mut word = String::new();
+        while let Some(&next) = self.rest.peek()
+            && (next.is_alphanumeric() || matches!(next, '_' | ':' | '-' | '+' | '.'))
+        {
+            word.push(next);
+            self.next();
+        }
+        word
+    }
+
+    fn kind(&mut self, depth: usize) -> Result<Kind, NotationError> {
+        let name = self.word();
+        if name.is_empty() {
+            return Err(self.error("a type expected"));
+        }
+        self.rest_of_kind(name, depth)
+    }
+
+    fn rest_of_kind(&mut self, name: String, depth: usize) -> Result<Kind, NotationError> {
+        if depth > DEEPEST {
+            return Err(self.error(format!("types are nested more than {DEEPEST} deep")));
+        }
+        let mut arguments = Vec::new();
+        if self.eat('[') {
+            while !self.eat(']') {
+                arguments.push(self.argument(depth + 1)?);
+                if !self.eat(',') {
+                    self.need(']')?;
+                    break;
+                }
+            }
+        }
+        Ok(Kind { name, arguments })
+    }
+
+    fn argument(&mut self, depth: usize) -> Result<Argument, NotationError> {
+        self.blank();
+        match self.rest.peek().copied() {
+            Some(quote @ ('\'' | '"')) => {
+                self.next();
+                self.until(quote).map(Argument::Text)
+            }
+            Some('/') => {
+                self.next();
+                self.until('/').map(Argument::Pattern)
+            }
+            Some('{') => {
+                self.next();
+                let mut entries = Vec::new();
+                while !self.eat('}') {
+                    let key = self.argument(depth)?;
+                    self.need('=')?;
+                    self.need('>')?;
+                    entries.push((key, self.argument(depth)?));
+                    if !self.eat(',') {
+                        self.need('}')?;
+                        break;
+                    }
+                }
+                Ok(Argument::Hash(entries))
+            }
+            _ => {
+                let word = self.word();
+                if word.is_empty() {
+                    return Err(self.error("a type, a number or a text expected"));
+                }
+                match word.replace('_', "").parse() {
+                    Ok(number) => Ok(Argument::Number(number)),
+                    Err(_) => self.rest_of_kind(word, depth).map(Argument::Kind),
+                }
+            }
+        }
+    }
+
+    /// The text up to a closing mark. A backslash before it keeps it; others stay as they are.
+    fn until(&mut self, end: char) -> Result<String, NotationError> {
+        let mut text = String::new();
+        loop {
+            match self.next() {
+                None => return Err(self.error(format!("`{end}` is missing"))),
+                Some('\\') if self.rest.peek() == Some(&end) => {
+                    text.push(end);
+                    self.next();
+                }
+                Some('\\') => {
+                    text.push('\\');
+                    text.extend(self.next());
+                }
+                Some(next) if next == end => return Ok(text),
+                Some(next) => text.push(next),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AttributeModel, Role};
+
+    fn attribute(notation: &str) -> (AttributeModel, Notation) {
+        let notation = Notation::parse(notation).unwrap();
+        let model = AttributeModel {
+            name: "x".to_owned(),
+            doc: String::new(),
+            role: Role::Property,
+            values: notation.values.clone(),
+            array: notation.array,
+            default: None,
+            required: false,
+            sensitive: false,
+            canon: Vec::new(),
+        };
+        (model, notation)
+    }
+
+    #[test]
+    fn notations_take_what_they_say_and_nothing_else() {
+        let list = |items: &[i64]| Value::List(items.iter().map(|n| Value::Integer(*n)).collect());
+        let cases: Vec<(&str, Vec<Value>, Vec<Value>)> = vec![
+            (
+                "String",
+                vec!["".into(), "a\nb".into()],
+                vec![list(&[1, 2])],
+            ),
+            (
+                "String[2,3]",
+                vec!["ab".into()],
+                vec!["a".into(), "abcd".into()],
+            ),
+            (
+                "Integer[0, 7]",
+                vec![0.into(), 7.into()],
+                vec![8.into(), "x".into()],
+            ),
+            ("Integer[default, 7]", vec![(-9).into()], vec![8.into()]),
+            (
+                "Optional[Variant[Integer[0,4095],Boolean[false]]]",
+                vec![4095.into(), false.into()],
+                vec![4096.into(), true.into()],
+            ),
+            (
+                "Enum[present, absent]",
+                vec!["absent".into()],
+                vec!["gone".into()],
+            ),
+            ("Enum['10m',\"a b\"]", vec!["a b".into()], vec!["a".into()]),
+            (
+                r"Pattern[/^\h+$/, /x\/y/]",
+                vec!["1f".into(), "ax/yb".into()],
+                vec!["g".into()],
+            ),
+            (
+                "Array[Integer]",
+                vec![list(&[1, 2]), 3.into()],
+                vec!["x".into()],
+            ),
+            (
+                "Variant[Array[Variant[Integer,String]], Integer, String]",
+                vec![list(&[1]), "2-4".into()],
+                vec![],
+            ),
+            (
+                "Variant[Enum[all,none],Tuple[Enum[add,remove],Integer]]",
+                vec!["all".into(), Value::List(vec!["add".into(), 3.into()])],
+                vec![Value::List(vec!["put".into(), 3.into()])],
+            ),
+            (
+                "Struct[{name => String[1], Optional[port] => Integer, 'ratio' => Optional[Integer]}]",
+                vec![Value::Hash(vec![("name".into(), "a".into())])],
+                vec![Value::Hash(vec![("port".into(), 1.into())])],
+            ),
+            ("Numeric", vec!["0.5".into(), "-3".into()], vec!["x".into()]),
+            ("Any", vec!["x".into(), list(&[1])], vec![]),
+        ];
+        for (notation, good, bad) in cases {
+            let (model, _) = attribute(notation);
+            for value in good {
+                assert!(
+                    model.canonicalize(&value).is_ok(),
+                    "{notation} takes {value:?}"
+                );
+            }
+            for value in bad {
+                assert!(
+                    model.canonicalize(&value).is_err(),
+                    "{notation} refuses {value:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_model_cannot_say_is_anything_and_told() {
+        for (text, told) in [
+            ("Hash[String, Integer]", "Hash"),
+            ("Optional[Stdlib::IP::Address]", "Stdlib::IP::Address"),
+            ("Pattern[/(?=x)/]", "Pattern"),
+        ] {
+            let (model, notation) = attribute(text);
+            assert_eq!(notation.widened, [told]);
+            assert!(model.values.is_empty(), "{text}");
+        }
+        let (_, secret) = attribute("Optional[Sensitive[String]]");
+        assert!(secret.sensitive && secret.optional && secret.widened.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_notation_is_refused_with_its_place() {
+        let deep = "Optional[".repeat(100_000);
+        for (text, at) in [
+            ("", 1),
+            ("Enum[a", 7),
+            ("Enum[a]]", 8),
+            ("Enum['a]", 10),
+            ("Struct[{a Integer}]", 11),
+            (deep.as_str(), 306),
+        ] {
+            let error = Notation::parse(text).unwrap_err();
+            assert_eq!(error.at, at, "{:.20}: {error}", text);
+        }
+    }
+}

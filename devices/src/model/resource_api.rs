@@ -1,0 +1,536 @@
+//! Type files of Puppet modules (`Puppet::ResourceApi.register_type`) as models.
+//!
+//! Such a file is Ruby, but what it registers is written as one literal hash. [`import`] reads
+//! that hash, writes the model file that says the same, and lists what it could not take over.
+//! Nothing is executed.
+
+use std::fmt::Write as _;
+
+use super::notation::Notation;
+use super::ruby::{self, Ruby};
+
+/// A model made from a type file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// Name of the type.
+    pub name: String,
+    /// The text of `models/<name>.toml`.
+    pub model: String,
+    /// What was not taken over, with the line in the type file.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Something of a type file that a model cannot say, or that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// From 1.
+    pub line: usize,
+    pub what: String,
+}
+
+/// A file that no model can be made of.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct ImportError {
+    pub line: usize,
+    pub message: String,
+}
+
+const REGISTER: &str = "Puppet::ResourceApi.register_type";
+
+/// Makes a model of a type file. `origin` is told in the model's first line.
+///
+/// # Errors
+/// The file registers no type of the Resource API, or its hash cannot be read at all.
+pub fn import(text: &str, origin: &str) -> Result<Import, ImportError> {
+    let Some(at) = text.find(REGISTER) else {
+        let message = if text.contains("Puppet::Type.newtype") {
+            "an old type (Puppet::Type.newtype): its attributes are code, write the model by hand"
+        } else {
+            "no Puppet::ResourceApi.register_type here"
+        };
+        return Err(ImportError {
+            line: 1,
+            message: message.to_owned(),
+        });
+    };
+    let hash = ruby::arguments(text, at + REGISTER.len()).map_err(|error| ImportError {
+        line: error.line,
+        message: error.message,
+    })?;
+    let name = match hash.get("name").map(|entry| &entry.value) {
+        Some(Ruby::Text(name) | Ruby::Symbol(name)) if is_name(name) => name.clone(),
+        _ => {
+            return Err(ImportError {
+                line: hash.line,
+                message: "the type has no `name` that can be read".to_owned(),
+            });
+        }
+    };
+    let mut writer = Writer::default();
+    writer.type_file(&name, origin, &hash);
+    Ok(Import {
+        name,
+        model: writer.text,
+        left_out: writer.left_out,
+    })
+}
+
+/// What names of types and attributes look like.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+#[derive(Default)]
+struct Writer {
+    text: String,
+    left_out: Vec<LeftOut>,
+}
+
+impl Writer {
+    fn leave(&mut self, line: usize, what: impl Into<String>) {
+        let what = what.into();
+        self.left_out.push(LeftOut { line, what });
+    }
+
+    fn type_file(&mut self, name: &str, origin: &str, hash: &ruby::Hash) {
+        let doc = hash.text("docs").or(hash.text("desc")).unwrap_or_default();
+        let features = hash.words("features");
+        let remote = features.iter().any(|feature| feature == "remote_resource");
+        let _ = writeln!(self.text, "# Made from {}.", origin.replace('\n', " "));
+        let _ = writeln!(self.text, "schema = 1");
+        let _ = writeln!(self.text, "type = {}", quoted(name));
+        let _ = writeln!(self.text, "doc = {}", quoted(first_sentence(doc, name)));
+        let runs_on = if remote { "device" } else { "host" };
+        let _ = writeln!(self.text, "runs_on = {}", quoted(runs_on));
+
+        let empty = ruby::Hash::default();
+        let attributes = match hash.get("attributes") {
+            Some(ruby::Entry {
+                value: Ruby::Hash(attributes),
+                ..
+            }) => attributes,
+            Some(entry) => {
+                self.leave(entry.line, "attributes: not written as a hash");
+                &empty
+            }
+            None => {
+                self.leave(hash.line, "attributes: there are none");
+                &empty
+            }
+        };
+        if let Some(entry) = attributes.get("ensure") {
+            self.ensure(entry);
+        }
+        let namevars: Vec<&str> = attributes
+            .entries
+            .iter()
+            .filter(|entry| behaviour(entry) == Some("namevar"))
+            .map(|entry| entry.key.as_str())
+            .collect();
+        self.titles(hash, &namevars);
+        for kind in ["autorequire", "autobefore", "autosubscribe", "autonotify"] {
+            self.relations(kind, hash, attributes);
+        }
+        for entry in &attributes.entries {
+            if entry.key != "ensure" {
+                self.attribute(entry);
+            }
+        }
+        if namevars.is_empty() {
+            self.leave(hash.line, "no attribute has `behaviour: :namevar`");
+        }
+        for entry in &hash.entries {
+            let known = [
+                "name",
+                "docs",
+                "desc",
+                "features",
+                "attributes",
+                "title_patterns",
+                "autorequire",
+                "autobefore",
+                "autosubscribe",
+                "autonotify",
+            ];
+            if !known.contains(&entry.key.as_str()) {
+                self.leave(entry.line, format!("{}: not known here", entry.key));
+            }
+        }
+    }
+
+    fn ensure(&mut self, entry: &ruby::Entry) {
+        let _ = writeln!(self.text, "ensurable = true");
+        let Ruby::Hash(hash) = &entry.value else {
+            return;
+        };
+        if let Some(default @ ("present" | "absent")) = hash.text("default") {
+            let _ = writeln!(self.text, "ensure_default = {}", quoted(default));
+        }
+        let kind = hash.text("type").unwrap_or_default();
+        let plain: String = kind.chars().filter(|c| !c.is_whitespace()).collect();
+        let plain = plain.replace(['\'', '"'], "");
+        if !plain.contains("present,absent") && !plain.contains("absent,present") {
+            self.leave(
+                entry.line,
+                format!("ensure: `{kind}` is taken as present or absent"),
+            );
+        }
+    }
+
+    fn titles(&mut self, hash: &ruby::Hash, namevars: &[&str]) {
+        let Some(entry) = hash.get("title_patterns") else {
+            if namevars.len() > 1 {
+                self.leave(
+                    hash.line,
+                    "title_patterns: several namevars and no patterns",
+                );
+            }
+            return;
+        };
+        let mut titles = Vec::new();
+        let items = match &entry.value {
+            Ruby::List(items) => items.as_slice(),
+            _ => &[],
+        };
+        for item in items {
+            let pattern = match item {
+                Ruby::Hash(hash) => hash.get("pattern").map(|entry| &entry.value),
+                _ => None,
+            };
+            let title = match pattern {
+                Some(Ruby::Regex(pattern)) => title(pattern, namevars),
+                _ => None,
+            };
+            match title {
+                Some(title) => titles.push(quoted(&title)),
+                None => self.leave(
+                    entry.line,
+                    "title_patterns: a pattern that is not only names and text",
+                ),
+            }
+        }
+        if !titles.is_empty() {
+            let _ = writeln!(self.text, "title = [{}]", titles.join(", "));
+        }
+    }
+
+    fn relations(&mut self, kind: &str, hash: &ruby::Hash, attributes: &ruby::Hash) {
+        let Some(entry) = hash.get(kind) else { return };
+        let Ruby::Hash(relations) = &entry.value else {
+            self.leave(entry.line, format!("{kind}: not written as a hash"));
+            return;
+        };
+        let mut written = Vec::new();
+        for relation in &relations.entries {
+            let names = match &relation.value {
+                Ruby::List(names) => names.iter().collect(),
+                one => vec![one],
+            };
+            for name in names {
+                match name {
+                    Ruby::Text(text) => match text.strip_prefix('$') {
+                        Some(attribute) if attributes.get(attribute).is_some() => {
+                            written.push(format!(
+                                "{{ type = {}, from = {} }}",
+                                quoted(&relation.key.to_lowercase()),
+                                quoted(attribute)
+                            ));
+                        }
+                        Some(attribute) => self.leave(
+                            relation.line,
+                            format!("{kind}: there is no attribute `{attribute}`"),
+                        ),
+                        None => written.push(format!(
+                            "{{ type = {}, names = [{}] }}",
+                            quoted(&relation.key.to_lowercase()),
+                            quoted(text)
+                        )),
+                    },
+                    _ => self.leave(
+                        relation.line,
+                        format!("{kind} {}: not a text", relation.key),
+                    ),
+                }
+            }
+        }
+        if !written.is_empty() {
+            let _ = writeln!(self.text, "{kind} = [{}]", written.join(", "));
+        }
+    }
+
+    fn attribute(&mut self, entry: &ruby::Entry) {
+        let name = &entry.key;
+        if !is_name(name) {
+            self.leave(entry.line, format!("attribute `{name}`: not a name"));
+            return;
+        }
+        let Ruby::Hash(hash) = &entry.value else {
+            self.leave(entry.line, format!("{name}: not written as a hash"));
+            return;
+        };
+        let _ = writeln!(self.text, "\n[attr.{name}]");
+        if let Some(doc) = hash.text("desc").or(hash.text("docs")) {
+            let doc = first_sentence(doc, "");
+            if !doc.is_empty() {
+                let _ = writeln!(self.text, "doc = {}", quoted(doc));
+            }
+        }
+        let behaviour = behaviour(entry);
+        match behaviour {
+            None => {}
+            Some(role @ ("namevar" | "parameter" | "read_only" | "init_only")) => {
+                let _ = writeln!(self.text, "role = {}", quoted(role));
+            }
+            Some(other) => self.leave(entry.line, format!("{name}: behaviour `{other}`")),
+        }
+        let default = hash.get("default");
+        let mut optional = default.is_some() || matches!(behaviour, Some("namevar" | "read_only"));
+        match hash.text("type") {
+            None => self.leave(
+                entry.line,
+                format!("{name}: its type cannot be read; anything is valid"),
+            ),
+            Some(kind) => match Notation::parse(kind) {
+                Ok(notation) => {
+                    optional |= notation.optional;
+                    for part in &notation.widened {
+                        self.leave(entry.line, format!("{name}: `{part}` is taken as anything"));
+                    }
+                    let _ = writeln!(self.text, "values = {}", quoted(kind.trim()));
+                }
+                Err(error) => {
+                    self.leave(entry.line, format!("{name}: `{kind}` is no type: {error}"))
+                }
+            },
+        }
+        if let Some(default) = default {
+            match toml_value(&default.value) {
+                Some(value) => {
+                    let _ = writeln!(self.text, "default = {value}");
+                }
+                None => self.leave(default.line, format!("{name}: its default cannot be read")),
+            }
+        }
+        if !optional {
+            let _ = writeln!(self.text, "required = true");
+        }
+        if let Some(Ruby::Bool(true)) = hash.get("sensitive").map(|entry| &entry.value) {
+            let _ = writeln!(self.text, "sensitive = true");
+        }
+    }
+}
+
+fn behaviour(entry: &ruby::Entry) -> Option<&str> {
+    let Ruby::Hash(hash) = &entry.value else {
+        return None;
+    };
+    hash.text("behaviour").or(hash.text("behavior"))
+}
+
+/// The title form of a pattern: `^(?<a>.+)/(?<b>.+)$` is `{a}/{b}`. What groups hold is not kept.
+fn title(pattern: &str, namevars: &[&str]) -> Option<String> {
+    let pattern = pattern
+        .strip_prefix('^')
+        .or(pattern.strip_prefix("\\A"))
+        .unwrap_or(pattern);
+    let pattern = pattern
+        .strip_suffix('$')
+        .or(pattern.strip_suffix("\\z"))
+        .or(pattern.strip_suffix("\\Z"))
+        .unwrap_or(pattern);
+    let mut title = String::new();
+    let mut rest = pattern;
+    while let Some(character) = rest.chars().next() {
+        if let Some(group) = rest.strip_prefix("(?<") {
+            let (name, body) = group.split_once('>')?;
+            let end = end_of_group(body)?;
+            if !namevars.contains(&name) {
+                return None;
+            }
+            title.push_str(&format!("{{{name}}}"));
+            rest = &body[end..];
+            continue;
+        }
+        let size = character.len_utf8();
+        match character {
+            '\\' => {
+                let literal = rest[1..].chars().next().filter(|c| !c.is_alphanumeric())?;
+                title.push(literal);
+                rest = &rest[1 + literal.len_utf8()..];
+            }
+            '(' | ')' | '[' | ']' | '{' | '}' | '.' | '*' | '+' | '?' | '|' | '^' | '$' => {
+                return None;
+            }
+            literal => {
+                title.push(literal);
+                rest = &rest[size..];
+            }
+        }
+    }
+    Some(title).filter(|title| title.contains('{'))
+}
+
+/// The offset after the parenthesis that ends a group whose inside starts here.
+fn end_of_group(body: &str) -> Option<usize> {
+    let (mut depth, mut class, mut escaped) = (1, false, false);
+    for (at, character) in body.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class = true,
+            ']' => class = false,
+            '(' if !class => depth += 1,
+            ')' if !class => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn toml_value(value: &Ruby) -> Option<String> {
+    Some(match value {
+        Ruby::Text(text) | Ruby::Symbol(text) => quoted(text),
+        Ruby::Bool(truth) => truth.to_string(),
+        Ruby::Number(text) => text.replace('_', "").parse::<i64>().ok()?.to_string(),
+        Ruby::List(items) => {
+            let items: Option<Vec<String>> = items.iter().map(toml_value).collect();
+            format!("[{}]", items?.join(", "))
+        }
+        _ => return None,
+    })
+}
+
+fn first_sentence<'a>(doc: &'a str, otherwise: &'a str) -> &'a str {
+    let paragraph = doc
+        .split("\n\n")
+        .map(str::trim)
+        .find(|paragraph| !paragraph.is_empty() && !paragraph.starts_with('@'));
+    paragraph.unwrap_or(otherwise)
+}
+
+/// A text as TOML writes it in one line.
+fn quoted(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = if text.contains('\n') {
+        words.join(" ")
+    } else {
+        text.to_owned()
+    };
+    toml::Value::String(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::model::{Role, load};
+
+    const TYPE: &str = r#"
+# frozen_string_literal: true
+require 'puppet/resource_api'
+
+Puppet::ResourceApi.register_type(
+  name: 'site_route',
+  docs: <<-EOS,
+@summary a route
+This type keeps a route.
+
+    site_route { 'x': }
+EOS
+  features: ['remote_resource', :canonicalize],
+  title_patterns: [
+    { pattern: %r{^(?<prefix>.*[^ ]) via (?<next_hop>\S+)$}, desc: 'both' },
+    { pattern: %r{^(?<prefix>.+|x)?$}, desc: 'odd' },
+  ],
+  autorequire: { site_vrf: '$vrf', 'Package' => ['frr'] },
+  attributes: {
+    ensure:   { type: 'Enum[present, absent]', desc: 'There or not.', default: 'present' },
+    prefix:   { type: 'String[1]', desc: "The \"prefix\"", behaviour: :namevar },
+    next_hop: { type: 'String', behavior: :namevar },
+    :vrf      => { :type => 'Optional[String]' },
+    metric:   {
+      type: 'Integer[0, 255]', # no default
+      desc: 'How far ' \
+            'it is',
+    },
+    tags:     { type: 'Optional[Array[String]]', default: %w[a b] },
+    secret:   { type: 'Optional[Sensitive[String]]' },
+    seen:     { type: 'Optional[Hash[String, Integer]]', behaviour: :read_only },
+    odd:      { type: Site::TYPES.join(','), desc: 'computed' },
+  },
+  validate: ->(x) { raise 'no' unless x },
+)
+"#;
+
+    #[test]
+    fn a_type_file_becomes_a_model_and_what_was_left_out_is_told() {
+        let import = import(TYPE, "site_route.rb").unwrap();
+        let told: Vec<String> = import
+            .left_out
+            .iter()
+            .map(|left| format!("{}: {}", left.line, left.what))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "14: title_patterns: a pattern that is not only names and text",
+                "31: seen: `Hash` is taken as anything",
+                "32: odd: its type cannot be read; anything is valid",
+                "34: validate: not known here",
+            ]
+        );
+        let model = load::load(&Source::new("m.toml", import.model.as_str()));
+        let model = model.unwrap_or_else(|errors| panic!("{errors:#?}\n{}", import.model));
+        assert_eq!(model.name, "site_route");
+        assert_eq!(model.doc, "This type keeps a route.");
+        let names: Vec<&str> = model.attributes.keys().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            [
+                "ensure", "prefix", "next_hop", "vrf", "metric", "tags", "secret", "seen", "odd"
+            ]
+        );
+        assert_eq!(model.titles[0].text, "{prefix} via {next_hop}");
+        assert_eq!(model.relations.len(), 2);
+        assert_eq!(model.attributes["prefix"].doc, "The \"prefix\"");
+        assert_eq!(model.attributes["metric"].doc, "How far it is");
+        assert!(model.attributes["metric"].required);
+        assert!(!model.attributes["vrf"].required);
+        assert!(model.attributes["secret"].sensitive);
+        assert_eq!(model.attributes["seen"].role, Role::ReadOnly);
+        assert_eq!(
+            model.attributes["tags"].default,
+            Some(vec!["a", "b"].into())
+        );
+    }
+
+    #[test]
+    fn what_is_no_type_of_the_resource_api_is_refused_in_words() {
+        let cases = [
+            ("Puppet::Type.newtype(:x) do\nend", "line 1: an old type"),
+            ("class X; end", "line 1: no Puppet::ResourceApi"),
+            ("\nPuppet::ResourceApi.register_type(TYPE)", "line 2: "),
+            (
+                "Puppet::ResourceApi.register_type(name: NAME)",
+                "line 1: the type has no `name`",
+            ),
+            (
+                "Puppet::ResourceApi.register_type(\n name: 'x',\n docs: 'open",
+                "line 3: ",
+            ),
+        ];
+        for (text, expected) in cases {
+            let error = import(text, "x.rb").unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{text}: {error}");
+        }
+    }
+}
