@@ -7,7 +7,9 @@
 mod count;
 mod excerpt;
 pub mod json;
+pub mod junit;
 mod order;
+pub mod sarif;
 pub mod terminal;
 
 pub use count::Counts;

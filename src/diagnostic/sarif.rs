@@ -1,0 +1,176 @@
+//! Findings as SARIF 2.1.0, the format that code hosts and editors show beside the code.
+//!
+//! The place in the manifest comes first, because that is what people edit; the place in the
+//! catalog is a second location. Columns are counted in characters and said to be.
+
+use serde_json::{Value, json};
+
+use super::{Diagnostic, Severity};
+
+/// What SARIF tells of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleText {
+    pub code: &'static str,
+    pub severity: Severity,
+    pub summary: &'static str,
+    pub explanation: &'static str,
+}
+
+/// A log with one run. Rules are those that findings may have.
+pub fn render(list: &[Diagnostic], rules: &[RuleText]) -> String {
+    let known: Vec<Value> = rules
+        .iter()
+        .map(|rule| {
+            json!({
+                "id": rule.code,
+                "shortDescription": { "text": rule.summary },
+                "fullDescription": { "text": rule.explanation },
+                "defaultConfiguration": { "level": level(rule.severity) },
+            })
+        })
+        .collect();
+    let results: Vec<Value> = list.iter().map(|found| result(found, rules)).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {
+                "driver": {
+                    "name": "switchtender",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "rules": known,
+                }
+            },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn result(found: &Diagnostic, rules: &[RuleText]) -> Value {
+    let mut locations = Vec::new();
+    if let Some(place) = &found.place {
+        locations.push(json!({
+            "physicalLocation": {
+                "artifactLocation": { "uri": uri(&place.file) },
+                "region": { "startLine": place.line.max(1) },
+            }
+        }));
+    }
+    let mut related = Vec::new();
+    for label in &found.labels {
+        let (line, column) = label.source.position(label.span.start);
+        let (end_line, end_column) = label.source.position(label.span.end);
+        let mut location = json!({
+            "physicalLocation": {
+                "artifactLocation": { "uri": uri(&label.source.name) },
+                "region": {
+                    "startLine": line,
+                    "startColumn": column,
+                    "endLine": end_line,
+                    "endColumn": end_column,
+                },
+            }
+        });
+        if !label.text.is_empty() {
+            location["message"] = json!({ "text": label.text });
+        }
+        if label.primary {
+            locations.push(location);
+        } else {
+            location["id"] = json!(related.len());
+            related.push(location);
+        }
+    }
+    let text = match &found.help {
+        Some(help) => format!("{}\n{help}", found.message),
+        None => found.message.clone(),
+    };
+    let mut result = json!({
+        "ruleId": found.code,
+        "level": level(found.severity),
+        "message": { "text": text },
+        "locations": locations,
+    });
+    if let Some(index) = rules.iter().position(|rule| rule.code == found.code) {
+        result["ruleIndex"] = json!(index);
+    }
+    if !related.is_empty() {
+        result["relatedLocations"] = json!(related);
+    }
+    result
+}
+
+fn level(severity: Severity) -> &'static str {
+    super::severity_word(severity)
+}
+
+/// A path as a URI reference (RFC 3986): what has a meaning there is percent-encoded.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    if path.starts_with('/') {
+        uri.push_str("file://");
+    }
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => uri.push(char::from(byte)),
+            b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Place, Source};
+    use super::*;
+
+    const RULE: RuleText = RuleText {
+        code: "host-resource",
+        severity: Severity::Warning,
+        summary: "short",
+        explanation: "long",
+    };
+
+    #[test]
+    fn a_result_leads_to_the_manifest_and_to_the_catalog() {
+        let source = Source::new("a b.json", "{\n  \"x\": 1\n}");
+        let found = Diagnostic::error("host-resource", "wrong")
+            .in_manifest(Some(Place {
+                file: "/etc/site.pp".into(),
+                line: 7,
+            }))
+            .at(&source, 4..7, "")
+            .at(&source, 0..1, "context")
+            .help("do this");
+        let log: Value = serde_json::from_str(&render(&[found], &[RULE])).unwrap();
+        assert_eq!(log["version"], "2.1.0");
+        let expected = json!({
+            "ruleId": "host-resource",
+            "ruleIndex": 0,
+            "level": "error",
+            "message": { "text": "wrong\ndo this" },
+            "locations": [
+                { "physicalLocation": {
+                    "artifactLocation": { "uri": "file:///etc/site.pp" },
+                    "region": { "startLine": 7 },
+                } },
+                { "physicalLocation": {
+                    "artifactLocation": { "uri": "a%20b.json" },
+                    "region": { "startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 6 },
+                } },
+            ],
+            "relatedLocations": [{
+                "id": 0,
+                "message": { "text": "context" },
+                "physicalLocation": {
+                    "artifactLocation": { "uri": "a%20b.json" },
+                    "region": { "startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2 },
+                },
+            }],
+        });
+        assert_eq!(log["runs"][0]["results"][0], expected);
+    }
+}
