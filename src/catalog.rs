@@ -23,6 +23,6 @@ pub use convert::{Typing, convert};
 pub use level::Level;
 pub(crate) use load::position as manifest_position;
 pub use load::{Catalog, Declared, Kind, LoadError, Loading, Version, load, source};
-pub use position::{Segment, locate};
+pub use position::{Segment, locate, locate_all};
 pub use resource_ref::{ParseReferenceError, ResourceRef};
 pub use resources::Resources;

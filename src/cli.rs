@@ -4,11 +4,14 @@
 //! arrange the other rooms; errors become exit codes and hints in [`exit`] alone.
 
 pub mod completions;
+pub mod definitions;
 pub mod exit;
+pub mod explain;
 pub mod inventory;
 pub mod man;
 pub mod mock;
 pub mod run;
+pub mod validate;
 pub mod view;
 
 use std::ffi::OsString;
@@ -79,18 +82,22 @@ impl Global {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Completions(completions::Args),
+    Explain(explain::Args),
     Inventory(inventory::Args),
     Man(man::Args),
     Mock(mock::Args),
+    Validate(validate::Args),
 }
 
 impl Command {
     fn run(self, global: &Global) -> Result<Exit, CommandError> {
         match self {
             Command::Completions(args) => completions::run(&args),
+            Command::Explain(args) => explain::run(&args, global),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Man(args) => man::run(&args),
             Command::Mock(args) => mock::run(&args),
+            Command::Validate(args) => validate::run(&args, global),
         }
     }
 }

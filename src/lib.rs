@@ -15,3 +15,4 @@ pub mod route;
 pub mod store;
 pub mod telemetry;
 pub mod transaction;
+pub mod validate;

@@ -4,14 +4,12 @@
 //! from it, skipping or refusing, is decided by [`Mixed`] and told by `validate` and by the run.
 //! Source: `docs/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
 
-mod host_type;
-
 use std::collections::HashMap;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use switchtender_devices::model::{RunsOn, TypeModel};
 
+use crate::catalog::types::is_host_type;
 use crate::catalog::{Catalog, Kind};
 
 /// What is to be done about a catalog that mixes resources of hosts and devices.
@@ -24,19 +22,6 @@ pub enum Mixed {
     Refuse,
     /// The misplaced resources are skipped without a word, as Puppet does.
     Silent,
-}
-
-impl FromStr for Mixed {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "warn" => Ok(Mixed::Warn),
-            "refuse" => Ok(Mixed::Refuse),
-            "silent" => Ok(Mixed::Silent),
-            _ => Err(format!("`{text}` is none of warn, refuse, silent")),
-        }
-    }
 }
 
 /// Where a resource is applied.
@@ -123,8 +108,9 @@ fn destination(name: &str, model: impl Fn(&str) -> Option<Arc<TypeModel>>) -> Op
         });
     }
     match name {
-        "notify" | "schedule" => Some(Destination::Both(None)),
-        _ if host_type::is_host_type(name) => Some(Destination::Host),
+        // `resources` purges on either side, although nothing is done for itself.
+        "notify" | "schedule" | "resources" => Some(Destination::Both(None)),
+        _ if is_host_type(name) => Some(Destination::Host),
         _ => None,
     }
 }
@@ -190,6 +176,7 @@ mod tests {
             ("File", "host"),
             ("Notify", "both, built in"),
             ("Schedule", "both, built in"),
+            ("Resources", "both, built in"),
             ("Stage", "container"),
             ("Ios_anything", "unknown"),
         ];

@@ -37,7 +37,7 @@ use crate::value::Attributes;
 
 pub use facts::Facts;
 pub use implementation::{
-    AttributeExplanation, Explanation, Implementation, NothingRemembered, Problem,
+    AttributeExplanation, Explanation, Implementation, NothingRemembered, Problem, ProblemKind,
     RememberedSecrets, RenderError,
 };
 pub use platform::{Platform, Transport};

@@ -45,7 +45,7 @@ pub fn locate(text: &str, path: &[Segment]) -> Option<Range<usize>> {
 }
 
 /// [`locate`] for several paths with one parse.
-pub(super) fn locate_all<'a>(
+pub fn locate_all<'a>(
     text: &str,
     paths: impl IntoIterator<Item = &'a [Segment]>,
 ) -> Vec<Option<Range<usize>>> {

@@ -81,6 +81,11 @@ pub fn built_in() -> HashMap<&'static str, ResourceType> {
     types
 }
 
+/// Whether a type (lower-case name) manages the machine an agent runs on.
+pub fn is_host_type(name: &str) -> bool {
+    host::NAMES.contains(&name)
+}
+
 /// How the wanted values of a type are kept and compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {

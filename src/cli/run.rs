@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use super::exit::CommandError;
 use crate::inventory;
+use crate::route;
 
 /// Which devices and catalogs.
 #[derive(Debug, clap::Args)]
@@ -70,6 +71,16 @@ pub enum Mixed {
     Refuse,
     /// Skip them without a word, as Puppet does
     Silent,
+}
+
+impl From<Mixed> for route::Mixed {
+    fn from(mixed: Mixed) -> Self {
+        match mixed {
+            Mixed::Warn => route::Mixed::Warn,
+            Mixed::Refuse => route::Mixed::Refuse,
+            Mixed::Silent => route::Mixed::Silent,
+        }
+    }
 }
 
 /// Which resources.

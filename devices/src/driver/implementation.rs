@@ -99,11 +99,23 @@ pub trait Implementation: fmt::Debug + Send + Sync {
 pub struct Problem {
     /// The attribute, or the namevar when the resource as a whole is meant.
     pub attribute: String,
+    pub kind: ProblemKind,
     /// Errors keep the resource from being applied; warnings and notes do not.
     pub severity: Severity,
     /// In lower case, without the attribute's name; never a secret.
     pub message: String,
     pub help: Option<String>,
+}
+
+/// What kind of problem it is, for whoever sorts or explains them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// The instance belongs to the device.
+    Reserved,
+    /// The platform does not have the attribute, or not this value of it.
+    Unsupported,
+    /// The platform has no way to be told the value.
+    Unwritable,
 }
 
 /// A change that cannot be expressed.

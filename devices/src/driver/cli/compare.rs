@@ -6,7 +6,7 @@ use super::{CliType, is_unset};
 use crate::change::{Change, ChangeKind, Instance, Wanted};
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, decode_type7, text_of};
-use crate::driver::implementation::{Problem, RememberedSecrets};
+use crate::driver::implementation::{Problem, ProblemKind, RememberedSecrets};
 use crate::model::Role;
 use crate::operation::Action;
 use crate::read::State;
@@ -128,12 +128,13 @@ impl CliType {
 
     pub(super) fn problems(&self, wanted: &Wanted) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut error = |attribute: &str, message: String, help: Option<String>| {
+        let mut error = |attribute: &str, kind: ProblemKind, message: String| {
             problems.push(Problem {
                 attribute: attribute.to_owned(),
+                kind,
                 severity: Severity::Error,
                 message,
-                help,
+                help: None,
             });
         };
         if let Some(reserved) = &self.instance.reserved
@@ -146,11 +147,11 @@ impl CliType {
         {
             error(
                 &reserved.attribute,
+                ProblemKind::Reserved,
                 format!(
                     "{number} is reserved on {} ({})",
                     self.platform, reserved.text
                 ),
-                None,
             );
         }
         for (name, value) in &wanted.attributes {
@@ -161,17 +162,17 @@ impl CliType {
                     None => {}
                     Some("") => error(
                         name,
+                        ProblemKind::Unsupported,
                         format!("{} has no value {value:?}", self.platform),
-                        None,
                     ),
-                    Some(reason) => error(name, reason.to_owned(), None),
+                    Some(reason) => error(name, ProblemKind::Unsupported, reason.to_owned()),
                 }
                 let given = value.unwrap_sensitive().as_list().map_or(1, <[Value]>::len);
                 if let Some(most) = rule.at_most.filter(|most| given > *most) {
                     error(
                         name,
+                        ProblemKind::Unwritable,
                         format!("{given} values are given, the device keeps {most}"),
-                        None,
                     );
                 }
             }
@@ -185,13 +186,13 @@ impl CliType {
                 if text_of(value).as_deref() != trailing_number(name_of) {
                     error(
                         name,
+                        ProblemKind::Unwritable,
                         format!("{value:?} is not the number in {name_of}"),
-                        None,
                     );
                 }
             }
             if let Some(message) = self.cannot_write(name, value) {
-                error(name, message, None);
+                error(name, ProblemKind::Unwritable, message);
             }
         }
         for (name, value) in &wanted.attributes {
@@ -210,6 +211,7 @@ impl CliType {
                 };
                 problems.push(Problem {
                     attribute: name.clone(),
+                    kind: ProblemKind::Unsupported,
                     severity: left_out.severity,
                     message: format!("{how} on {}: {}", self.platform, left_out.reason),
                     help: None,
@@ -306,6 +308,7 @@ impl CliType {
         let namevar = self.model.namevars().next().unwrap_or("name").to_owned();
         let problem = |attribute: &str, message: String| Problem {
             attribute: attribute.to_owned(),
+            kind: ProblemKind::Unwritable,
             severity: Severity::Error,
             message,
             help: None,

@@ -9,7 +9,7 @@ use super::{ask, predict, read, write};
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Severity, Source};
 use crate::driver::implementation::{
-    Explanation, Implementation, Problem, RememberedSecrets, RenderError,
+    Explanation, Implementation, Problem, ProblemKind, RememberedSecrets, RenderError,
 };
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
@@ -47,9 +47,16 @@ impl RestType {
         Some(canonical(&self.definition, &self.model, name, &absent, 0))
     }
 
-    fn problem(&self, severity: Severity, attribute: &str, message: String) -> Problem {
+    fn problem(
+        &self,
+        kind: ProblemKind,
+        severity: Severity,
+        attribute: &str,
+        message: String,
+    ) -> Problem {
         Problem {
             attribute: attribute.to_owned(),
+            kind,
             severity,
             message,
             help: None,
@@ -84,11 +91,21 @@ impl Implementation for RestType {
             && reserved.is_match(name)
         {
             let message = format!("{name} belongs to the device and is never touched");
-            problems.push(self.problem(Severity::Error, self.key(), message));
+            problems.push(self.problem(
+                ProblemKind::Reserved,
+                Severity::Error,
+                self.key(),
+                message,
+            ));
         }
         if wanted.absent() && !rule.remove {
             let message = "there is one, and it is always present".to_owned();
-            problems.push(self.problem(Severity::Error, "ensure", message));
+            problems.push(self.problem(
+                ProblemKind::Unwritable,
+                Severity::Error,
+                "ensure",
+                message,
+            ));
         }
         let kind = self
             .definition
@@ -100,6 +117,7 @@ impl Implementation for RestType {
             };
             if let Place::Unsupported(reason) = &rule.place {
                 let mut problem = self.problem(
+                    ProblemKind::Unsupported,
                     Severity::Error,
                     name,
                     "is not supported on this platform".to_owned(),
@@ -111,13 +129,23 @@ impl Implementation for RestType {
                     "ignored: kind `{}` has no such attribute",
                     kind.unwrap_or_default()
                 );
-                problems.push(self.problem(Severity::Warning, name, message));
+                problems.push(self.problem(
+                    ProblemKind::Unsupported,
+                    Severity::Warning,
+                    name,
+                    message,
+                ));
             } else if let Place::Group { codec, with, .. } = &rule.place {
                 let values: Vec<Option<&Value>> = std::iter::once(Some(value))
                     .chain(with.iter().map(|name| wanted.attributes.get(name)))
                     .collect();
                 if let Some(message) = codec.check(&values) {
-                    problems.push(self.problem(Severity::Error, name, message));
+                    problems.push(self.problem(
+                        ProblemKind::Unwritable,
+                        Severity::Error,
+                        name,
+                        message,
+                    ));
                 }
             }
         }

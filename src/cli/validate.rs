@@ -1,0 +1,507 @@
+//! `switchtender validate`: what is wrong with catalogs, before any device is touched.
+//!
+//! Files are read by several threads, one catalog each at a time, so that memory follows the
+//! number of threads and not of catalogs; what is shown does not depend on their number.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::ValueEnum;
+use switchtender_devices::driver::{Driver, Facts, Registry};
+use switchtender_devices::read::Reads;
+
+use super::Global;
+use super::exit::{CommandError, Exit, print};
+use super::run::Mixed;
+use crate::catalog::{self, Loading};
+use crate::diagnostic::junit::{self, Suite};
+use crate::diagnostic::sarif::{self, RuleText};
+use crate::diagnostic::terminal::{self, Look};
+use crate::diagnostic::{Counts, Diagnostic, Severity, Source, json, limit};
+use crate::inventory::{Inventory, Reading};
+use crate::validate::rule::RULES;
+use crate::validate::{Policy, Routing, Running, Severities, Side, Subject, across};
+
+/// Check catalogs against models, platforms and inventory; needs no network and no secret
+///
+/// Exit: 0 no errors, 1 errors (or warnings with --deny warnings), 2 could not run.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Catalogs: files, directories (all *.json below), or - for standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Check each catalog against the platform of the device it is for
+    #[arg(short, long, value_name = "FILE")]
+    inventory: Option<PathBuf>,
+
+    /// Where the catalogs are going; auto asks the inventory, then looks at the resources
+    #[arg(long = "for", value_enum, default_value_t = For::Auto)]
+    wanted: For,
+
+    /// Platform of catalogs whose device is not in the inventory
+    #[arg(short, long, value_name = "PLATFORM")]
+    platform: Option<String>,
+
+    /// What to say about host resources in a device's catalog, and the other way round
+    #[arg(long, value_enum, default_value_t = Mixed::Warn)]
+    mixed: Mixed,
+
+    /// Exit with 1 for warnings too
+    #[arg(long, value_enum)]
+    deny: Option<Deny>,
+
+    /// How findings are shown
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+
+    /// Catalogs checked at once; as many as there are processors unless given
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+
+    /// Facts of devices, DIR/<certname>.json: what their models exclude is told
+    #[arg(long, value_name = "DIR")]
+    facts: Option<PathBuf>,
+
+    /// Running configurations, DIR/<device>.cfg: what they have counts as declared
+    #[arg(long, value_name = "DIR")]
+    running: Option<PathBuf>,
+
+    /// Refuse catalogs that shut down more than this share of their interfaces
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(..=100))]
+    max_shutdown: Option<u8>,
+
+    /// Findings of one code that are shown (human format); the rest is counted
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+
+    /// Severities per rule; switchtender.toml in the current directory unless given
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+
+    /// Search this directory for models and drivers before the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum For {
+    Auto,
+    Device,
+    Host,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Deny {
+    Warnings,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Human,
+    /// One JSON object per finding and line
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+    /// JUnit XML, for automation
+    Junit,
+}
+
+/// Larger files are no catalogs: twenty thousand resources are 5 MiB.
+const LARGEST: u64 = 64 << 20;
+/// Findings of one code that are kept of one catalog.
+const KEPT: usize = 1000;
+
+/// What came of one file.
+struct Checked {
+    name: String,
+    findings: Vec<Diagnostic>,
+    /// Findings beyond those kept, by code.
+    rest: BTreeMap<&'static str, usize>,
+    summary: Option<across::Summary>,
+    /// The file could not be read at all.
+    unreadable: bool,
+}
+
+/// What every thread looks at.
+struct Given<'a> {
+    registry: &'a Registry,
+    inventory: Option<&'a Inventory>,
+    routing: Routing<'a>,
+    policy: &'a Policy,
+    facts: Option<&'a Path>,
+    running: Option<&'a Path>,
+}
+
+pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+    let registry =
+        super::definitions::load(args.definitions.as_deref()).map_err(|error| error.exit(2))?;
+    if let Some(name) = &args.platform
+        && registry.platform(name).is_none()
+    {
+        return Err(unknown_platform(name, &registry));
+    }
+    let inventory = match &args.inventory {
+        Some(path) => Some(load_inventory(path, &registry)?),
+        None => None,
+    };
+    let policy = Policy {
+        mixed: args.mixed.into(),
+        force_name: false,
+        max_shutdown: args.max_shutdown,
+        severities: severities(args.settings.as_deref())?,
+    };
+    let files = files(&args.paths)?;
+    let given = Given {
+        registry: &registry,
+        inventory: inventory.as_ref(),
+        routing: Routing {
+            wanted: match args.wanted {
+                For::Auto => crate::validate::For::Auto,
+                For::Device => crate::validate::For::Device,
+                For::Host => crate::validate::For::Host,
+            },
+            inventory: inventory.as_ref(),
+            platform: args.platform.as_deref(),
+        },
+        policy: &policy,
+        facts: args.facts.as_deref(),
+        running: args.running.as_deref(),
+    };
+    let mut checked = check_all(&files, args.jobs, &given);
+    let summaries: Vec<across::Summary> = checked
+        .iter_mut()
+        .filter_map(|one| one.summary.take())
+        .collect();
+    let complete = args.paths.iter().any(|path| path.is_dir());
+    let across = across::check(&summaries, given.inventory, complete, &policy);
+    if !across.is_empty() {
+        checked.push(Checked {
+            name: "all catalogs".to_owned(),
+            findings: across,
+            rest: BTreeMap::new(),
+            summary: None,
+            unreadable: false,
+        });
+    }
+    print(&shown(&checked, files.len(), args, global));
+    let fails = fails(args);
+    let worst = checked
+        .iter()
+        .flat_map(|one| &one.findings)
+        .any(|found| found.severity >= fails);
+    Ok(match (checked.iter().any(|one| one.unreadable), worst) {
+        (true, _) => Exit(2),
+        (false, true) => Exit(1),
+        (false, false) => Exit::SUCCESS,
+    })
+}
+
+fn fails(args: &Args) -> Severity {
+    match args.deny {
+        Some(Deny::Warnings) => Severity::Warning,
+        None => Severity::Error,
+    }
+}
+
+fn unknown_platform(name: &str, registry: &Registry) -> CommandError {
+    let known: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
+    let hint = match crate::diagnostic::nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known platforms: {}", known.join(", ")),
+    };
+    CommandError::new(format!("there is no platform `{name}`"))
+        .hint(hint)
+        .exit(2)
+}
+
+fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {
+    let reading = Reading {
+        platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
+        // No secret is looked at here, so nobody need be kept from one.
+        allow_readable: true,
+    };
+    Inventory::load(path, &reading).map_err(|found| CommandError::findings(found).exit(2))
+}
+
+fn severities(path: Option<&Path>) -> Result<Severities, CommandError> {
+    let default = Path::new("switchtender.toml");
+    let (path, given) = path.map_or((default, false), |path| (path, true));
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !given => {
+            return Ok(Severities::default());
+        }
+        Err(error) => {
+            let message = format!("cannot read settings {}", path.display());
+            return Err(CommandError::new(message).because(error).exit(2));
+        }
+    };
+    Severities::load(&Source::new(path.display().to_string(), text))
+        .map_err(|found| CommandError::findings(found).exit(2))
+}
+
+/// The files to check, each once, directories walked in the order of their names.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            walk(path, &mut files)?;
+        } else if path == Path::new("-") || path.exists() {
+            files.push(path.clone());
+        } else {
+            let message = format!("there is no file or directory {}", path.display());
+            return Err(CommandError::new(message).exit(2));
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    files.retain(|path| seen.insert(path.clone()));
+    if files.is_empty() {
+        let error = CommandError::new("there is no catalog to check");
+        return Err(error
+            .hint("in directories, files are taken whose name ends in .json")
+            .exit(2));
+    }
+    Ok(files)
+}
+
+fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+    let failed = |error: io::Error| {
+        CommandError::new(format!("cannot read directory {}", directory.display()))
+            .because(error)
+            .exit(2)
+    };
+    let mut entries = fs::read_dir(directory)
+        .map_err(failed)?
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        // A link to a directory is not followed: it may lead back.
+        if entry.file_type().map_err(failed)?.is_dir() {
+            walk(&path, files)?;
+        } else if path.extension().is_some_and(|ext| ext == "json") && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn check_all(files: &[PathBuf], jobs: Option<u16>, given: &Given<'_>) -> Vec<Checked> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = jobs.map_or(processors, usize::from).min(files.len());
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Checked)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = files.get(number) else {
+                        return;
+                    };
+                    let checked = check_file(path, given);
+                    done.lock()
+                        .expect("nothing panics while it holds the lock")
+                        .push((number, checked));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("all threads have ended");
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, checked)| checked).collect()
+}
+
+fn check_file(path: &Path, given: &Given<'_>) -> Checked {
+    let name = match path == Path::new("-") {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    };
+    let mut checked = Checked {
+        name: name.clone(),
+        findings: Vec::new(),
+        rest: BTreeMap::new(),
+        summary: None,
+        unreadable: false,
+    };
+    let bytes = match read(path) {
+        Ok(bytes) => bytes,
+        Err(why) => {
+            let message = format!("cannot read {name}: {why}");
+            checked
+                .findings
+                .push(Diagnostic::error("cannot-read", message));
+            checked.unreadable = true;
+            return checked;
+        }
+    };
+    let loaded = catalog::source(&name, bytes)
+        .and_then(|source| catalog::load(&source, &Loading::default()));
+    let catalog = match loaded {
+        Ok(catalog) => catalog,
+        Err(error) => {
+            let limited = limit(error.diagnostics, KEPT);
+            checked.findings = limited.shown;
+            checked.rest = limited.rest;
+            return checked;
+        }
+    };
+    let facts = facts(given.facts, &catalog.name, &mut checked);
+    let mut side = given.routing.side(&catalog, given.registry, &facts);
+    let device = given.routing.device(&catalog);
+    if let (
+        Some(directory),
+        Side::Device {
+            driver: Some(driver),
+            running,
+            ..
+        },
+    ) = (given.running, &mut side)
+    {
+        let stem = device.map_or(catalog.name.as_str(), |device| device.name.as_str());
+        let path = directory.join(format!("{stem}.cfg"));
+        *running = self::running(&path, driver, &mut checked);
+    }
+    let subject = Subject::new(&catalog, given.registry, given.policy, &side);
+    let limited = limit(crate::validate::check(&subject), KEPT);
+    checked.findings.extend(limited.shown);
+    checked.rest = limited.rest;
+    checked.summary = Some(across::Summary::new(&subject, device));
+    checked
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!(
+            "it is larger than {} MiB, no catalog is",
+            LARGEST >> 20
+        ));
+    }
+    Ok(bytes)
+}
+
+/// The facts of a device by dotted name, from `DIR/<certname>.json`.
+fn facts(directory: Option<&Path>, certname: &str, checked: &mut Checked) -> Facts {
+    let mut facts = Facts::default();
+    let Some(directory) = directory else {
+        return facts;
+    };
+    let path = directory.join(format!("{certname}.json"));
+    let read = match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice::<serde_json::Value>(&bytes).map_err(io::Error::from),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return facts,
+        Err(error) => Err(error),
+    };
+    match read {
+        // Facts as an agent sends them have a name, a time and the values.
+        Ok(json) => flatten("", json.get("values").unwrap_or(&json), &mut facts),
+        Err(error) => unread(&path, &error.to_string(), checked),
+    }
+    facts
+}
+
+fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
+    match value {
+        serde_json::Value::Object(entries) => {
+            for (key, value) in entries {
+                let name = match name {
+                    "" => key.clone(),
+                    name => format!("{name}.{key}"),
+                };
+                flatten(&name, value, facts);
+            }
+        }
+        serde_json::Value::String(text) => {
+            facts.insert(name.to_owned(), text.clone());
+        }
+        other => {
+            facts.insert(name.to_owned(), other.to_string());
+        }
+    }
+}
+
+fn running(path: &Path, driver: &Driver, checked: &mut Checked) -> Option<Running> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => {
+            unread(path, &error.to_string(), checked);
+            return None;
+        }
+    };
+    let reads = Reads::from_iter([("config".to_owned(), text)]);
+    Running::new(driver, &reads)
+        .map_err(|error| unread(path, &error.to_string(), checked))
+        .ok()
+}
+
+fn unread(path: &Path, why: &str, checked: &mut Checked) {
+    let message = format!("cannot read {}: {why}", path.display());
+    checked
+        .findings
+        .push(Diagnostic::error("cannot-read", message));
+    checked.unreadable = true;
+}
+
+fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> String {
+    let all = || checked.iter().flat_map(|one| &one.findings);
+    match args.format {
+        Format::Json => json::lines(all()),
+        Format::Sarif => {
+            let rules: Vec<RuleText> = RULES
+                .iter()
+                .map(|rule| RuleText {
+                    code: rule.code,
+                    severity: rule.severity,
+                    summary: rule.summary,
+                    explanation: rule.explanation,
+                })
+                .collect();
+            let findings: Vec<Diagnostic> = all().cloned().collect();
+            sarif::render(&findings, &rules)
+        }
+        Format::Junit => {
+            let suites: Vec<Suite<'_>> = checked
+                .iter()
+                .map(|one| Suite {
+                    name: &one.name,
+                    findings: &one.findings,
+                })
+                .collect();
+            junit::render(&suites, fails(args))
+        }
+        Format::Human => {
+            let look = Look {
+                colours: global.colored_stdout(),
+            };
+            let mut limited = limit(all().cloned().collect(), args.limit);
+            for (code, number) in checked.iter().flat_map(|one| &one.rest) {
+                *limited.rest.entry(code).or_default() += number;
+            }
+            let hint = limited.rest.keys().next().map(|code| {
+                format!("`switchtender explain {code}` says more, --limit N shows more\n")
+            });
+            let plural = if catalogs == 1 { "" } else { "s" };
+            format!(
+                "{}{}{catalogs} catalog{plural} checked: {}\n",
+                terminal::render(&limited, look),
+                hint.unwrap_or_default(),
+                Counts::of(all()),
+            )
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What can be known to be wrong with a catalog before any device is touched.
+//!
+//! Offline: no network, no secret. A catalog is read once into a [`Subject`] and every rule
+//! ([`rule::RULES`], one file each) looks at it; [`across`] looks at all catalogs together.
+//! `apply` and `plan` use [`for_device`] before they connect, `switchtender validate` the rest.
+
+pub mod across;
+#[cfg(test)]
+mod example;
+mod finding;
+mod order;
+mod relation;
+pub mod rule;
+pub mod severities;
+pub mod side;
+mod subject;
+
+use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::driver::Registry;
+
+use crate::catalog::Catalog;
+use crate::inventory::Device;
+use crate::route::Mixed;
+
+pub use finding::Finding;
+pub use rule::Rule;
+pub use severities::Severities;
+pub use side::{For, Routing};
+pub use subject::{Running, Side, Subject};
+
+/// What is asked of catalogs.
+#[derive(Debug, Default)]
+pub struct Policy {
+    pub mixed: Mixed,
+    /// Accept a catalog of another name.
+    pub force_name: bool,
+    /// How many per cent of a catalog's interfaces may be shut down.
+    pub max_shutdown: Option<u8>,
+    pub severities: Severities,
+}
+
+/// Everything that the rules have to say about a catalog, sorted by place.
+pub fn catalog(
+    catalog: &Catalog,
+    registry: &Registry,
+    side: &Side,
+    policy: &Policy,
+) -> Vec<Diagnostic> {
+    check(&Subject::new(catalog, registry, policy, side))
+}
+
+/// As [`catalog`], for a subject that was made already.
+pub fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings = finding::Findings::default();
+    for rule in rule::RULES {
+        if let rule::Check::Catalog(check) = rule.check {
+            check(subject, &mut findings);
+        }
+    }
+    findings.diagnostics(subject.catalog, &subject.policy.severities)
+}
+
+/// What speaks against applying a catalog to a device of the inventory. With an error among the
+/// findings the run must not connect.
+pub fn for_device(
+    catalog: &Catalog,
+    device: &Device,
+    registry: &Registry,
+    policy: &Policy,
+) -> Vec<Diagnostic> {
+    let side = Side::of_device(device, registry, &Default::default());
+    self::catalog(catalog, registry, &side, policy)
+}

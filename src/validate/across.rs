@@ -1,0 +1,253 @@
+//! What can only be seen with all catalogs and the inventory at hand.
+//!
+//! Of each catalog a [`Summary`] is kept: few names and values, no values that rules do not ask
+//! for. The order of the summaries does not matter; findings are the same in every order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
+use switchtender_devices::value::Value;
+
+use super::Policy;
+use super::relation::texts;
+use super::rule::{Rule, both_sides, no_catalog, no_device, shared_address, vlan_names};
+use super::subject::Subject;
+use crate::catalog::{ResourceRef, Segment, locate};
+use crate::inventory::{Device, Inventory};
+
+/// Attributes by which a device takes an address for itself.
+const OWN_ADDRESSES: [(&str, &str); 3] = [
+    ("f5_selfip", "address"),
+    ("f5_virtualserver", "destination_address"),
+    ("interface", "ipaddress"),
+];
+
+/// What is kept of a catalog.
+#[derive(Debug)]
+pub struct Summary {
+    /// The node that it is for.
+    pub name: String,
+    pub source: Arc<Source>,
+    pub for_device: bool,
+    /// The device of the inventory.
+    pub device: Option<String>,
+    pub site: Option<String>,
+    /// Resources of devices.
+    device_resources: Vec<Seen>,
+    addresses: Vec<(String, Seen)>,
+    vlans: Vec<(String, String, Seen)>,
+}
+
+/// A resource, or a parameter of it, with its place.
+#[derive(Clone, Debug)]
+struct Seen {
+    reference: ResourceRef,
+    index: usize,
+    parameter: Option<&'static str>,
+    place: Option<Place>,
+}
+
+impl Summary {
+    pub fn new(subject: &Subject<'_>, device: Option<&Device>) -> Self {
+        let mut summary = Self {
+            name: subject.catalog.name.clone(),
+            source: Arc::clone(&subject.catalog.source),
+            for_device: subject.for_device(),
+            device: device.map(|device| device.name.clone()),
+            site: device.and_then(|device| device.site().map(str::to_owned)),
+            device_resources: Vec::new(),
+            addresses: Vec::new(),
+            vlans: Vec::new(),
+        };
+        for (index, resource) in subject.resources() {
+            if subject.destinations[index].only_device() {
+                summary.device_resources.push(Seen {
+                    reference: resource.reference.clone(),
+                    index,
+                    parameter: None,
+                    place: resource.place.clone(),
+                });
+            }
+        }
+        for (index, resource, wanted) in subject.wanted() {
+            if wanted.absent() {
+                continue;
+            }
+            let kind = wanted.model.name.as_str();
+            let seen = |parameter| Seen {
+                reference: resource.reference.clone(),
+                index,
+                parameter: Some(parameter),
+                place: resource.place.clone(),
+            };
+            for (owner, attribute) in OWN_ADDRESSES {
+                if owner == kind
+                    && let Some(value) = wanted.attributes.get(attribute)
+                {
+                    for text in texts(value) {
+                        let address = text.split(['/', '%']).next().unwrap_or(text);
+                        summary
+                            .addresses
+                            .push((address.to_owned(), seen(attribute)));
+                    }
+                }
+            }
+            if kind == "network_vlan"
+                && let Some(name) = wanted.attributes.get("vlan_name").and_then(Value::as_str)
+                && let Some(id) = wanted.attributes.get("id").and_then(Value::as_str)
+            {
+                let vlan = (name.to_owned(), id.to_owned(), seen("vlan_name"));
+                summary.vlans.push(vlan);
+            }
+        }
+        summary
+    }
+}
+
+/// What the rules across catalogs have to say. `complete` says that whole directories were given,
+/// so that a device without a catalog is worth a word.
+pub fn check(
+    summaries: &[Summary],
+    inventory: Option<&Inventory>,
+    complete: bool,
+    policy: &Policy,
+) -> Vec<Diagnostic> {
+    let mut summaries: Vec<&Summary> = summaries.iter().collect();
+    summaries.sort_by(|a, b| (&a.name, &a.source.name).cmp(&(&b.name, &b.source.name)));
+    let mut findings = Vec::new();
+    if let Some(inventory) = inventory {
+        devices_and_catalogs(&summaries, inventory, complete, &mut findings);
+        findings.extend(inventory.warnings.iter().cloned());
+    }
+    on_both_sides(&summaries, &mut findings);
+    addresses(&summaries, &mut findings);
+    vlans(&summaries, &mut findings);
+    findings.retain_mut(|found| {
+        let file = found.place.as_ref().map(|place| place.file.as_str());
+        let severity = policy.severities.of(found.code, found.severity, file);
+        found.severity = severity.unwrap_or(found.severity);
+        severity.is_some()
+    });
+    crate::diagnostic::sort(&mut findings);
+    findings
+}
+
+fn devices_and_catalogs(
+    summaries: &[&Summary],
+    inventory: &Inventory,
+    complete: bool,
+    findings: &mut Vec<Diagnostic>,
+) {
+    for summary in summaries {
+        if summary.for_device && summary.device.is_none() {
+            let names = inventory.devices.values().map(|d| d.certname.as_str());
+            let near = switchtender_devices::diagnostic::nearest(&summary.name, names);
+            let message = format!(
+                "no device of the inventory has the certname `{}`",
+                summary.name
+            );
+            let mut found = told(&no_device::RULE, summary, None, message);
+            found.help = near.map(|near| format!("did you mean `{near}`?"));
+            findings.push(found);
+        }
+    }
+    if !complete {
+        return;
+    }
+    let given: BTreeSet<&str> = summaries
+        .iter()
+        .filter_map(|summary| summary.device.as_deref())
+        .collect();
+    for device in inventory.devices.values() {
+        if !given.contains(device.name.as_str()) {
+            let message = format!("no catalog is for device `{}`", device.name);
+            findings.push(
+                Diagnostic::new(no_catalog::RULE.code, no_catalog::RULE.severity, message)
+                    .at(&inventory.source, device.span.clone(), "")
+                    .help(format!("expected one with the name `{}`", device.certname)),
+            );
+        }
+    }
+}
+
+fn on_both_sides(summaries: &[&Summary], findings: &mut Vec<Diagnostic>) {
+    let mut devices: BTreeMap<&ResourceRef, &Summary> = BTreeMap::new();
+    for summary in summaries.iter().filter(|summary| summary.for_device) {
+        for seen in &summary.device_resources {
+            devices.entry(&seen.reference).or_insert(summary);
+        }
+    }
+    for summary in summaries.iter().filter(|summary| !summary.for_device) {
+        for seen in &summary.device_resources {
+            if let Some(device) = devices.get(&seen.reference) {
+                let message = format!(
+                    "{} is in the catalog of host `{}` and in that of device `{}`",
+                    seen.reference, summary.name, device.name
+                );
+                findings.push(
+                    told(&both_sides::RULE, summary, Some(seen), message)
+                        .help("declare it for the device only"),
+                );
+            }
+        }
+    }
+}
+
+fn addresses(summaries: &[&Summary], findings: &mut Vec<Diagnostic>) {
+    let mut first: BTreeMap<(Option<&str>, &str), &Summary> = BTreeMap::new();
+    for summary in summaries {
+        for (address, seen) in &summary.addresses {
+            let other = first
+                .entry((summary.site.as_deref(), address))
+                .or_insert(summary);
+            if other.name != summary.name {
+                let message = format!(
+                    "{} takes {address}, which `{}` takes too",
+                    seen.reference, other.name
+                );
+                findings.push(told(&shared_address::RULE, summary, Some(seen), message));
+            }
+        }
+    }
+}
+
+fn vlans(summaries: &[&Summary], findings: &mut Vec<Diagnostic>) {
+    let mut first: BTreeMap<(&str, &str), (&str, &Summary)> = BTreeMap::new();
+    for summary in summaries {
+        // Without sites nothing says that two switches belong together.
+        let Some(site) = summary.site.as_deref() else {
+            continue;
+        };
+        for (name, id, seen) in &summary.vlans {
+            let (other_id, other) = first.entry((site, name)).or_insert((id, summary));
+            if *other_id != id && other.name != summary.name {
+                let message = format!(
+                    "VLAN {id} is called `{name}`, which is VLAN {other_id} on `{}` of the same site",
+                    other.name
+                );
+                findings.push(told(&vlan_names::RULE, summary, Some(seen), message));
+            }
+        }
+    }
+}
+
+fn told(rule: &Rule, summary: &Summary, seen: Option<&Seen>, message: String) -> Diagnostic {
+    let path: Vec<Segment> = match seen {
+        None => vec!["name".into()],
+        Some(seen) => {
+            let mut path = vec!["resources".into(), seen.index.into()];
+            match seen.parameter {
+                Some(name) => path.extend(["parameters".into(), name.into()]),
+                None => path.push("title".into()),
+            }
+            path
+        }
+    };
+    let found = Diagnostic::new(rule.code, rule.severity, message)
+        .in_manifest(seen.and_then(|seen| seen.place.clone()));
+    match locate(&summary.source.text, &path) {
+        Some(span) => found.at(&summary.source, span, ""),
+        None => found,
+    }
+}

@@ -1,0 +1,356 @@
+//! Examples of rules as catalogs: a small reader of manifests, for tests.
+//!
+//! Knows what the examples need: resources with titles and attributes, classes without
+//! parameters, strings, numbers, booleans, lists, hashes, references and `Sensitive(…)`. `«»`
+//! marks the value that a finding must point at.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::driver::{Driver, Registry};
+
+use super::rule::{Check, Example, RULES, Rule};
+use super::{Policy, Side};
+use crate::catalog::{Catalog, Loading, load};
+
+/// A manifest as the catalog that a compiler would make of it, and the marked places in its text.
+pub struct Compiled {
+    pub catalog: Catalog,
+    pub marked: Vec<Range<usize>>,
+}
+
+pub fn compile(manifest: &str) -> Compiled {
+    let mut reader = Reader {
+        rest: manifest.chars().peekable(),
+        line: 1,
+        name: "dev.example.net".to_owned(),
+        resources: Vec::new(),
+        edges: Vec::new(),
+    };
+    reader.add("Class", "main", "class", json!({}), vec![]);
+    reader.statements("Class[Main]", None);
+    let text = json!({
+        "name": reader.name,
+        "version": 1,
+        "environment": "production",
+        "catalog_format": 2,
+        "resources": reader.resources,
+        "edges": reader.edges,
+    })
+    .to_string();
+    // A marked value was written as text between marks; the marks go, their places stay.
+    let mut plain = String::new();
+    let mut marked = Vec::new();
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('«') {
+        let end = rest.find('»').expect("each mark ends");
+        let mut start = at;
+        let mut stop = end + '»'.len_utf8();
+        let inner = &rest[at + '«'.len_utf8()..end];
+        if let Some(raw) = inner.strip_prefix('=') {
+            // A number or a truth: the quotes around it are the marks' own.
+            start -= 1;
+            stop += 1;
+            plain.push_str(&rest[..start]);
+            marked.push(plain.len()..plain.len() + raw.len());
+            plain.push_str(raw);
+        } else {
+            plain.push_str(&rest[..at]);
+            marked.push(plain.len() - 1..plain.len() + inner.len() + 1);
+            plain.push_str(inner);
+        }
+        rest = &rest[stop..];
+    }
+    plain.push_str(rest);
+    let source = Source::new("catalog.json", plain);
+    let catalog = load(&source, &Loading::default()).expect("an example is a catalog");
+    Compiled { catalog, marked }
+}
+
+struct Reader<'a> {
+    rest: std::iter::Peekable<std::str::Chars<'a>>,
+    line: usize,
+    name: String,
+    resources: Vec<Value>,
+    edges: Vec<Value>,
+}
+
+impl Reader<'_> {
+    fn add(&mut self, kind: &str, title: &str, word: &str, parameters: Value, secret: Vec<String>) {
+        let mut resource = json!({
+            "type": kind, "title": title, "kind": word,
+            "file": "/site.pp", "line": self.line, "parameters": parameters,
+        });
+        if !secret.is_empty() {
+            resource["sensitive_parameters"] = json!(secret);
+        }
+        self.resources.push(resource);
+    }
+
+    fn blank(&mut self) {
+        while let Some(next) = self.rest.next_if(|c| c.is_whitespace()) {
+            self.line += usize::from(next == '\n');
+        }
+    }
+
+    fn eat(&mut self, wanted: char) -> bool {
+        self.blank();
+        self.rest.next_if_eq(&wanted).is_some()
+    }
+
+    fn need(&mut self, wanted: char) {
+        assert!(
+            self.eat(wanted),
+            "line {}: {wanted:?} expected, found {:?}",
+            self.line,
+            self.rest.peek()
+        );
+    }
+
+    fn word(&mut self) -> String {
+        self.blank();
+        let mut word = String::new();
+        while let Some(next) = self
+            .rest
+            .next_if(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '-'))
+        {
+            // The colon after a title is not part of a word.
+            word.push(next);
+        }
+        word
+    }
+
+    fn statements(&mut self, container: &str, end: Option<char>) {
+        loop {
+            self.blank();
+            if end.is_some_and(|end| self.eat(end)) || self.rest.peek().is_none() {
+                return;
+            }
+            let marked = self.eat('«');
+            let kind = self.word();
+            if kind == "node" {
+                let name = self.value(&mut false);
+                self.name = name.as_str().expect("a name").to_owned();
+                self.need('{');
+                self.statements(container, Some('}'));
+                continue;
+            }
+            if kind == "class" {
+                let marked = self.eat('«');
+                let name = capital(&self.word());
+                let title = if marked {
+                    format!("«{name}»")
+                } else {
+                    name.clone()
+                };
+                if marked {
+                    self.need('»');
+                }
+                self.add("Class", &title, "class", json!({}), vec![]);
+                let reference = format!("Class[{name}]");
+                self.edges
+                    .push(json!({"source": container, "target": reference}));
+                self.need('{');
+                self.statements(&reference, Some('}'));
+                continue;
+            }
+            let name = capital(&kind);
+            let shown = if marked {
+                format!("«{name}»")
+            } else {
+                name.clone()
+            };
+            if marked {
+                self.need('»');
+            }
+            self.need('{');
+            let title = self.value(&mut false);
+            let title = title.as_str().expect("a title").to_owned();
+            self.need(':');
+            let line = self.line;
+            let mut parameters = Map::new();
+            let mut secret = Vec::new();
+            while !self.eat('}') {
+                let attribute = self.word();
+                self.need('=');
+                self.need('>');
+                let mut sensitive = false;
+                let value = self.value(&mut sensitive);
+                if sensitive {
+                    secret.push(attribute.clone());
+                }
+                parameters.insert(attribute, value);
+                self.eat(',');
+            }
+            let plain = title.replace(['«', '»'], "");
+            self.edges.push(json!({
+                "source": container, "target": format!("{name}[{plain}]"),
+            }));
+            let after = std::mem::replace(&mut self.line, line);
+            self.add(&shown, &title, "compilable_type", parameters.into(), secret);
+            self.line = after;
+        }
+    }
+
+    fn value(&mut self, sensitive: &mut bool) -> Value {
+        if self.eat('«') {
+            let value = self.value(sensitive);
+            self.need('»');
+            return match value {
+                Value::String(text) => format!("«{text}»").into(),
+                other => format!("«={other}»").into(),
+            };
+        }
+        if self.eat('\'') {
+            let mut text = String::new();
+            for next in self.rest.by_ref() {
+                if next == '\'' {
+                    break;
+                }
+                text.push(next);
+            }
+            return text.into();
+        }
+        if self.eat('[') {
+            let mut items = Vec::new();
+            while !self.eat(']') {
+                items.push(self.value(sensitive));
+                self.eat(',');
+            }
+            return items.into();
+        }
+        if self.eat('{') {
+            let mut entries = Map::new();
+            while !self.eat('}') {
+                let key = self.value(sensitive);
+                self.need('=');
+                self.need('>');
+                let key = key.as_str().expect("a key").to_owned();
+                entries.insert(key, self.value(sensitive));
+                self.eat(',');
+            }
+            return entries.into();
+        }
+        let word = self.word();
+        match word.as_str() {
+            "true" => true.into(),
+            "false" => false.into(),
+            "Sensitive" => {
+                self.need('(');
+                *sensitive = true;
+                let value = self.value(sensitive);
+                self.need(')');
+                value
+            }
+            _ if self.eat('[') => {
+                let title = self.value(sensitive);
+                self.need(']');
+                format!("{word}[{}]", title.as_str().expect("a title")).into()
+            }
+            number => number.parse::<i64>().map_or_else(
+                |_| panic!("line {}: what is `{number}`?", self.line),
+                Value::from,
+            ),
+        }
+    }
+}
+
+fn capital(name: &str) -> String {
+    name.split("::")
+        .map(|part| part[..1].to_uppercase() + &part[1..])
+        .collect::<Vec<_>>()
+        .join("::")
+}
+
+pub fn registry() -> Arc<Registry> {
+    static REGISTRY: std::sync::LazyLock<Arc<Registry>> =
+        std::sync::LazyLock::new(|| Arc::new(Registry::shipped()));
+    Arc::clone(&REGISTRY)
+}
+
+pub fn device(platform: &str) -> Side {
+    let registry = registry();
+    let platform = registry.platform(platform).expect("it is shipped");
+    Side::Device {
+        certname: None,
+        driver: Some(Driver::new(platform, &Default::default())),
+        running: None,
+    }
+}
+
+/// All findings about a manifest.
+pub fn findings(manifest: &str, side: &Side, policy: &Policy) -> (Compiled, Vec<Diagnostic>) {
+    let compiled = compile(manifest);
+    let found = super::catalog(&compiled.catalog, &registry(), side, policy);
+    (compiled, found)
+}
+
+/// Asserts that a manifest gives findings of this code at exactly its marked places.
+pub fn assert_marked(rule: &Rule, manifest: &str, side: &Side, policy: &Policy) {
+    let (compiled, found) = findings(manifest, side, policy);
+    let mut places: Vec<Range<usize>> = found
+        .iter()
+        .filter(|found| found.code == rule.code)
+        .map(|found| found.labels[0].span.clone())
+        .collect();
+    places.sort_by_key(|span| span.start);
+    let text = &compiled.catalog.source.text;
+    let shown = |spans: &[Range<usize>]| -> Vec<String> {
+        spans
+            .iter()
+            .map(|span| text[span.clone()].to_owned())
+            .collect()
+    };
+    let told: Vec<String> = found
+        .iter()
+        .map(|found| format!("{}: {}", found.code, found.message))
+        .collect();
+    assert!(
+        places == compiled.marked,
+        "{}: marked {:?}, found {:?} in\n{manifest}\n{told:#?}",
+        rule.code,
+        shown(&compiled.marked),
+        shown(&places),
+    );
+}
+
+#[test]
+fn every_bad_example_gives_its_finding_at_the_mark_and_every_good_one_none() {
+    for rule in RULES
+        .iter()
+        .filter(|rule| matches!(rule.check, Check::Catalog(_)))
+    {
+        let side = match rule.example {
+            Example::Device(platform) => device(platform),
+            Example::Host => Side::Host,
+            Example::Other => continue,
+        };
+        let policy = Policy::default();
+        assert_marked(rule, rule.bad, &side, &policy);
+        let (_, found) = findings(rule.good, &side, &policy);
+        let told: Vec<_> = found
+            .iter()
+            .filter(|found| found.code == rule.code)
+            .collect();
+        assert!(told.is_empty(), "{}: {told:#?}", rule.code);
+    }
+}
+
+#[test]
+fn rules_have_codes_of_their_own_and_say_why() {
+    let mut codes: Vec<&str> = RULES.iter().map(|rule| rule.code).collect();
+    codes.sort_unstable();
+    let all = codes.len();
+    codes.dedup();
+    assert_eq!(codes.len(), all);
+    for rule in RULES {
+        assert!(
+            !rule.summary.is_empty() && rule.explanation.len() > 80,
+            "{}",
+            rule.code
+        );
+        assert_eq!(rule.bad.is_empty(), rule.good.is_empty(), "{}", rule.code);
+    }
+}

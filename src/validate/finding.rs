@@ -1,0 +1,194 @@
+//! Collecting findings, and turning them into diagnostics with places.
+//!
+//! A rule says *which* resource and *which* value; where they stand in the text is looked up once
+//! for all findings of a catalog, and only when there are any.
+
+use switchtender_devices::diagnostic::{Diagnostic, Place, Severity};
+
+use super::rule::Rule;
+use super::severities::Severities;
+use crate::catalog::{Catalog, Segment, locate_all};
+
+/// What a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Title,
+    Type,
+    /// A parameter; the title, if the catalog does not give the parameter.
+    Parameter(String),
+    /// Something inside a parameter.
+    Inside(String, Vec<Segment>),
+}
+
+/// A place in the catalog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The catalog's name.
+    Name,
+    /// A path into the catalog's text.
+    Path(Vec<Segment>),
+    /// A part of the resource with this index.
+    Resource(usize, Part),
+}
+
+impl At {
+    pub fn title(index: usize) -> Self {
+        At::Resource(index, Part::Title)
+    }
+
+    pub fn parameter(index: usize, name: &str) -> Self {
+        At::Resource(index, Part::Parameter(name.to_owned()))
+    }
+
+    /// The place in the manifest.
+    fn place<'a>(&self, catalog: &'a Catalog) -> Option<&'a Place> {
+        let index = match self {
+            At::Resource(index, _) => Some(*index),
+            At::Path(path) => match path.as_slice() {
+                [Segment::Key(list), Segment::Index(index), ..] if list == "resources" => {
+                    Some(*index)
+                }
+                _ => None,
+            },
+            At::Name => None,
+        };
+        catalog.resources.get(index?)?.place.as_ref()
+    }
+
+    fn path(&self, catalog: &Catalog) -> Vec<Segment> {
+        let (index, part) = match self {
+            At::Name => return vec!["name".into()],
+            At::Path(path) => return path.clone(),
+            At::Resource(index, part) => (*index, part),
+        };
+        let mut path: Vec<Segment> = vec!["resources".into(), index.into()];
+        match part {
+            Part::Title => path.push("title".into()),
+            Part::Type => path.push("type".into()),
+            Part::Parameter(name) | Part::Inside(name, _)
+                if !catalog.resources[index].parameters.contains_key(name) =>
+            {
+                path.push("title".into());
+            }
+            Part::Parameter(name) => path.extend(["parameters".into(), name.as_str().into()]),
+            Part::Inside(name, inside) => {
+                path.extend(["parameters".into(), name.as_str().into()]);
+                path.extend(inside.iter().cloned());
+            }
+        }
+        path
+    }
+}
+
+/// A finding whose places are not yet looked up.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    rule: &'static Rule,
+    severity: Severity,
+    at: At,
+    message: String,
+    beside: String,
+    help: Option<String>,
+    /// Other places with what stands beside them.
+    also: Vec<(At, String)>,
+}
+
+impl Finding {
+    pub fn new(rule: &'static Rule, at: At, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            severity: rule.severity,
+            at,
+            message: message.into(),
+            beside: String::new(),
+            help: None,
+            also: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    #[must_use]
+    pub fn help_if(mut self, help: Option<String>) -> Self {
+        self.help = help;
+        self
+    }
+
+    #[must_use]
+    pub fn also(mut self, at: At, text: impl Into<String>) -> Self {
+        self.also.push((at, text.into()));
+        self
+    }
+
+    /// What stands beside the mark.
+    #[must_use]
+    pub fn beside(mut self, text: impl Into<String>) -> Self {
+        self.beside = text.into();
+        self
+    }
+}
+
+/// The findings of one catalog.
+#[derive(Debug, Default)]
+pub struct Findings {
+    list: Vec<Finding>,
+}
+
+impl Findings {
+    pub fn push(&mut self, finding: Finding) {
+        self.list.push(finding);
+    }
+
+    /// The findings with their places, as severe as the settings want them, sorted by place.
+    pub fn diagnostics(self, catalog: &Catalog, severities: &Severities) -> Vec<Diagnostic> {
+        let list: Vec<(Finding, Severity)> = self
+            .list
+            .into_iter()
+            .filter_map(|finding| {
+                let file = finding.at.place(catalog).map(|place| place.file.as_str());
+                let severity = severities.of(finding.rule.code, finding.severity, file)?;
+                Some((finding, severity))
+            })
+            .collect();
+        if list.is_empty() {
+            return Vec::new();
+        }
+        let paths: Vec<Vec<Segment>> = list
+            .iter()
+            .flat_map(|(finding, _)| {
+                let also = finding.also.iter().map(|(at, _)| at);
+                std::iter::once(&finding.at).chain(also)
+            })
+            .map(|at| at.path(catalog))
+            .collect();
+        let source = &catalog.source;
+        let mut spans = locate_all(&source.text, paths.iter().map(Vec::as_slice)).into_iter();
+        let mut diagnostics = Vec::with_capacity(list.len());
+        for (finding, severity) in list {
+            let place = finding.at.place(catalog).cloned();
+            let mut told =
+                Diagnostic::new(finding.rule.code, severity, finding.message).in_manifest(place);
+            told.help = finding.help;
+            let texts = std::iter::once(finding.beside)
+                .chain(finding.also.into_iter().map(|(_, text)| text));
+            for text in texts {
+                if let Some(span) = spans.next().flatten() {
+                    told = told.at(source, span, text);
+                }
+            }
+            diagnostics.push(told);
+        }
+        crate::diagnostic::sort(&mut diagnostics);
+        diagnostics
+    }
+}

@@ -1,0 +1,236 @@
+//! What comes before what: stated relations, containment, automatic relations.
+//!
+//! Follows `docs/transaction.md`, section 3: containers are replaced by two markers, automatic
+//! relations are added where no direct one stands between the two.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graphmap::DiGraphMap;
+use switchtender_devices::change::Wanted;
+use switchtender_devices::model::{AutoKind, AutoRelation, RelationSource};
+use switchtender_devices::value::Value;
+
+use super::relation::Other;
+use super::subject::Subject;
+use crate::catalog::ResourceRef;
+use crate::route::Destination;
+
+/// Why one thing comes before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The relation with this number in [`Subject::relations`].
+    Stated(usize),
+    /// A container and its content.
+    Contains,
+    /// A resource's value names the other.
+    Automatic { of: usize, kind: AutoKind },
+}
+
+/// An automatic relation that is not added, because an explicit one leads the other way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The resource whose type wants the relation.
+    pub of: usize,
+    pub other: usize,
+    pub kind: AutoKind,
+    /// The stated relation.
+    pub stated: usize,
+}
+
+/// A way that ends where it begins: each step with the reason for the next.
+pub type Cycle = Vec<(usize, Why)>;
+
+/// The order of a catalog.
+#[derive(Debug, Default)]
+pub struct Order {
+    graph: DiGraphMap<usize, ()>,
+    why: HashMap<(usize, usize), Why>,
+    pub conflicts: Vec<Conflict>,
+}
+
+/// The marker at which a container is entered, or the resource itself.
+fn begin(index: usize) -> usize {
+    2 * index
+}
+
+/// The marker at which a container is complete, or the resource itself.
+fn end(subject: &Subject<'_>, index: usize) -> usize {
+    match subject.destinations[index] {
+        Destination::Container => 2 * index + 1,
+        _ => 2 * index,
+    }
+}
+
+impl Order {
+    pub fn new(subject: &Subject<'_>) -> Self {
+        let mut order = Self::default();
+        // Direct relations between resources, for the rules about automatic ones.
+        let mut direct: HashMap<(usize, usize), Option<usize>> = HashMap::new();
+        for (number, relation) in subject.relations.iter().enumerate() {
+            if let Other::Found(other) = relation.other {
+                let (first, then) = if relation.kind.other_first() {
+                    (other, relation.from)
+                } else {
+                    (relation.from, other)
+                };
+                direct.entry((first, then)).or_insert(Some(number));
+                order.add(end(subject, first), begin(then), Why::Stated(number));
+            }
+        }
+        for (index, _, wanted) in subject.wanted() {
+            for relation in &wanted.model.relations {
+                let first = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
+                for name in names(relation, wanted) {
+                    let reference = ResourceRef::new(&relation.target, &name);
+                    let Some(other) = subject.names.find(&reference).filter(|at| *at != index)
+                    else {
+                        continue;
+                    };
+                    let (from, to) = if first {
+                        (other, index)
+                    } else {
+                        (index, other)
+                    };
+                    if let Some(Some(stated)) = direct.get(&(to, from)) {
+                        order.conflicts.push(Conflict {
+                            of: index,
+                            other,
+                            kind: relation.kind,
+                            stated: *stated,
+                        });
+                    }
+                    if direct.contains_key(&(to, from)) || direct.contains_key(&(from, to)) {
+                        continue;
+                    }
+                    direct.insert((from, to), None);
+                    let why = Why::Automatic {
+                        of: index,
+                        kind: relation.kind,
+                    };
+                    order.add(end(subject, from), begin(to), why);
+                }
+            }
+        }
+        for &(container, content) in &subject.catalog.edges {
+            order.add(begin(container), begin(content), Why::Contains);
+            order.add(
+                end(subject, content),
+                end(subject, container),
+                Why::Contains,
+            );
+        }
+        for index in 0..subject.destinations.len() {
+            let (first, last) = (begin(index), end(subject, index));
+            if first != last {
+                order.add(first, last, Why::Contains);
+            }
+        }
+        order
+    }
+
+    fn add(&mut self, from: usize, to: usize, why: Why) {
+        self.graph.add_edge(from, to, ());
+        self.why.entry((from, to)).or_insert(why);
+    }
+
+    /// One cycle for each knot of the catalog, the shortest that there is in it.
+    pub fn cycles(&self) -> Vec<Cycle> {
+        let mut cycles: Vec<Cycle> = kosaraju_scc(&self.graph)
+            .into_iter()
+            .filter(|knot| knot.len() > 1 || self.graph.contains_edge(knot[0], knot[0]))
+            .filter_map(|mut knot| {
+                knot.sort_unstable();
+                self.shortest(&knot)
+            })
+            .collect();
+        cycles.sort_by_key(|cycle| cycle.first().map(|(index, _)| *index));
+        cycles
+    }
+
+    fn shortest(&self, knot: &[usize]) -> Option<Cycle> {
+        // In a large knot any of its short cycles will do.
+        const STARTS: usize = 200;
+        let inside: HashSet<usize> = knot.iter().copied().collect();
+        let ways = knot
+            .iter()
+            .take(STARTS)
+            .filter_map(|&start| self.back_to(start, &inside));
+        let way = ways.min_by_key(Vec::len)?;
+        Some(
+            way.iter()
+                .enumerate()
+                .filter_map(|(at, node)| {
+                    let next = way[(at + 1) % way.len()];
+                    Some((node / 2, *self.why.get(&(*node, next))?))
+                })
+                .collect(),
+        )
+    }
+
+    /// The shortest way from a node back to it.
+    fn back_to(&self, start: usize, inside: &HashSet<usize>) -> Option<Vec<usize>> {
+        let mut came_from: HashMap<usize, usize> = HashMap::new();
+        let mut queue = VecDeque::from([start]);
+        while let Some(node) = queue.pop_front() {
+            for next in self.graph.neighbors(node) {
+                if next == start {
+                    let mut way = vec![node];
+                    while way[way.len() - 1] != start {
+                        way.push(came_from[&way[way.len() - 1]]);
+                    }
+                    way.reverse();
+                    return Some(way);
+                }
+                if inside.contains(&next) && !came_from.contains_key(&next) {
+                    came_from.insert(next, node);
+                    queue.push_back(next);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The names of resources that an automatic relation leads to.
+pub fn names(relation: &AutoRelation, wanted: &Wanted) -> Vec<String> {
+    match &relation.from {
+        RelationSource::Fixed(names) => names.clone(),
+        RelationSource::Attribute(path) => {
+            let (attribute, field) = match path.split_once('.') {
+                Some((attribute, field)) => (attribute, Some(field)),
+                None => (path.as_str(), None),
+            };
+            let Some(value) = wanted.attributes.get(attribute) else {
+                return Vec::new();
+            };
+            items(value.unwrap_sensitive())
+                .iter()
+                .filter_map(|item| text(field.map_or(Some(*item), |field| item.get(field))?))
+                .collect()
+        }
+        RelationSource::Partition(attribute) => wanted
+            .attributes
+            .get(attribute)
+            .and_then(Value::as_str)
+            .and_then(|path| path.strip_prefix('/')?.split_once('/'))
+            .map(|(partition, _)| partition.to_owned())
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn items(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::List(items) => items.iter().collect(),
+        one => vec![one],
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) | Value::Symbol(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,160 @@
+//! A key that an object of the catalog has twice.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+
+use super::{Check, Example, Rule};
+use crate::catalog::Segment;
+use crate::diagnostic::Severity;
+use crate::validate::finding::{At, Finding, Findings};
+use crate::validate::subject::Subject;
+
+pub const RULE: Rule = Rule {
+    code: "duplicate-key",
+    severity: Severity::Error,
+    summary: "a key that an object has twice",
+    explanation: "\
+JSON does not say which of two values of one key counts; readers differ. A compiler never writes
+that: the catalog was edited by hand or by a program that joins text.",
+    bad: "",
+    good: "",
+    example: Example::Other,
+    check: Check::Catalog(check),
+};
+
+/// More than a few say nothing new.
+const LIMIT: usize = 100;
+
+fn check(subject: &Subject<'_>, findings: &mut Findings) {
+    for path in duplicate_keys(&subject.catalog.source.text) {
+        let key = path.last().map(|key| key.to_string()).unwrap_or_default();
+        findings.push(
+            Finding::new(
+                &RULE,
+                At::Path(path),
+                format!("the key `{}` stands twice in one object", key.trim_start_matches('.')),
+            )
+            .beside("this one counts"),
+        );
+    }
+}
+
+fn duplicate_keys(text: &str) -> Vec<Vec<Segment>> {
+    let found = RefCell::default();
+    let path = RefCell::default();
+    let keys = Keys {
+        found: &found,
+        path: &path,
+    };
+    // The catalog was loaded from this text, so it parses.
+    let _ = keys.deserialize(&mut serde_json::Deserializer::from_str(text));
+    found.into_inner()
+}
+
+/// Walks over a value and notes the paths of keys that come twice.
+#[derive(Clone, Copy)]
+struct Keys<'a> {
+    found: &'a RefCell<Vec<Vec<Segment>>>,
+    path: &'a RefCell<Vec<Step>>,
+}
+
+/// A step of the path to what is being read.
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl<'de> DeserializeSeed<'de> for Keys<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Keys<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        self.path.borrow_mut().push(Step::Index(0));
+        while items.next_element_seed(self)?.is_some() {
+            if let Some(Step::Index(index)) = self.path.borrow_mut().last_mut() {
+                *index += 1;
+            }
+        }
+        self.path.borrow_mut().pop();
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let mut seen: HashSet<Cow<'de, str>> = HashSet::new();
+        while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
+            self.path.borrow_mut().push(Step::Key(key.to_string()));
+            if !seen.insert(key) && self.found.borrow().len() < LIMIT {
+                let path = self.path.borrow();
+                let path = path.iter().map(|step| match step {
+                    Step::Key(key) => Segment::Key(key.clone()),
+                    Step::Index(index) => Segment::Index(*index),
+                });
+                self.found.borrow_mut().push(path.collect());
+            }
+            entries.next_value_seed(self)?;
+            self.path.borrow_mut().pop();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_compared_within_one_object_only() {
+        let shown = |text: &str| -> Vec<String> {
+            let paths = duplicate_keys(text);
+            let shown = paths
+                .iter()
+                .map(|path| path.iter().map(ToString::to_string).collect());
+            shown.collect()
+        };
+        assert_eq!(shown(r#"{"a": {"b": 1}, "b": [{"a": 1}, {"a": 2}]}"#), [""; 0]);
+        assert_eq!(
+            shown(r#"{"a": [0, {"x": 1, "y": 2, "x": 3}], "\u0061": null}"#),
+            [".a[1].x", ".a"]
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! Two resources that are one thing on the device.
+
+use std::collections::HashMap;
+
+use super::{Check, Example, Rule};
+use crate::diagnostic::Severity;
+use crate::validate::finding::{At, Finding, Findings};
+use crate::validate::subject::Subject;
+
+pub const RULE: Rule = Rule {
+    code: "same-instance",
+    severity: Severity::Error,
+    summary: "two resources that are one thing on the device",
+    explanation: "\
+Titles are compared letter by letter, names on the device are not: `Gi1/0/1` and
+`GigabitEthernet1/0/1` are one port, `040` and `40` one VLAN. Both resources would be applied, one
+after the other, and undo each other in every run.",
+    bad: "
+network_vlan { '40':
+  vlan_name => 'printers',
+}
+network_vlan { «'040'»:
+  vlan_name => 'scanners',
+}
+",
+    good: "
+network_vlan { '40':
+  vlan_name => 'printers',
+}
+network_vlan { '41':
+  vlan_name => 'scanners',
+}
+",
+    example: Example::Device("cisco_ios"),
+    check: Check::Catalog(check),
+};
+
+fn check(subject: &Subject<'_>, findings: &mut Findings) {
+    let mut first: HashMap<(&str, String), usize> = HashMap::new();
+    for (index, resource, wanted) in subject.wanted() {
+        let names: Vec<_> = wanted
+            .model
+            .namevars()
+            .map(|name| wanted.attributes.get(name))
+            .collect();
+        let key = (wanted.model.name.as_str(), format!("{names:?}"));
+        match first.get(&key) {
+            None => {
+                first.insert(key, index);
+            }
+            Some(&other) => {
+                let other_reference = &subject.catalog.resources[other].reference;
+                let message = format!(
+                    "{} and {other_reference} are one thing on the device",
+                    resource.reference
+                );
+                findings.push(
+                    Finding::new(&RULE, At::title(index), message)
+                        .also(At::title(other), "the other")
+                        .help("declare it once"),
+                );
+            }
+        }
+    }
+}

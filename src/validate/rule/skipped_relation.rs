@@ -1,0 +1,74 @@
+//! A relation between a resource that is applied and one that is skipped.
+
+use super::{Check, Example, Rule};
+use crate::diagnostic::Severity;
+use crate::route::Mixed;
+use crate::validate::finding::{At, Finding, Findings, Part};
+use crate::validate::relation::Other;
+use crate::validate::subject::Subject;
+
+pub const RULE: Rule = Rule {
+    code: "skipped-relation",
+    severity: Severity::Warning,
+    summary: "a relation with a resource that is skipped",
+    explanation: "\
+A resource that is skipped does nothing: what requires it runs all the same, in no certain order
+to what it would have done, and a refresh to or from it never comes. The relation was written for a
+reason; on this side the reason does not hold.",
+    bad: "
+package { 'ntp':
+  ensure => 'installed',
+}
+ntp_server { '192.0.2.10':
+  ensure  => 'present',
+  require => «Package['ntp']»,
+}
+",
+    good: "
+ntp_server { '192.0.2.10':
+  ensure => 'present',
+}
+",
+    example: Example::Device("cisco_ios"),
+    check: Check::Catalog(check),
+};
+
+fn check(subject: &Subject<'_>, findings: &mut Findings) {
+    if subject.policy.mixed == Mixed::Silent {
+        return;
+    }
+    for relation in &subject.relations {
+        let Other::Found(other) = relation.other else {
+            continue;
+        };
+        let (from, kind) = (relation.from, relation.kind);
+        // One of the two is applied and the other is skipped.
+        let (applied, skipped) = match (subject.skipped(from), subject.skipped(other)) {
+            (false, true) if subject.applied(from) => (from, other),
+            (true, false) if subject.applied(other) => (other, from),
+            _ => continue,
+        };
+        let reference = |index: usize| &subject.catalog.resources[index].reference;
+        let comes = match (kind.refreshes(), kind.other_first() == (skipped == other)) {
+            (true, true) => "the refresh never comes",
+            (true, false) => "the refresh goes nowhere",
+            (false, _) => "the order is not kept",
+        };
+        let message = format!(
+            "{} {} {}: {} is skipped here, so {comes}",
+            reference(from),
+            kind.verb(),
+            reference(other),
+            reference(skipped),
+        );
+        let part = Part::Inside(kind.name().to_owned(), relation.inside.clone());
+        findings.push(
+            Finding::new(&RULE, At::Resource(from, part), message)
+                .also(At::title(skipped), "skipped")
+                .help(format!(
+                    "leave {} out of what is for the other side, or drop the relation",
+                    reference(applied)
+                )),
+        );
+    }
+}

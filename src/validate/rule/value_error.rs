@@ -1,0 +1,36 @@
+//! What a model says against a resource, told by the rule that documents that kind of mistake.
+
+use switchtender_devices::model::canonical::{ValueError, ValueErrorKind};
+
+use super::Rule;
+use crate::validate::finding::{At, Finding, Findings};
+use crate::validate::subject::Subject;
+
+/// Reports the errors of one kind.
+pub fn report(
+    subject: &Subject<'_>,
+    findings: &mut Findings,
+    rule: &'static Rule,
+    kind: ValueErrorKind,
+) {
+    for (index, resource, typed) in subject.typed() {
+        let mut errors: Vec<(Vec<&str>, &ValueError)> = Vec::new();
+        for error in typed.errors.iter().filter(|error| error.kind == kind) {
+            // A title that tells no name is one mistake, however many names it should tell.
+            match errors.last_mut() {
+                Some((names, last)) if last.message == error.message && last.help == error.help => {
+                    names.push(&error.attribute);
+                }
+                _ => errors.push((vec![&error.attribute], error)),
+            }
+        }
+        for (names, error) in errors {
+            let reference = &resource.reference;
+            let message = format!("{reference}: {}: {}", names.join(", "), error.message);
+            findings.push(
+                Finding::new(rule, At::parameter(index, &error.attribute), message)
+                    .help_if(error.help.clone()),
+            );
+        }
+    }
+}

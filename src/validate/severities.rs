@@ -1,0 +1,191 @@
+//! How severe findings are by the wish of a site: `switchtender.toml`.
+//!
+//! ```toml
+//! [validate.severity]              # error, warning, note or off, per rule
+//! clear-secret = "error"
+//! audit-parameter = "off"
+//!
+//! [[validate.path]]                # for resources declared in these manifests
+//! files = ["*/modules/legacy/**"]
+//! severity = { skipped-dependency = "off" }
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, nearest};
+use switchtender_devices::document::{self, Findings, Table};
+
+use super::rule::{RULES, Rule};
+
+/// Severities per rule and manifest; `None` switches a rule off.
+#[derive(Debug, Default)]
+pub struct Severities {
+    rules: BTreeMap<&'static str, Option<Severity>>,
+    paths: Vec<PathRule>,
+}
+
+#[derive(Debug)]
+struct PathRule {
+    files: GlobSet,
+    rules: BTreeMap<&'static str, Option<Severity>>,
+}
+
+impl Severities {
+    /// Reads `switchtender.toml`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, at its place.
+    pub fn load(source: &Arc<Source>) -> Result<Self, Vec<Diagnostic>> {
+        let findings = Findings::new(source);
+        let severities = document::read(&findings, |root| {
+            let severities = root.table("validate").map(|table| {
+                let rules = table.table("severity").map(|table| read_rules(&table));
+                let paths = table.get("path").and_then(|item| item.list());
+                let paths = paths
+                    .iter()
+                    .flatten()
+                    .filter_map(|item| read_path(&item.table()?))
+                    .collect();
+                table.finish();
+                Self {
+                    rules: rules.unwrap_or_default(),
+                    paths,
+                }
+            });
+            root.finish();
+            severities.unwrap_or_default()
+        });
+        if findings.is_empty() {
+            Ok(severities)
+        } else {
+            Err(findings.into_list())
+        }
+    }
+
+    /// The severity of a finding in a manifest; `None` if it is not wanted.
+    pub fn of(&self, code: &str, own: Severity, manifest: Option<&str>) -> Option<Severity> {
+        if let Some(manifest) = manifest {
+            for path in &self.paths {
+                if let Some(wanted) = path.rules.get(code)
+                    && path.files.is_match(manifest)
+                {
+                    return *wanted;
+                }
+            }
+        }
+        self.rules.get(code).copied().unwrap_or(Some(own))
+    }
+}
+
+fn read_path(table: &Table<'_>) -> Option<PathRule> {
+    let mut globs = GlobSetBuilder::new();
+    match table.get("files") {
+        None => table.missing("files"),
+        Some(item) => {
+            for text in item.strings()? {
+                match Glob::new(&text) {
+                    Ok(glob) => {
+                        globs.add(glob);
+                    }
+                    Err(error) => item.error("pattern", format!("`{text}`: {}", error.kind())),
+                }
+            }
+        }
+    }
+    let rules = table.table("severity").map(|table| read_rules(&table));
+    if rules.is_none() {
+        table.missing("severity");
+    }
+    table.finish();
+    Some(PathRule {
+        files: globs.build().ok()?,
+        rules: rules?,
+    })
+}
+
+fn read_rules(table: &Table<'_>) -> BTreeMap<&'static str, Option<Severity>> {
+    let mut rules = BTreeMap::new();
+    for (code, span, item) in table.entries() {
+        let Some(rule) = Rule::named(&code) else {
+            let help = match nearest(&code, RULES.iter().map(|rule| rule.code)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`switchtender explain` lists the rules".to_owned(),
+            };
+            let message = format!("there is no rule `{code}`");
+            table
+                .findings
+                .error_with_help("unknown-rule", span, message, help);
+            continue;
+        };
+        let severity = match item.string().as_deref() {
+            Some("error") => Some(Severity::Error),
+            Some("warning") => Some(Severity::Warning),
+            Some("note") => Some(Severity::Note),
+            Some("off") => None,
+            Some(other) => {
+                item.error(
+                    "unknown-word",
+                    format!("`{other}` is none of error, warning, note, off"),
+                );
+                continue;
+            }
+            None => continue,
+        };
+        rules.insert(rule.code, severity);
+    }
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_can_be_raised_lowered_and_switched_off_per_manifest() {
+        let text = r#"
+[validate.severity]
+clear-secret = "error"
+audit-parameter = "off"
+[[validate.path]]
+files = "*/legacy/*"
+severity = { clear-secret = "note" }
+"#;
+        let severities = Severities::load(&Source::new("switchtender.toml", text)).unwrap();
+        let cases = [
+            ("clear-secret", None, Some(Severity::Error)),
+            ("clear-secret", Some("/m/new/a.pp"), Some(Severity::Error)),
+            ("clear-secret", Some("/m/legacy/a.pp"), Some(Severity::Note)),
+            ("audit-parameter", None, None),
+            ("host-resource", None, Some(Severity::Warning)),
+        ];
+        for (code, manifest, expected) in cases {
+            let found = severities.of(code, Severity::Warning, manifest);
+            assert_eq!(found, expected, "{code} {manifest:?}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_places() {
+        let text = "[validate.severity]\nclear-secrt = \"error\"\ncycle = \"fatal\"\n[valdate]\n";
+        let source = Source::new("switchtender.toml", text);
+        let told: Vec<String> = Severities::load(&source)
+            .unwrap_err()
+            .iter()
+            .map(|found| {
+                let (line, column) = source.position(found.labels[0].span.start);
+                let help = found.help.as_deref().unwrap_or("-");
+                format!("{line}:{column} {} | {help}", found.message)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "2:1 there is no rule `clear-secrt` | did you mean `clear-secret`?",
+                "3:9 `fatal` is none of error, warning, note, off | -",
+                "4:2 unknown key `valdate` | did you mean `validate`?",
+            ]
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! One catalog as the rules see it: routed, typed, with its relations resolved.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use switchtender_devices::change::Wanted;
+use switchtender_devices::driver::codec::text_of;
+use switchtender_devices::driver::{Driver, Problem, Registry};
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::model::canonical::ValueError;
+use switchtender_devices::read::{ReadError, Reads};
+use switchtender_devices::value::Attributes;
+
+use super::Policy;
+use super::relation::{METAPARAMETERS, Names, Relation, relations};
+use crate::catalog::{Catalog, Declared, ResourceRef};
+use crate::route::{Destination, route};
+
+/// Where a catalog is going.
+#[derive(Clone, Debug)]
+pub enum Side {
+    Host,
+    Device {
+        /// The name that its catalog must carry, when a certain device is meant.
+        certname: Option<String>,
+        /// The platform's types as this device has them; `None` when the platform is not known.
+        driver: Option<Driver>,
+        /// What is known of its running configuration.
+        running: Option<Running>,
+    },
+}
+
+/// The things that a running configuration has, by type and name.
+#[derive(Clone, Debug, Default)]
+pub struct Running(BTreeSet<(String, String)>);
+
+impl Running {
+    /// Reads what a device answered. Types whose read is not among the answers have nothing.
+    ///
+    /// # Errors
+    /// An answer cannot be understood.
+    pub fn new(driver: &Driver, reads: &Reads) -> Result<Self, ReadError> {
+        let platform = driver.platform();
+        let state = platform.parse(reads)?;
+        let mut things = BTreeSet::new();
+        for definition in platform.types.values() {
+            let model = &definition.model;
+            let needed = driver.reads(&[model]);
+            if needed.iter().any(|read| !reads.contains_key(&read.name)) {
+                continue;
+            }
+            let mut names = model.namevars();
+            if let (Some(name), None) = (names.next(), names.next()) {
+                for instance in driver.instances(model, &state)? {
+                    if let Some(value) = instance.attributes.get(name).and_then(text_of) {
+                        things.insert((model.name.clone(), value));
+                    }
+                }
+            }
+        }
+        Ok(Self(things))
+    }
+}
+
+/// A resource read by its model.
+#[derive(Debug)]
+pub struct Typed {
+    pub model: Arc<TypeModel>,
+    /// Canonical for model and platform; `None` where something was refused.
+    pub wanted: Option<Wanted>,
+    /// What the model refuses.
+    pub errors: Vec<ValueError>,
+    /// What the platform has to say.
+    pub problems: Vec<Problem>,
+}
+
+/// A catalog with everything that rules ask for.
+pub struct Subject<'a> {
+    pub catalog: &'a Catalog,
+    pub registry: &'a Registry,
+    pub policy: &'a Policy,
+    pub side: &'a Side,
+    /// In the order of the catalog, as `typed`.
+    pub destinations: Vec<Destination>,
+    /// What has a model.
+    pub typed: Vec<Option<Typed>>,
+    pub names: Names,
+    pub relations: Vec<Relation>,
+}
+
+impl<'a> Subject<'a> {
+    pub fn new(
+        catalog: &'a Catalog,
+        registry: &'a Registry,
+        policy: &'a Policy,
+        side: &'a Side,
+    ) -> Self {
+        let destinations = route(catalog, |name| registry.model(name).cloned());
+        let mut names = Names::new(catalog);
+        let driver = match side {
+            Side::Device { driver, .. } => driver.as_ref(),
+            Side::Host => None,
+        };
+        let typed: Vec<Option<Typed>> = catalog
+            .resources
+            .iter()
+            .zip(&destinations)
+            .map(|(resource, destination)| Some(type_it(resource, destination.model()?, driver)))
+            .collect();
+        for (index, typed) in typed.iter().enumerate() {
+            let wanted = typed.as_ref().and_then(|typed| typed.wanted.as_ref());
+            if let Some(name) = wanted.and_then(only_name) {
+                let type_name = catalog.resources[index].reference.type_name();
+                names.add(ResourceRef::new(type_name, &name), index);
+            }
+        }
+        let relations = relations(catalog, &names);
+        Self {
+            catalog,
+            registry,
+            policy,
+            side,
+            destinations,
+            typed,
+            names,
+            relations,
+        }
+    }
+
+    pub fn driver(&self) -> Option<&'a Driver> {
+        match self.side {
+            Side::Device { driver, .. } => driver.as_ref(),
+            Side::Host => None,
+        }
+    }
+
+    /// Whether the running configuration that was given has such a thing.
+    pub fn runs(&self, type_name: &str, name: &str) -> bool {
+        match self.side {
+            Side::Device {
+                running: Some(running),
+                ..
+            } => running.0.contains(&(type_name.to_owned(), name.to_owned())),
+            _ => false,
+        }
+    }
+
+    pub fn for_device(&self) -> bool {
+        matches!(self.side, Side::Device { .. })
+    }
+
+    /// Whether a resource will be skipped where the catalog is going.
+    pub fn skipped(&self, index: usize) -> bool {
+        if self.for_device() {
+            self.destinations[index].only_host()
+        } else {
+            self.destinations[index].only_device()
+        }
+    }
+
+    /// Whether a resource does anything where the catalog is going.
+    pub fn applied(&self, index: usize) -> bool {
+        !self.skipped(index)
+            && matches!(
+                self.destinations[index],
+                Destination::Device(_) | Destination::Both(_) | Destination::Host
+            )
+    }
+
+    /// Resources with their numbers.
+    pub fn resources(&self) -> impl Iterator<Item = (usize, &'a Declared)> {
+        self.catalog.resources.iter().enumerate()
+    }
+
+    /// Resources that have a model and are applied, with their numbers.
+    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a Declared, &Typed)> {
+        self.resources().filter_map(|(index, resource)| {
+            let typed = self.typed[index].as_ref()?;
+            self.applied(index).then_some((index, resource, typed))
+        })
+    }
+
+    /// As [`Subject::typed`], with what is wanted of those that nothing speaks against.
+    pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a Declared, &Wanted)> {
+        self.typed()
+            .filter_map(|(index, resource, typed)| Some((index, resource, typed.wanted.as_ref()?)))
+    }
+}
+
+/// The value of the namevar, for types that have one.
+pub fn only_name(wanted: &Wanted) -> Option<String> {
+    let mut names = wanted.model.namevars();
+    let name = names.next()?;
+    if names.next().is_some() {
+        return None;
+    }
+    let value = wanted.attributes.get(name)?.unwrap_sensitive();
+    text_of(value)
+}
+
+fn type_it(resource: &Declared, model: &Arc<TypeModel>, driver: Option<&Driver>) -> Typed {
+    let given: Attributes = resource
+        .parameters
+        .iter()
+        .filter(|(name, _)| {
+            let name = name.as_str();
+            // `provider` chooses among Puppet's implementations; there is only one here.
+            let everywhere = METAPARAMETERS.contains(&name) || name == "provider";
+            !everywhere || model.attributes.contains_key(name)
+        })
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let resolved = model
+        .resolve(resource.reference.title(), &given)
+        .and_then(|attributes| match driver {
+            Some(driver) => driver.canonicalize(model, attributes),
+            None => Ok(attributes),
+        });
+    let (wanted, errors) = match resolved {
+        Ok(attributes) => {
+            let wanted = Wanted {
+                reference: resource.reference.to_string(),
+                title: resource.reference.title().to_owned(),
+                model: Arc::clone(model),
+                attributes,
+            };
+            (Some(wanted), Vec::new())
+        }
+        Err(errors) => (None, errors),
+    };
+    let problems = match (driver, &wanted) {
+        (Some(driver), Some(wanted)) => driver.check(wanted),
+        _ => Vec::new(),
+    };
+    Typed {
+        model: Arc::clone(model),
+        wanted,
+        errors,
+        problems,
+    }
+}

@@ -1,0 +1,160 @@
+//! The catalogs that a real server compiled, each against its platform: what is wrong with them is
+//! found, and nothing else.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn catalogs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/puppetserver/catalogs")
+}
+
+/// The exit code, and the findings per catalog as `severity code manifest-file:line message`.
+fn validate(arguments: &[&str]) -> (i32, BTreeMap<String, Vec<String>>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+        .arg("validate")
+        .args(["--format", "json"])
+        .args(arguments)
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in text.lines() {
+        let found: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let name = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let catalog = name(text(&found["labels"][0]["file"]));
+        told.entry(catalog).or_default().push(format!(
+            "{} {} {}:{} {}",
+            text(&found["severity"]),
+            text(&found["code"]),
+            name(text(&found["manifest"]["file"])),
+            found["manifest"]["line"],
+            text(&found["message"])
+        ));
+    }
+    (output.status.code().expect("it ends"), told)
+}
+
+/// An inventory with these devices; a catalog's name is `<device>.lab.test`.
+fn inventory(devices: &[(&str, &str)]) -> tempfile::NamedTempFile {
+    let mut text = "[defaults]\nuser = \"u\"\nagent = true\n".to_owned();
+    for (number, (name, platform)) in devices.iter().enumerate() {
+        text += &format!(
+            "[device.{name}]\nplatform = \"{platform}\"\ncertname = \"{name}.lab.test\"\n\
+             address = \"192.0.2.{number}\"\n"
+        );
+    }
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), text).expect("written");
+    file
+}
+
+#[test]
+fn errors_are_found_where_they_are_and_nowhere_else() {
+    let inventory = inventory(&[
+        ("sw1", "cisco_ios"),
+        ("lb1", "f5_bigip"),
+        ("meta1", "cisco_ios"),
+        ("rich1", "cisco_ios"),
+        ("bench1", "cisco_ios"),
+        ("failing1", "cisco_ios"),
+        ("mixed1", "cisco_ios"),
+        ("cycle1", "cisco_ios"),
+        ("spare", "cisco_ios"),
+    ]);
+    let directory = tempfile::tempdir().expect("a directory");
+    for name in [
+        "sw1", "lb1", "meta1", "rich1", "bench1", "failing1", "mixed1", "cycle1", "other",
+    ] {
+        let name = format!("{name}.json");
+        std::fs::copy(catalogs().join(&name), directory.path().join(&name)).expect("copied");
+    }
+    let (exit, told) = validate(&[
+        &directory.path().display().to_string(),
+        "--inventory",
+        &inventory.path().display().to_string(),
+    ]);
+    assert_eq!(exit, 1);
+    let errors: Vec<(&str, &str)> = told
+        .iter()
+        .flat_map(|(catalog, lines)| lines.iter().map(|line| (catalog.as_str(), line.as_str())))
+        .filter(|(_, line)| line.starts_with("error "))
+        .collect();
+    assert_eq!(
+        errors,
+        [
+            (
+                "cycle1.json",
+                "error cycle site.pp:254 Network_vlan[90], Network_interface[GigabitEthernet1/0/7] and Network_trunk[GigabitEthernet1/0/7] wait for each other"
+            ),
+            (
+                "failing1.json",
+                "error invalid-value site.pp:241 Network_vlan[broken-80]: id: \"broken-80\" is not valid: expected a whole number from 1 to 4094"
+            ),
+            (
+                "sw1.json",
+                "error unwritable-value vlan.pp:7 Network_vlan[30]: vlan_name: \"Guests & visitors\" has blanks, and cisco_ios takes one word here"
+            ),
+        ]
+    );
+    let hosts = [
+        "server_base.pp:3 Package[ntp]",
+        "server_base.pp:3 Package[openssh-server]",
+        "server_base.pp:6 File[/etc/motd]",
+        "server_base.pp:12 File[/etc/ssh/sshd_config]",
+        "server_base.pp:17 Service[sshd]",
+        "server_base.pp:22 Group[netops]",
+        "server_base.pp:26 User[netops]",
+        "server_base.pp:32 Exec[refresh-cache]",
+        "site.pp:151 Exec[write memory]",
+    ];
+    let hosts: Vec<String> = hosts
+        .iter()
+        .map(|host| {
+            format!("warning host-resource {host} is for a host and is skipped on a device")
+        })
+        .collect();
+    let mixed: Vec<&String> = told["mixed1.json"]
+        .iter()
+        .filter(|line| line.contains(" host-resource "))
+        .collect();
+    assert_eq!(mixed, hosts.iter().collect::<Vec<_>>());
+    let inventory = told
+        .values()
+        .flatten()
+        .filter(|line| line.contains(" no-catalog "));
+    assert_eq!(
+        inventory.collect::<Vec<_>>(),
+        ["warning no-catalog :null no catalog is for device `spare`"]
+    );
+}
+
+#[test]
+fn mixed_catalogs_are_refused_or_passed_over_as_asked() {
+    let mixed = catalogs().join("mixed1.json").display().to_string();
+    let cases: [(&[&str], i32, usize); 3] = [
+        (&["--mixed", "refuse"], 1, 9),
+        (&["--mixed", "silent"], 0, 0),
+        (&["--deny", "warnings"], 1, 9),
+    ];
+    for (arguments, exit, hosts) in cases {
+        let arguments = [&[mixed.as_str(), "--platform", "cisco_ios"], arguments].concat();
+        let (code, told) = validate(&arguments);
+        let found = told
+            .values()
+            .flatten()
+            .filter(|line| line.contains(" host-resource "));
+        assert_eq!((code, found.count()), (exit, hosts), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_ends_with_2() {
+    for arguments in [
+        ["/nonexistent.json", "--platform", "cisco_ios"],
+        ["Cargo.toml", "--platform", "cisco_io"],
+    ] {
+        assert_eq!(validate(&arguments).0, 2, "{arguments:?}");
+    }
+}
