@@ -2,10 +2,10 @@
 //!
 //! `docs/agent-protocol.md` is the specification. Each device is an agent of its own: its
 //! certificates, its environment, its cache and its spool, all below its own directory. Decisions
-//! are functions from data to data ([`environment`], [`certificates::step`], [`retry_after`]); the
+//! are functions from data to data ([`environment`], [`retry_after`], [`cache`]); the
 //! I/O around them is thin, and all HTTP is in [`http`].
 //!
-//! Knows no catalogs beyond their head, no sessions and no transactions. Begin at [`settings`].
+//! Knows no catalogs beyond their head, no sessions and no transactions. Begin at [`run`].
 
 mod answer;
 pub mod cache;
@@ -17,7 +17,9 @@ pub mod facts;
 pub mod hook;
 pub mod http;
 pub mod journal;
+pub mod pluginsync;
 pub mod retry_after;
+pub mod run;
 pub mod server_list;
 pub mod settings;
 pub mod spool;

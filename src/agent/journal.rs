@@ -2,15 +2,7 @@
 
 use jiff::Timestamp;
 
-/// Levels of the peer's log, in rising order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    Debug,
-    Info,
-    Notice,
-    Warning,
-    Err,
-}
+pub use crate::catalog::Level;
 
 /// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use super::super::http::{Client, Request, RequestError};
+use super::super::http::{Answer, Client, Request, RequestError};
 use super::super::settings::{Server, Settings};
 use super::super::tls::Trust;
 use super::inspect::{Certificate, fingerprint};
@@ -62,7 +62,7 @@ impl Authority {
     }
 
     /// Servers to ask about certificates, in order.
-    pub fn servers(&self) -> Vec<Server> {
+    fn servers(&self) -> Vec<Server> {
         match &self.settings.ca_server {
             Some(server) => vec![server.clone()],
             None if self.settings.server_list.is_empty() => vec![self.settings.server.clone()],
@@ -107,7 +107,7 @@ impl Authority {
     async fn first_contact(&self) -> Result<String, AuthorityError> {
         let client = self.client(&Trust::FirstContact)?;
         let request = Request::get("/puppet-ca/v1/certificate/ca", "text/plain");
-        let (server, answer) = self.ask(&client, &request).await?;
+        let (server, answer) = self.ask(&client, &request).await.map_err(request_error)?;
         if answer.status == 404 {
             return Err(AuthorityError::Missing);
         }
@@ -174,7 +174,7 @@ impl Authority {
         };
         let mut request = Request::get(target, "text/plain");
         request.if_modified_since = since.map(str::to_owned);
-        let (server, answer) = self.ask(&client, &request).await?;
+        let (server, answer) = self.ask(&client, &request).await.map_err(request_error)?;
         if answer.status == 304 {
             return Ok(Fetched::Unchanged);
         }
@@ -189,22 +189,20 @@ impl Authority {
     }
 
     /// Asks the first server that answers at all.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         client: &Client,
         request: &Request,
-    ) -> Result<(Server, super::super::http::Answer), AuthorityError> {
+    ) -> Result<(Server, Answer), RequestError> {
         let mut failure = None;
         for server in self.servers() {
             match client.send(&server, request).await {
                 Ok(answer) => return Ok((server, answer)),
                 Err(error) if error.no_answer() => failure = Some(error),
-                Err(error) => return Err(request_error(error)),
+                Err(error) => return Err(error),
             }
         }
-        Err(request_error(
-            failure.expect("there is at least one server"),
-        ))
+        Err(failure.expect("there is at least one server"))
     }
 
     fn client(&self, trust: &Trust) -> Result<Client, AuthorityError> {

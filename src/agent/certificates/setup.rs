@@ -306,11 +306,9 @@ impl Setup<'_> {
             trust,
             None,
         )?;
-        let server = self.authority.servers().remove(0);
         let csr = self.csr(key)?;
         let fingerprint = request::fingerprint(&csr).expect("it was made a moment ago");
-        self.submit(&client, &server, &csr, &fingerprint, journal)
-            .await?;
+        let server = self.submit(&client, &csr, &fingerprint, journal).await?;
         let pem = self.wait(&client, &server, &fingerprint, journal).await?;
         // What does not fit the key is not kept: the next run may get another.
         self.check(&pem, key)?;
@@ -348,18 +346,17 @@ impl Setup<'_> {
     async fn submit(
         &self,
         client: &Client,
-        server: &Server,
         csr: &str,
         fingerprint: &str,
         journal: &mut Journal,
-    ) -> Result<(), SetupError> {
+    ) -> Result<Server, SetupError> {
         let device = &self.layout.certname;
         let target = format!(
             "/puppet-ca/v1/certificate_request/{}",
             super::super::encode::component(device)
         );
         let put = Request::put(target, "text/plain", "text/plain", csr);
-        let answer = client.send(server, &put).await?;
+        let (server, answer) = self.authority.ask(client, &put).await?;
         match answer.status {
             200..300 => journal.notice(format!(
                 "Certificate request for {device} sent to {server}, SHA-256 {fingerprint}"
@@ -371,7 +368,7 @@ impl Setup<'_> {
                 if !said.contains("already has a") {
                     return Err(SetupError::Refused {
                         device: device.clone(),
-                        server: server.clone(),
+                        server,
                         said,
                     });
                 }
@@ -379,7 +376,7 @@ impl Setup<'_> {
             }
             _ => return Err(answer.refused().into()),
         }
-        Ok(())
+        Ok(server)
     }
 
     async fn wait(
@@ -497,9 +494,8 @@ impl Setup<'_> {
             "text/plain",
             "",
         );
-        let server = self.authority.servers().remove(0);
-        let renewed = match client.send(&server, &post).await {
-            Ok(answer) if answer.success() => {
+        let renewed = match self.authority.ask(&client, &post).await {
+            Ok((_, answer)) if answer.success() => {
                 let pem = answer.text();
                 self.check(&pem, key)
                     .ok()

@@ -1,0 +1,477 @@
+//! The agent's part of one device run: from certificates to a catalog, and the report back
+//! (`docs/agent-protocol.md`, section 5).
+//!
+//! The steps are methods that are called in order; what lies between them (the device's session,
+//! facts, applying) is the caller's. Nothing here is shared between devices but a [`Proxy`], which
+//! has no say about any of them. Every step may fail, and whatever happens a report can be
+//! delivered: sent, or kept until the server is there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use switchtender_devices::driver::Registry;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::cache::{self, Head, HeadError};
+use super::certificates::authority::Authority;
+use super::certificates::layout::{FileError, Layout};
+use super::certificates::setup::{Ready, Setup, SetupError};
+use super::endpoint::Endpoint;
+use super::environment::{Convergence, EnvironmentError, Verdict};
+use super::facts::Facts;
+use super::http::{Client, RequestError};
+use super::journal::{Journal, chain};
+use super::pluginsync::{self, Definitions, PluginError};
+use super::server_list::{self, NoServer};
+use super::settings::{Server, Settings};
+use super::spool::{Delivery, Spool};
+use super::tls::TlsError;
+
+/// What all devices of the proxy share.
+#[derive(Debug)]
+pub struct Proxy {
+    pub settings: Arc<Settings>,
+    pub authority: Authority,
+    pub definitions: Definitions,
+    /// How many catalogs are asked for at once: a server compiles one at a time per worker.
+    catalogs: Semaphore,
+}
+
+impl Proxy {
+    pub fn new(settings: Settings, catalog_concurrency: usize) -> Self {
+        let settings = Arc::new(settings);
+        Self {
+            authority: Authority::new(&settings),
+            definitions: Definitions::default(),
+            catalogs: Semaphore::new(catalog_concurrency.max(1)),
+            settings,
+        }
+    }
+}
+
+/// How a cached catalog came into a report, in the report's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachedStatus {
+    NotUsed,
+    ExplicitlyRequested,
+    OnFailure,
+}
+
+impl CachedStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CachedStatus::NotUsed => "not_used",
+            CachedStatus::ExplicitlyRequested => "explicitly_requested",
+            CachedStatus::OnFailure => "on_failure",
+        }
+    }
+}
+
+/// A catalog that may be applied: its name and environment are right.
+#[derive(Clone, Debug)]
+pub struct Obtained {
+    pub text: String,
+    pub head: Head,
+    pub cached: CachedStatus,
+}
+
+/// Why a run has no catalog.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error("certificates that are at hand cannot be used")]
+    Tls(#[from] TlsError),
+    #[error(transparent)]
+    NoServer(#[from] NoServer),
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    #[error(transparent)]
+    Plugins(#[from] PluginError),
+    #[error("Could not retrieve catalog from remote server: {0}")]
+    Catalog(RequestError),
+    #[error("Could not retrieve catalog from remote server: {0}")]
+    Unusable(String),
+    #[error(transparent)]
+    WrongName(HeadError),
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl RunError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            RunError::Setup(error) => error.hint(),
+            RunError::Catalog(error) | RunError::Plugins(PluginError::Request(error)) => {
+                error.hint()
+            }
+            RunError::NoServer(_) => {
+                Some("`switchtender doctor` tells what is wrong with each server".to_owned())
+            }
+            RunError::Plugins(PluginError::Check(_)) => {
+                Some("mend the definitions in the module of the device's environment".to_owned())
+            }
+            RunError::Environment(EnvironmentError::Unstable(_)) => {
+                Some("the classifier gives this node another environment each time".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The agent of one device in one run.
+#[derive(Debug)]
+pub struct AgentRun {
+    proxy: Arc<Proxy>,
+    pub layout: Layout,
+    pub journal: Journal,
+    pub transaction_uuid: String,
+    /// Measured seconds, by the names that reports use.
+    pub times: IndexMap<&'static str, f64>,
+    convergence: Convergence,
+    client: Option<Client>,
+    /// What the run talks to, once it has been chosen.
+    server: Option<Server>,
+    /// The server has said no to everything: only the cache is left.
+    away: bool,
+    explicit: Option<Obtained>,
+}
+
+impl AgentRun {
+    pub fn new(proxy: &Arc<Proxy>, certname: &str) -> Self {
+        Self {
+            layout: Layout::new(&proxy.settings, certname),
+            convergence: Convergence::new(&proxy.settings.environment),
+            proxy: Arc::clone(proxy),
+            journal: Journal::default(),
+            transaction_uuid: uuid(),
+            times: IndexMap::new(),
+            client: None,
+            server: None,
+            away: false,
+            explicit: None,
+        }
+    }
+
+    /// The environment that the run is in now.
+    pub fn environment(&self) -> &str {
+        self.convergence.current()
+    }
+
+    /// For `server_used` in the report: only a server from a list is named.
+    pub fn server_used(&self) -> Option<String> {
+        let listed = !self.proxy.settings.server_list.is_empty();
+        self.server
+            .as_ref()
+            .filter(|_| listed)
+            .map(Server::to_string)
+    }
+
+    /// Step 1: keys, certificates, bundles. May wait long for a signature.
+    ///
+    /// # Cancellation
+    /// `stop` ends the waiting.
+    pub async fn set_up(&mut self, stop: &CancellationToken) -> Result<(), RunError> {
+        let setup = Setup {
+            settings: &self.proxy.settings,
+            layout: &self.layout,
+            authority: &self.proxy.authority,
+            stop,
+        };
+        let Ready {
+            trust, identity, ..
+        } = setup.run(&mut self.journal).await?;
+        self.client = Some(Client::new(
+            &self.layout.certname,
+            &self.proxy.settings.http,
+            self.proxy.settings.runinterval,
+            &trust,
+            Some(&identity),
+        )?);
+        Ok(())
+    }
+
+    /// Steps 4 to 7: server, environment, definitions. A server that is away is no failure yet,
+    /// if a cached catalog may be used.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub async fn begin(&mut self) -> Result<Arc<Registry>, RunError> {
+        let settings = Arc::clone(&self.proxy.settings);
+        self.select(&settings).await?;
+        if settings.use_cached_catalog
+            && let Some((text, head)) = cache::load(&self.layout)?
+        {
+            self.convergence.adopt(&head.environment);
+            self.journal.info(format!(
+                "Using cached catalog from environment '{}'",
+                head.environment
+            ));
+            self.explicit = Some(Obtained {
+                text,
+                head,
+                cached: CachedStatus::ExplicitlyRequested,
+            });
+            return Ok(self.proxy.definitions.of(&self.layout)?);
+        }
+        if !self.away && self.convergence.asks_node() {
+            let began = Instant::now();
+            let answer = {
+                let (current, configured) =
+                    (self.convergence.current(), self.convergence.configured());
+                self.endpoint().node(current, configured).await
+            };
+            self.away |= answer.as_ref().is_err_and(RequestError::no_answer);
+            self.convergence.node(answer, &mut self.journal);
+            self.took("node_retrieval", began);
+        }
+        self.convergence.begin(&mut self.journal);
+        self.plugins().await
+    }
+
+    async fn select(&mut self, settings: &Settings) -> Result<(), RunError> {
+        let client = self.client.as_ref().expect("set_up comes first");
+        let selected =
+            server_list::select(settings, client, &self.layout.certname, &mut self.journal).await;
+        match selected {
+            Ok(server) => self.server = Some(server),
+            Err(error) if settings.usecacheonfailure || settings.use_cached_catalog => {
+                self.journal.err(error.to_string());
+                self.away = true;
+                self.server = settings.server_list.first().cloned();
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Step 7: the environment's own drivers, into the device's own directory.
+    async fn plugins(&mut self) -> Result<Arc<Registry>, RunError> {
+        if self.proxy.settings.pluginsync && !self.away {
+            let began = Instant::now();
+            match self.sync_plugins().await {
+                Err(RunError::Plugins(PluginError::Request(error)))
+                    if error.no_answer() || error.status().is_some() =>
+                {
+                    // What was synced earlier is still there, and the catalog decides.
+                    self.away |= error.no_answer();
+                    self.journal
+                        .warning(format!("Could not retrieve definitions: {error}"));
+                }
+                other => other?,
+            }
+            self.took("plugin_sync", began);
+        }
+        Ok(self.proxy.definitions.of(&self.layout)?)
+    }
+
+    async fn sync_plugins(&mut self) -> Result<(), RunError> {
+        let environment = self.convergence.current().to_owned();
+        let exists = self
+            .endpoint()
+            .environment_exists(&environment)
+            .await
+            .map_err(PluginError::Request)?;
+        self.convergence.probed(exists, &mut self.journal)?;
+        if exists {
+            let mut journal = std::mem::take(&mut self.journal);
+            let synced =
+                pluginsync::sync(&self.endpoint(), &environment, &self.layout, &mut journal).await;
+            self.journal = journal;
+            synced?;
+        }
+        Ok(())
+    }
+
+    /// Steps 8 and 9: facts up, catalog down, until the environments agree. Nothing may be applied
+    /// of a catalog that this has not returned.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub async fn catalog(&mut self, facts: &Facts) -> Result<(Obtained, Arc<Registry>), RunError> {
+        if let Some(obtained) = self.explicit.take() {
+            return Ok((obtained, self.proxy.definitions.of(&self.layout)?));
+        }
+        facts.check(&self.proxy.settings.fact_limits, &mut self.journal);
+        let began = Instant::now();
+        let mut registry = self.proxy.definitions.of(&self.layout)?;
+        let outcome = loop {
+            match self.request(facts).await {
+                Err(error) => break Err(error),
+                Ok((text, head)) => {
+                    match self
+                        .convergence
+                        .catalog(&head.environment, &mut self.journal)?
+                    {
+                        Verdict::Use => break Ok((text, head)),
+                        Verdict::Restart => registry = self.plugins().await?,
+                    }
+                }
+            }
+        };
+        self.took("config_retrieval", began);
+        match outcome {
+            Ok((text, head)) => {
+                let obtained = Obtained {
+                    text,
+                    head,
+                    cached: CachedStatus::NotUsed,
+                };
+                Ok((obtained, registry))
+            }
+            Err(error @ (RunError::Catalog(_) | RunError::Unusable(_))) => {
+                let obtained = self.cached(error)?;
+                Ok((obtained, registry))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn request(&self, facts: &Facts) -> Result<(String, Head), RunError> {
+        let endpoint = self.endpoint();
+        let text = {
+            let _permit = self.proxy.catalogs.acquire().await.expect("never closed");
+            endpoint
+                .catalog(
+                    facts,
+                    self.convergence.current(),
+                    self.convergence.configured(),
+                    self.proxy.settings.http.catalog_timeout,
+                )
+                .await
+                .map_err(RunError::Catalog)?
+        };
+        match Head::read(&text, &self.layout.certname) {
+            Ok(head) => Ok((text, head)),
+            Err(error @ HeadError::NotJson(_)) => Err(RunError::Unusable(chain(&error))),
+            Err(error) => Err(RunError::WrongName(error)),
+        }
+    }
+
+    /// The cached catalog in the place of one that could not be had.
+    fn cached(&mut self, error: RunError) -> Result<Obtained, RunError> {
+        if !self.proxy.settings.usecacheonfailure {
+            return Err(error);
+        }
+        let Some((text, head)) = cache::load(&self.layout)? else {
+            return Err(error);
+        };
+        self.journal.failure(&error, error.hint().as_deref());
+        let current = self.convergence.current();
+        if head.environment != current {
+            self.journal.err(format!(
+                "Not using cached catalog because its environment '{}' does not match '{current}'",
+                head.environment
+            ));
+            return Err(error);
+        }
+        self.journal.notice(format!(
+            "Using cached catalog from environment '{}'",
+            head.environment
+        ));
+        Ok(Obtained {
+            text,
+            head,
+            cached: CachedStatus::OnFailure,
+        })
+    }
+
+    /// Step 11: a catalog that was converted without fault is kept, unless nothing is applied.
+    pub fn keep(&mut self, obtained: &Obtained, noop: bool) -> Result<(), FileError> {
+        if noop || obtained.cached != CachedStatus::NotUsed {
+            return Ok(());
+        }
+        self.journal
+            .info(format!("Caching catalog for {}", self.layout.certname));
+        cache::keep(&self.layout, &obtained.text)
+    }
+
+    /// Step 15: facts once more, after the run. A failure is only told.
+    pub async fn resubmit(&mut self, facts: &Facts) {
+        if !self.proxy.settings.resubmit_facts || self.client.is_none() || self.away {
+            return;
+        }
+        let environment = self.convergence.current();
+        if let Err(error) = self.endpoint().facts(facts, environment).await {
+            self.journal.err(format!("Could not submit facts: {error}"));
+        }
+    }
+
+    /// Step 16: the report goes to the server after those that wait, or waits with them.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time; the report is then in the spool.
+    pub async fn deliver(&mut self, report: &Value) -> Result<Option<Delivery>, FileError> {
+        if !self.proxy.settings.report {
+            return Ok(None);
+        }
+        let spool = Spool::new(&self.layout);
+        let environment = self.convergence.current().to_owned();
+        if self.client.is_none() {
+            // Without a certificate the server takes nothing.
+            spool.put(report, &environment)?;
+            return Ok(None);
+        }
+        let mut journal = std::mem::take(&mut self.journal);
+        let report_server = self.proxy.settings.report_server.as_ref();
+        let endpoint = Endpoint {
+            server: report_server.unwrap_or(self.chosen()),
+            ..self.endpoint()
+        };
+        let delivery = spool
+            .deliver(&endpoint, report, &environment, &mut journal)
+            .await;
+        self.journal = journal;
+        delivery.map(Some)
+    }
+
+    /// What hooks may take at most.
+    pub fn hook_limit(&self) -> Duration {
+        self.proxy
+            .settings
+            .runtimeout
+            .unwrap_or(Duration::from_secs(3600))
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.proxy.settings
+    }
+
+    fn endpoint(&self) -> Endpoint<'_> {
+        Endpoint {
+            client: self.client.as_ref().expect("set_up comes first"),
+            server: self.chosen(),
+            certname: &self.layout.certname,
+            transaction_uuid: &self.transaction_uuid,
+        }
+    }
+
+    fn chosen(&self) -> &Server {
+        self.server.as_ref().unwrap_or(&self.proxy.settings.server)
+    }
+
+    fn took(&mut self, name: &'static str, began: Instant) {
+        *self.times.entry(name).or_default() += began.elapsed().as_secs_f64();
+    }
+}
+
+/// A random identifier in the usual form (version 4).
+fn uuid() -> String {
+    let mut bytes: [u8; 16] = rand::random();
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    [
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    ]
+    .join("-")
+}
