@@ -6,6 +6,8 @@
 
 mod check;
 mod place;
+#[cfg(test)]
+mod tests;
 mod toml;
 
 use indexmap::IndexMap;
@@ -23,11 +25,13 @@ use crate::operation::Method;
 
 /// Reads the REST sections of a file; what is wrong goes to the file's findings.
 pub fn read(root: &Table<'_>, model: &TypeModel) -> Option<Definition> {
-    let Some(instance) = root.table("instance") else {
-        root.missing("instance");
-        return None;
+    let instance = match root.table("instance") {
+        Some(table) => read_instance(&table),
+        None => {
+            root.missing("instance");
+            None
+        }
     };
-    let instance = read_instance(&instance);
     let kinds = root.table("kind").and_then(|table| read_kinds(&table));
     let shared = named(root, "shared", read_shared);
     let mut attributes = IndexMap::new();
@@ -77,8 +81,15 @@ fn known_attribute(
 
 fn read_instance(table: &Table<'_>) -> Option<InstanceRule> {
     let collection = required_template(table, "collection");
-    let object = template(table, "object");
     let singleton = table.string("singleton");
+    let object = match (template(table, "object"), &singleton) {
+        (None, Some(_)) => collection.clone(),
+        (None, None) => {
+            table.missing("object");
+            None
+        }
+        (object, _) => object,
+    };
     let key = table.table("key").and_then(|key| {
         let entries = key.entries();
         let [(attribute, _, item)] = entries.as_slice() else {
@@ -105,37 +116,35 @@ fn read_instance(table: &Table<'_>) -> Option<InstanceRule> {
         update.finish();
         verb.unwrap_or(Method::Patch)
     });
-    let rule = InstanceRule {
-        query: table
-            .table("query")
-            .iter()
-            .flat_map(Table::entries)
-            .filter_map(|(key, _, item)| Some((key, item.string()?)))
-            .collect(),
-        key: key.unwrap_or_else(|| ("name".to_owned(), FieldPath::new("fullPath"))),
-        key_codec: table
-            .get("codec")
-            .and_then(|item| word(&item, &ValueCodec::ALL)),
-        object: match (&object, &collection) {
-            (Some(object), _) => object.clone(),
-            (None, Some(collection)) if singleton.is_some() => collection.clone(),
-            _ => {
-                table.missing("object");
-                return None;
-            }
-        },
+    let query = table
+        .table("query")
+        .iter()
+        .flat_map(Table::entries)
+        .filter_map(|(key, _, item)| Some((key, item.string()?)))
+        .collect();
+    let key_codec = table
+        .get("codec")
+        .and_then(|item| word(&item, &ValueCodec::ALL));
+    let reserved = table
+        .get("reserved")
+        .and_then(|item| pattern(&item, &item.string()?));
+    let remove = table.bool("remove").unwrap_or(singleton.is_none());
+    let lookups = table.strings("lookups").unwrap_or_default();
+    // Everything has been asked for before anything that is missing ends the reading.
+    table.finish();
+    Some(InstanceRule {
         collection: collection?,
+        query,
+        key: key.unwrap_or_else(|| ("name".to_owned(), FieldPath::new("fullPath"))),
+        key_codec,
+        object: object?,
         create,
         update: update.unwrap_or(Method::Patch),
-        remove: table.bool("remove").unwrap_or(singleton.is_none()),
+        remove,
         singleton,
-        reserved: table
-            .get("reserved")
-            .and_then(|item| pattern(&item, &item.string()?)),
-        lookups: table.strings("lookups").unwrap_or_default(),
-    };
-    table.finish();
-    Some(rule)
+        reserved,
+        lookups,
+    })
 }
 
 fn read_kinds(table: &Table<'_>) -> Option<Kinds> {

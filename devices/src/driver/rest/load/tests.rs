@@ -1,0 +1,169 @@
+//! What authors of definitions are told.
+
+use crate::diagnostic::Source;
+use crate::document::{Findings, read};
+use crate::model::load::load as load_model;
+
+const MODEL: &str = r#"
+schema = 1
+type = "thing"
+doc = "A thing."
+ensurable = true
+[attr.name]
+role = "namevar"
+[attr.kind]
+values = ["a", "b"]
+[attr.size]
+values = [{ name = "number", integer = [0, 9] }]
+[attr.colour]
+values = ["red", "green"]
+[attr.parts]
+array = "set"
+values = ["none", { name = "path", pattern = '/\S+' }]
+"#;
+
+const COMPLETE: &str = r#"
+[instance]
+collection = "/things"
+object = "/things/{name|tilde}"
+create = { body = { name = "{name}" } }
+[kind]
+attr = "kind"
+is.a = { marks = { a = true } }
+is.b = {}
+[attr.size]
+field = "size"
+[attr.colour]
+field = "colour"
+[attr.parts]
+field = "parts"
+"#;
+
+fn findings(text: &str) -> Vec<String> {
+    let model = load_model(&Source::new("models/thing.toml", MODEL)).expect("a good model");
+    let source = Source::new("thing.toml", text);
+    let findings = Findings::new(&source);
+    read(&findings, |root| {
+        super::read(root, &model);
+        root.finish();
+    });
+    findings
+        .into_list()
+        .into_iter()
+        .map(|found| match found.help {
+            Some(help) => format!("{} ({help})", found.message),
+            None => found.message,
+        })
+        .collect()
+}
+
+#[test]
+fn a_complete_definition_is_taken() {
+    assert_eq!(findings(COMPLETE), [""; 0]);
+}
+
+#[test]
+fn mistakes_are_told_with_what_was_meant() {
+    // (what stands in the complete definition, what stands there instead, what is said)
+    let cases = [
+        ("[instance]", "[instances]", "key `instance` is missing"),
+        (
+            "object = \"/things/{name|tilde}\"",
+            "",
+            "key `object` is missing in [instance]",
+        ),
+        (
+            "{name|tilde}",
+            "{name|tidle}",
+            "unknown filter `tidle`; known: tilde, base, partition, folder, percent",
+        ),
+        (
+            "object =",
+            "obejct =",
+            "unknown key `obejct` in [instance] (did you mean `object`?)",
+        ),
+        (
+            "[attr.colour]",
+            "[attr.color]",
+            "`thing` has no attribute `color` (did you mean `colour`?)",
+        ),
+        (
+            "[attr.colour]\nfield = \"colour\"",
+            "",
+            "attribute `colour` of the model has no [attr.colour]; say where it is, or `unsupported = \"why\"`",
+        ),
+        (
+            "field = \"colour\"",
+            "",
+            "[attr.colour] does not say where the attribute is (one of `field`, `set`, `sub`, `entry`, `inside` or `unsupported`)",
+        ),
+        (
+            "field = \"colour\"",
+            "set.red = { isRed = true }",
+            "value `green` of `colour` has no `set.green`",
+        ),
+        (
+            "field = \"colour\"",
+            "set.red = { r = 1 }\nset.green = { g = 1 }\nwhen.blue = { b = 1 }",
+            "`when.blue` has no `set.blue`",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"colour\"\nfiled = \"x\"",
+            "unknown key `filed` in [attr.colour] (did you mean `field`?)",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"colour\"\ncodec = \"f5-monitor\"",
+            "the codec serves 2 attributes; `with` must name the others",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"colour\"\ncodec = \"f5-montior\"",
+            "`attr.colour.codec` cannot be `f5-montior` (did you mean `f5-monitor`?)",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"colour\"\ncodec = \"words\"",
+            "[attr.colour]: this codec needs an array attribute",
+        ),
+        (
+            "field = \"colour\"",
+            "inside = \"size\"",
+            "`colour` is inside `size`, whose `with` does not name it",
+        ),
+        (
+            "field = \"colour\"",
+            "entry = \"profiles\"\nkind = \"x\"",
+            "`colour` is in [shared.profiles], which is missing",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"colour\"\nkinds = [\"c\"]",
+            "`colour` is for kind `c`, which [kind] does not have",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"colour\"\ntruthy = [\"yes\"]",
+            "`truthy` needs two words: for true, for false",
+        ),
+        (
+            "create = {",
+            "key = { size = \"id\" }\ncreate = {",
+            "`size` in `key` is not a namevar of the model",
+        ),
+        (
+            "field = \"parts\"",
+            "sub = \"partsReference.items\"\ncollection = \"/things/{name}/parts\"\nobject = \"/x/{member}\"\nsplit = \"{a}{b}{c}\"",
+            "`split` is `{host}:{port}` or `{field}`",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        assert!(COMPLETE.contains(from), "{from}");
+        let found = findings(&COMPLETE.replacen(from, to, 1));
+        assert!(
+            found.iter().any(|message| message == expected),
+            "{to}\nexpected: {expected}\nfound: {found:#?}"
+        );
+    }
+}
