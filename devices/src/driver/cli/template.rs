@@ -5,6 +5,7 @@
 //! {attr}           one word             {attr:rest}   the rest of the line, at least one word
 //! {attr:words}     one or more words, the elements of an array; ends before a literal
 //! {attr?word}      `word` when the attribute is true; present = true, missing = false
+//! {attr!word}      `word` when the attribute is true; missing = nothing is said
 //! {attr|number}    the number at the end of the attribute's value
 //! {0} {1}          elements of a tuple
 //! {attr:ip}        one word that is an IP address
@@ -80,6 +81,7 @@ enum HoleKind {
     Rest,
     Words,
     Flag(String),
+    Mark(String),
     Number,
 }
 
@@ -315,7 +317,7 @@ impl Matcher<'_> {
         let is_literal = |word: &str| self.literals.contains(&word.to_lowercase());
         let read = |text: &str| self.vocabulary.read(&hole.name, text);
         let (value, end) = match &hole.kind {
-            HoleKind::Flag(flag) => {
+            HoleKind::Flag(flag) | HoleKind::Mark(flag) => {
                 if !word.eq_ignore_ascii_case(flag) {
                     return None;
                 }
@@ -426,12 +428,16 @@ impl Printer<'_, '_> {
             _ => value,
         };
         let text = match &hole.kind {
-            HoleKind::Flag(word) => {
+            HoleKind::Flag(word) | HoleKind::Mark(word) => {
                 let is_true = *value.unwrap_sensitive() == Value::Bool(true);
                 return is_true.then(|| Text::plain(word));
             }
             HoleKind::Words => {
-                let items = value.unwrap_sensitive().as_list()?;
+                let items = match value.unwrap_sensitive() {
+                    Value::List(items) => items.as_slice(),
+                    // An element of a list whose elements have lines of their own.
+                    one => std::slice::from_ref(one),
+                };
                 let words: Option<Vec<String>> = items
                     .iter()
                     .map(|item| self.vocabulary.write(&hole.name, item))
@@ -513,7 +519,7 @@ fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) {
                 literals.insert(word.to_lowercase());
             }
             Part::Hole(hole) => {
-                if let HoleKind::Flag(word) = &hole.kind {
+                if let HoleKind::Flag(word) | HoleKind::Mark(word) = &hole.kind {
                     literals.insert(word.to_lowercase());
                 }
             }
@@ -619,6 +625,8 @@ fn hole(text: &str) -> Result<Hole, String> {
     }
     let (name, kind) = if let Some((name, word)) = text.split_once('?') {
         (name, HoleKind::Flag(word.to_owned()))
+    } else if let Some((name, word)) = text.split_once('!') {
+        (name, HoleKind::Mark(word.to_owned()))
     } else if let Some((name, kind)) = text.split_once(':') {
         let kind = match kind {
             "rest" => HoleKind::Rest,
@@ -701,6 +709,11 @@ mod tests {
                 ntp,
                 "NTP Server vrf M 10.0.0.1 source Vlan1",
                 Some("vrf=\"M\" name=\"10.0.0.1\" source=\"Vlan1\" prefer=false"),
+            ),
+            (
+                "x {name} [{prefer!prefer}] [{burst!burst}]",
+                "x a burst",
+                Some("name=\"a\" burst=true"),
             ),
             (ntp, "ntp server 10.0.0.1 key x", None),
             (ntp, "ntp server", None),
@@ -809,6 +822,11 @@ mod tests {
                 "x ({any?any}|host {host}|{address} [{mask}])",
                 vec![("any", false.into()), ("host", "h".into())],
                 Some("x host h"),
+            ),
+            (
+                "eq {ports:words} [{log!log}]",
+                vec![("ports", 7.into()), ("log", true.into())],
+                Some("eq 7 log"),
             ),
             (
                 "eq {ports:words}",
