@@ -66,7 +66,14 @@ impl Vocabulary for CliType {
         match self.model.attributes.get(attribute) {
             // Elements of tuples and members of other blocks have no model of their own.
             None => Some(value),
-            Some(model) => model.canonicalize_element(&value),
+            Some(model) => match &value {
+                // A word or a line of the device may tell several elements.
+                Value::List(items) if model.array.is_some() => {
+                    let items = items.iter().map(|item| model.canonicalize_element(item));
+                    items.collect::<Option<_>>().map(Value::List)
+                }
+                one => model.canonicalize_element(one),
+            },
         }
     }
 

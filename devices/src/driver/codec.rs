@@ -16,6 +16,9 @@ use crate::value::Value;
 pub use range_set::RangeSet;
 pub use type7::decode as decode_type7;
 
+/// Longest range of numbers that is believed: a device's text decides nothing about our memory.
+const LONGEST_RANGE: u32 = 65_535;
+
 /// A codec.
 #[derive(Clone, Debug)]
 pub enum Codec {
@@ -34,6 +37,8 @@ pub enum Codec {
     },
     /// Sets of numbers, written `1-3,5`.
     RangeSet(RangeSet),
+    /// Whole numbers of which a device prints neighbours together: `1 - 3`, `5,7-9`.
+    NumberList,
     /// IPv4 and IPv6 addresses, with or without prefix length.
     Ip,
     Lower,
@@ -52,6 +57,7 @@ impl Codec {
         Some(match name {
             "ip" => Codec::Ip,
             "lower" => Codec::Lower,
+            "number-list" => Codec::NumberList,
             "upper" => Codec::Upper,
             _ => return None,
         })
@@ -132,7 +138,7 @@ impl Codec {
         match self {
             Codec::RangeSet(ranges) => ranges.canonicalize(value),
             Codec::Expand(table) => Ok(expand(table, value)),
-            Codec::Type7 { .. } => Ok(value.clone()),
+            Codec::Type7 { .. } | Codec::NumberList => Ok(value.clone()),
             Codec::Prefix { table, only: true } if text_of(value).is_some() => {
                 let text = text_of(value).unwrap_or_default();
                 let known: Vec<&str> = table.iter().map(|(_, full)| full.as_str()).collect();
@@ -169,6 +175,7 @@ impl Codec {
             Codec::Ip => canonical_address(text)?.into(),
             Codec::Lower => text.to_lowercase().into(),
             Codec::Upper => text.to_uppercase().into(),
+            Codec::NumberList => Value::List(number_list(text)?),
             Codec::Type7 { .. } | Codec::Expand(_) => text.into(),
         })
     }
@@ -204,6 +211,20 @@ pub fn text_of(value: &Value) -> Option<String> {
         Value::Bool(truth) => Some(truth.to_string()),
         _ => None,
     }
+}
+
+/// The numbers that a list of numbers and ranges names, in its order.
+fn number_list(text: &str) -> Option<Vec<Value>> {
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        let (low, high): (u32, u32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        if low > high || high - low > LONGEST_RANGE {
+            return None;
+        }
+        numbers.extend((low..=high).map(|number| Value::Integer(number.into())));
+    }
+    Some(numbers)
 }
 
 fn pairs(table: &Table<'_>) -> Option<Vec<(String, Value)>> {
@@ -270,6 +291,23 @@ mod tests {
         };
         assert_eq!(level.read("Informational"), Some(6.into()));
         assert_eq!(level.write(&6.into()).as_deref(), Some("6"));
+    }
+
+    #[test]
+    fn a_list_of_numbers_is_each_of_them() {
+        let list =
+            |numbers: &[i64]| Value::List(numbers.iter().copied().map(Value::from).collect());
+        let cases = [
+            ("7", Some(list(&[7]))),
+            ("1 - 3", Some(list(&[1, 2, 3]))),
+            ("9,4-5", Some(list(&[9, 4, 5]))),
+            ("3 - 1", None),
+            ("1 - 4294967295", None),
+            ("x", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Codec::NumberList.read(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -97,6 +97,15 @@ impl CliType {
         if is_unset(value) && actual.is_some_and(is_unset) {
             return true;
         }
+        if let Some(Place::Opaque { .. }) = rule.map(|rule| &rule.place) {
+            // Line ends around a free text are the delimiters' business.
+            let text = |value: &Value| {
+                value
+                    .as_str()
+                    .map(|text| text.trim_matches(['\r', '\n']).to_owned())
+            };
+            return text(value) == actual.and_then(text);
+        }
         let alike = rule.and_then(|rule| {
             let value = self.value_name(name, value)?;
             Some(rule.alike.get(&value)?.iter().any(|other| other.is(actual)))

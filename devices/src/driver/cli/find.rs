@@ -288,10 +288,14 @@ impl CliType {
     fn read_lines(&self, nodes: &[Node], found: &mut Found) {
         for node in nodes {
             for rule in self.attributes.values() {
-                if let Some(bindings) = self.read_line(rule, node) {
-                    for (name, value) in bindings {
-                        self.add(&name, value, &node.text, found);
-                    }
+                let Some(bindings) = self.read_line(rule, node) else {
+                    continue;
+                };
+                for (name, value) in bindings {
+                    self.add(&name, value, &node.text, found);
+                }
+                // That a line exists is one thing, what it says may be another's.
+                if !matches!(rule.place, Place::Exists(_)) {
                     break;
                 }
             }

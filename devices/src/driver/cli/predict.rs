@@ -175,17 +175,16 @@ impl CliType {
         if !matches!(rule.place, Place::Lines) {
             return false;
         }
-        let value = self.read_line(rule, &node).and_then(|bindings| {
-            let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
-            own.map(|(_, value)| value)
-        });
-        let Some(value) = value else {
+        let Some(bindings) = self.read_line(rule, &node) else {
             let Some(rest) = without_no(text) else {
                 return false;
             };
             self.take_away(level, rule, rest);
             return true;
         };
+        // A line that several attributes share may say nothing about the one that it is named by.
+        let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
+        let value = own.map(|(_, value)| self.finished(&rule.name, value));
         if rule.many {
             let is_there = level
                 .nodes
@@ -212,7 +211,7 @@ impl CliType {
             .nodes
             .retain(|node| self.read_line(rule, node).is_none());
         // The device does not print what it has by itself, and prints the `no` form otherwise.
-        let printed = rule.absent.as_ref() != Some(&self.finished(&rule.name, value));
+        let printed = value.is_none() || rule.absent != value;
         if printed {
             insert_at(level, place, node);
         }
@@ -232,18 +231,17 @@ impl CliType {
         let gone = elements(rest).filter(|_| rule.many);
         let mut kept = Vec::new();
         for node in std::mem::take(&mut level.nodes) {
-            if begins_with(&node.text, rest) {
+            let (Some(gone), Some(there)) = (&gone, elements(&node.text)) else {
+                if !begins_with(&node.text, rest) {
+                    kept.push(node);
+                }
+                continue;
+            };
+            if !there.iter().any(|item| gone.contains(item)) {
+                kept.push(node);
                 continue;
             }
             // One of several elements in a line: `no ip name-server A` and `ip name-server A B`.
-            let there = elements(&node.text).filter(|there| {
-                gone.as_ref()
-                    .is_some_and(|gone| there.iter().any(|item| gone.contains(item)))
-            });
-            let (Some(gone), Some(there)) = (&gone, there) else {
-                kept.push(node);
-                continue;
-            };
             for left in there.iter().filter(|item| !gone.contains(item)) {
                 let values = |name: &str| (name == rule.name).then_some(left);
                 let line = rule
