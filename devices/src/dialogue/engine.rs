@@ -3,9 +3,9 @@
 //! Several lines may be under way at once. A device prints each line back behind a prompt before
 //! it answers it, and that echo is what the attribution rests on: an answer begins at the echo of
 //! its line and ends at the next prompt. A prompt therefore counts only after the echo of its
-//! line was seen, and only as the last, unterminated line or in front of the next line's echo; so
-//! prompts that appear in banners, in descriptions, or because somebody logs in, mislead nobody,
-//! and a prompt too many is passed over.
+//! line was seen, and only as the last, unterminated line or, where another line was typed ahead,
+//! in front of that line's echo; so prompts that appear in banners, in descriptions, or because
+//! somebody logs in, mislead nobody, and a prompt too many is passed over.
 //!
 //! Where a device never prints lines back, or the host name in the prompt is a new one, the prompt
 //! is believed as soon as nothing more comes ([`Dialogue::quiet`]).
@@ -201,6 +201,8 @@ impl Dialogue {
     /// Nothing came for a while: what stands there is all there is to say for now.
     pub fn quiet(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
+        // A line that was typed ahead is printed back at once; without that the prompt may be its.
+        let typed_ahead = self.under_way.len().saturating_sub(1);
         let Some(exchange) = self.under_way.front_mut() else {
             return events;
         };
@@ -210,7 +212,10 @@ impl Dialogue {
         } else {
             current.clone()
         };
-        let believable = exchange.echoed || exchange.any_prompt || !self.echoes;
+        let believable = match self.echoes {
+            true => exchange.any_prompt || exchange.echoed && typed_ahead == 0,
+            false => true,
+        };
         if let Some((mode, name)) = self.rules.prompt(&standing)
             && believable
         {
@@ -311,6 +316,7 @@ impl Dialogue {
         let Some(exchange) = self.under_way.front_mut() else {
             return;
         };
+        let any_prompt = exchange.any_prompt;
         let current = self.screen.current();
         if current.trim().is_empty() {
             return;
@@ -343,8 +349,9 @@ impl Dialogue {
             )));
             return;
         }
+        let last = exchange.complete() && self.under_way.len() == 1;
         if let Some((mode, name)) = self.rules.prompt(&current)
-            && (exchange.any_prompt || exchange.complete() && self.expects(mode, &name))
+            && (any_prompt || last && self.expects(mode, &name))
         {
             self.answered(mode, name, current, events);
         }
@@ -449,6 +456,10 @@ fn expected<'r>(rules: &'r Rules, line: &str, command: &str) -> Option<&'r str> 
 /// A question stands at the end of the line.
 fn asks(confirm: &Confirm, line: &str) -> bool {
     let line = line.trim_end();
+    if line.contains(char::is_control) {
+        // Garbage asks nothing.
+        return false;
+    }
     confirm.question.iter().any(|pattern| {
         pattern
             .find_iter(line)
@@ -531,6 +542,7 @@ impl Exchange {
 
     fn finish(mut self, prompt: Prompt) -> Answer {
         if let Some(secret) = &self.input.secret
+            && self.secret != SecretState::Missing
             && self.output.iter().any(|line| {
                 let refused = &secret.request.refused;
                 refused.iter().any(|pattern| pattern.is_match(line))

@@ -128,6 +128,8 @@ pub struct Confirm {
     pub only_after: Vec<Regex>,
     /// Keys that decline, sent as they are.
     pub refuse: String,
+    /// So distinctive that it is recognised even where typed-ahead text has answered it.
+    pub anywhere: bool,
 }
 
 impl Rules {

@@ -280,6 +280,7 @@ fn confirms(root: &Table<'_>) -> Vec<Confirm> {
                 answer: table.string("answer"),
                 only_after: patterns(table.get("only_after")),
                 refuse: table.string("refuse").unwrap_or_else(|| "\u{3}".into()),
+                anywhere: table.bool("anywhere").unwrap_or(false),
             };
             table.finish();
             Some(confirm)

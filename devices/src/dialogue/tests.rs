@@ -276,7 +276,7 @@ fn without_an_enable_secret_the_request_is_left_by_empty_lines() {
     let empty = Event::Write(Text::plain("\r"));
     assert_eq!(dialogue.receive(b"enable\r\nPassword: "), [empty]);
     let answer = &answers_of(dialogue.receive(b"\r\n% Access denied\r\n\r\ncore1>"))[0];
-    assert_ne!(answer.secret, SecretState::Given);
+    assert_eq!(answer.secret, SecretState::Missing);
 }
 
 #[test]

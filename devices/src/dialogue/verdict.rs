@@ -115,7 +115,7 @@ fn overrun(rules: &Rules, answer: &Answer) -> Option<String> {
                 .question
                 .iter()
                 .any(|pattern| pattern.is_match(line));
-            asks && confirm.answer.is_none()
+            asks && confirm.anywhere
         })
     });
     asked.map(|line| line.trim().to_owned())

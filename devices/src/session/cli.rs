@@ -35,7 +35,7 @@ use super::target::Target;
 use super::transcript::Transcript;
 use super::wire::{Answered, EndReason, Stream, Wire, WireOptions};
 use super::{Access, Session, Statistics};
-use crate::dialogue::rules::{Class, Edge, Step};
+use crate::dialogue::rules::{Class, Edge, ModeId, Step};
 use crate::dialogue::{Answer, Dialogue, Input, Refusal, Rules, Secret, SecretState, Verdict};
 use crate::operation::{Action, Line, Operation, OperationResult, Outcome};
 use crate::read::ReadRequest;
@@ -49,8 +49,12 @@ pub(super) struct CliSession {
     wire: Wire,
     place: Place,
     access: Access,
+    enable_password: Option<Text>,
     /// Set-up lines that go out with the first read.
     pending: Vec<Pending>,
+    /// A prompt behind an echo has confirmed the mode; the first one may have been part of a
+    /// banner.
+    confirmed: bool,
     statistics: Statistics,
     /// The session is over.
     broken: Option<SessionErrorKind>,
@@ -106,45 +110,51 @@ impl CliSession {
             wire,
             place: Place::Reading,
             access,
+            enable_password: target
+                .enable_password
+                .as_ref()
+                .map(|value| Text::secret(value.expose_secret())),
             pending: Vec::new(),
+            confirmed: false,
             statistics: Statistics::default(),
             broken: None,
             connection: terminal.connection,
         };
-        session.become_ready(target).await?;
+        session.become_ready().await?;
         session.statistics.login = began.elapsed();
         Ok(session)
     }
 
-    async fn become_ready(&mut self, target: &Target) -> Result<(), SessionErrorKind> {
+    async fn become_ready(&mut self) -> Result<(), SessionErrorKind> {
+        let mode = self.wire.greeting().await?.prompt.mode;
+        self.reach_read_mode(mode).await
+    }
+
+    /// Goes from the mode of a prompt to the one for reads. Set-up lines that do not belong before
+    /// that are left pending.
+    async fn reach_read_mode(&mut self, mode: ModeId) -> Result<(), SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
-        let greeting = self.wire.greeting().await?;
-        let mode = greeting.prompt.mode;
+        let home = rules.read_mode;
         let way = rules
-            .way(mode, rules.read_mode)
+            .way(mode, home)
             .ok_or_else(|| SessionErrorKind::Garbage {
                 command: String::new(),
                 why: format!(
-                    "there is no way out of the mode of {}",
-                    greeting.prompt.text
+                    "there is no way out of the mode `{}`",
+                    rules.modes[mode].name
                 ),
             })?;
         let (early, late): (Vec<_>, Vec<_>) = rules
             .open
             .iter()
-            .filter(|step| {
-                step.applies(mode, rules.read_mode)
-                    || step.applies(rules.read_mode, rules.read_mode)
-            })
+            .filter(|step| step.applies(mode, home) || step.applies(home, home))
             .cloned()
             .map(Pending::set_up)
-            .partition(|pending| {
-                mode != rules.read_mode && pending.step.applies(mode, rules.read_mode)
-            });
+            .partition(|pending| mode != home && pending.step.applies(mode, home));
         self.pending = early;
         let mut verify = false;
         for edge in way {
-            self.take(edge, target).await?;
+            self.take(edge).await?;
             verify |= edge.verify.is_some();
             self.pending
                 .extend(edge.verify.clone().map(Pending::privilege));
@@ -152,23 +162,20 @@ impl CliSession {
         self.pending.extend(late);
         if verify {
             // Whether the level is high enough decides whether the session is one.
-            self.send_reads(&[]).await?;
+            Box::pin(self.send_reads(&[])).await?;
         }
         Ok(())
     }
 
     /// Goes along an edge. Set-up lines that belong before it go out with it.
-    async fn take(&mut self, edge: &Edge, target: &Target) -> Result<(), SessionErrorKind> {
+    async fn take(&mut self, edge: &Edge) -> Result<(), SessionErrorKind> {
         let before: Vec<_> = std::mem::take(&mut self.pending);
         let mut inputs: Vec<_> = before.iter().map(Pending::input).collect();
         inputs.push(Input {
             line: Text::plain(&edge.send),
             secret: edge.secret.clone().map(|request| Secret {
                 request,
-                value: target
-                    .enable_password
-                    .as_ref()
-                    .map(|value| Text::secret(value.expose_secret())),
+                value: self.enable_password.clone(),
             }),
             ..Input::default()
         });
@@ -184,6 +191,7 @@ impl CliSession {
             SecretState::NotAsked | SecretState::Given => {}
         }
         if last.answer.prompt.mode == edge.to {
+            self.confirmed = true;
             return Ok(());
         }
         Err(match edge.secret {
@@ -256,8 +264,16 @@ impl CliSession {
         if inputs.is_empty() {
             return Ok(Vec::new());
         }
-        self.statistics.reads += requests.len() as u64;
         let answered = self.converse(inputs).await?;
+        let first = answered.last().map(|one| one.answer.prompt.mode);
+        if let Some(mode) = first.filter(|mode| !self.confirmed && *mode != rules.read_mode) {
+            // What looked like the first prompt was none. Reads do no harm anywhere.
+            self.confirmed = true;
+            Box::pin(self.reach_read_mode(mode)).await?;
+            return Box::pin(self.send_reads(requests)).await;
+        }
+        self.confirmed = true;
+        self.statistics.reads += requests.len() as u64;
         let mut answered = answered.into_iter();
         if leaving && let Some(end) = answered.next() {
             self.left(&end)?;
@@ -565,6 +581,11 @@ impl Session for CliSession {
         stop: &CancellationToken,
     ) -> Vec<OperationResult> {
         let mut results: Vec<OperationResult> = Vec::new();
+        if !self.confirmed
+            && let Err(failure) = self.send_reads(&[]).await
+        {
+            self.note_end(&failure);
+        }
         let mut next = 0;
         while next < operations.len() && self.broken.is_none() && !stop.is_cancelled() {
             if self.access == Access::ReadOnly {
