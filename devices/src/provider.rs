@@ -29,9 +29,10 @@ pub trait Provider: Send {
     /// The name in messages: `Could not prefetch network_vlan provider 'cisco_ios'`.
     fn name(&self) -> &str;
 
-    /// Announces the types that the run will read, so that one read can serve them all. No I/O.
-    fn expect(&mut self, types: &[Arc<TypeModel>]) {
-        let _ = types;
+    /// Announces the resources that the run will read, so that one read can serve them all. No
+    /// I/O.
+    fn expect(&mut self, resources: Vec<Wanted>) {
+        let _ = resources;
     }
 
     /// Whether resources of the type can be applied on this device now; the reason if not.
@@ -253,8 +254,8 @@ impl<P: Provider> Provider for ReadOnly<P> {
         self.inner.name()
     }
 
-    fn expect(&mut self, types: &[Arc<TypeModel>]) {
-        self.inner.expect(types);
+    fn expect(&mut self, resources: Vec<Wanted>) {
+        self.inner.expect(resources);
     }
 
     fn supports(&self, model: &TypeModel) -> Result<(), String> {

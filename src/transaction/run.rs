@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Zoned;
-use switchtender_devices::model::{RunsOn, TypeModel};
+use switchtender_devices::change::Wanted;
+use switchtender_devices::model::RunsOn;
 use switchtender_devices::provider::Provider;
 
 use crate::catalog::resource::{NodeId, Resource};
@@ -210,7 +211,7 @@ impl Run<'_> {
         self.tell_host_resources();
         self.build_graph();
         self.refuse_cycles()?;
-        self.provider.expect(&self.types_to_read());
+        self.provider.expect(self.to_read());
         let completed = self.traverse().await?;
         self.memory.history = std::mem::take(&mut self.next_history);
         Ok(completed)
@@ -340,9 +341,8 @@ impl Run<'_> {
         })
     }
 
-    /// The types of which this run will read resources, each once.
-    fn types_to_read(&self) -> Vec<Arc<TypeModel>> {
-        let mut seen = HashSet::new();
+    /// The resources that this run will read from the device.
+    fn to_read(&self) -> Vec<Wanted> {
         self.graph
             .ids()
             .filter_map(|id| {
@@ -351,8 +351,7 @@ impl Run<'_> {
                     && !resource.ty.behaviour.providerless()
                     && self.applies(self.runs_on(resource))
                     && !self.deselected(id);
-                (read && seen.insert(resource.model().name.as_str()))
-                    .then(|| Arc::clone(resource.model()))
+                read.then(|| resource.to_wanted(false))
             })
             .collect()
     }

@@ -4,7 +4,7 @@
 //! memory follows what was sent. After a connection that broke in the middle of a change the
 //! device is looked at once more, so that each attribute can be told as done or not applied.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -16,7 +16,7 @@ use crate::driver::{Driver, RememberedSecrets};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Operation, OperationResult, Outcome};
-use crate::read::{Reads, State};
+use crate::read::{ReadRequest, Reads, State};
 use crate::session::{Session, SessionError, Statistics};
 use crate::value::{Attributes, Value};
 
@@ -39,13 +39,18 @@ pub struct DrivenProvider {
     reconnect: Box<dyn Reconnect>,
     memory: Arc<dyn SecretMemory>,
     stop: CancellationToken,
-    expected: Vec<Arc<TypeModel>>,
+    /// What the run will read; empty once it was read.
+    expected: Vec<Wanted>,
+    /// Types that were read.
+    ready: HashSet<String>,
     /// What was read, as it was.
     read: State,
     /// What was read, with what was done since.
     state: State,
-    /// Names of the reads that were sent.
-    sent: Vec<String>,
+    /// The reads that were sent, and the words in which the device refused one.
+    sent: HashMap<String, Option<ProviderError>>,
+    /// What was set in this run, whole.
+    set: Vec<Wanted>,
     /// Resources that were retrieved and not yet done with.
     looked: Mutex<HashMap<String, Looked>>,
     /// Why nothing can be sent any more.
@@ -60,6 +65,27 @@ struct Looked {
     wanted: Wanted,
     current: Option<Instance>,
     differs: Vec<String>,
+}
+
+impl Looked {
+    fn difference(&self, attribute: &str) -> Difference {
+        let present = if self.current.is_some() {
+            "present"
+        } else {
+            "absent"
+        };
+        let of = |attributes: Option<&Attributes>| attributes?.get(attribute).cloned();
+        let found = of(self.current.as_ref().map(|current| &current.attributes));
+        Difference {
+            reference: self.wanted.reference.clone(),
+            attribute: attribute.to_owned(),
+            wanted: of(Some(&self.wanted.attributes)).unwrap_or(Value::Undef),
+            found: match attribute {
+                "ensure" => Value::Symbol(present.to_owned()),
+                _ => found.unwrap_or(Value::Absent),
+            },
+        }
+    }
 }
 
 /// An attribute that is not as it was set, found after the run.
@@ -87,9 +113,11 @@ impl DrivenProvider {
             memory,
             stop,
             expected: Vec::new(),
+            ready: HashSet::new(),
             read: State::default(),
             state: State::default(),
-            sent: Vec::new(),
+            sent: HashMap::new(),
+            set: Vec::new(),
             looked: Mutex::default(),
             lost: None,
             spent: Statistics::default(),
@@ -118,38 +146,25 @@ impl DrivenProvider {
         self.driver.config_diff(&self.read, &after)
     }
 
-    /// Reads the types of these resources once more and tells what is not as it was set.
+    /// Reads what was set in this run once more, and tells what is not as it was set.
     ///
     /// # Errors
     /// The device could not be read.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    pub async fn verify(&mut self, set: &[&Wanted]) -> Result<Vec<Difference>, ProviderError> {
-        let models: Vec<_> = set.iter().map(|wanted| Arc::clone(&wanted.model)).collect();
-        self.state = self.read_models(&models).await?;
+    pub async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
+        if self.set.is_empty() {
+            return Ok(Vec::new());
+        }
+        let set: Vec<&Wanted> = self.set.iter().collect();
+        let requests = self.driver.reads_for(&set);
+        self.state = self.ask(requests).await?;
         let mut differences = Vec::new();
-        for wanted in set {
+        for wanted in &self.set {
             let looked = self.look(wanted)?;
-            for attribute in looked.differs {
-                let of = |attributes: Option<&Attributes>| {
-                    attributes.and_then(|all| all.get(&attribute)).cloned()
-                };
-                let found = of(looked.current.as_ref().map(|current| &current.attributes));
-                let present = if looked.current.is_some() {
-                    "present"
-                } else {
-                    "absent"
-                };
-                differences.push(Difference {
-                    reference: wanted.reference.clone(),
-                    wanted: of(Some(&looked.wanted.attributes)).unwrap_or(Value::Undef),
-                    found: match attribute.as_str() {
-                        "ensure" => Value::Symbol(present.to_owned()),
-                        _ => found.unwrap_or(Value::Absent),
-                    },
-                    attribute,
-                });
+            for attribute in &looked.differs {
+                differences.push(looked.difference(attribute));
             }
         }
         Ok(differences)
@@ -173,32 +188,64 @@ impl DrivenProvider {
         self.session.notes()
     }
 
-    /// Asks the device for whatever these types need and parses it.
-    async fn read_models(&mut self, models: &[Arc<TypeModel>]) -> Result<State, ProviderError> {
+    /// Asks the device and parses its answers. A read that the device
+    /// refuses is the failure of the types that need it, not of the others.
+    async fn ask(&mut self, requests: Vec<ReadRequest>) -> Result<State, ProviderError> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
-        let models: Vec<&Arc<TypeModel>> = models.iter().collect();
-        let requests = self.driver.reads(&models);
-        let texts = match self.session.read(&requests).await {
-            Ok(texts) => texts,
-            Err(error) => {
-                let failure = ProviderError::failed(error.to_string());
-                self.lost = Some(failure.clone());
-                return Err(failure);
+        let mut reads = Reads::new();
+        match self.session.read(&requests).await {
+            Ok(texts) => {
+                for (request, text) in requests.into_iter().zip(texts) {
+                    self.sent.insert(request.name.clone(), None);
+                    reads.insert(request.name, text);
+                }
             }
-        };
-        self.sent
-            .extend(requests.iter().map(|request| request.name.clone()));
-        let reads: Reads = requests
-            .into_iter()
-            .map(|request| request.name)
-            .zip(texts)
-            .collect();
-        self.driver
-            .platform()
-            .parse(&reads)
-            .map_err(|error| ProviderError::failed(error.to_string()))
+            Err(error) if error.is_refusal() => {
+                for request in requests {
+                    let answer = self.session.read(std::slice::from_ref(&request)).await;
+                    let refused = match answer {
+                        Ok(mut texts) => {
+                            reads.insert(request.name.clone(), texts.pop().unwrap_or_default());
+                            None
+                        }
+                        Err(error) if error.is_refusal() => {
+                            Some(ProviderError::failed(error.kind.to_string()))
+                        }
+                        Err(error) => return Err(self.lose(&error)),
+                    };
+                    self.sent.insert(request.name, refused);
+                }
+            }
+            Err(error) => return Err(self.lose(&error)),
+        }
+        let parsed = self.driver.platform().parse(&reads);
+        parsed.map_err(|error| ProviderError::failed(error.to_string()))
+    }
+
+    /// Reads and keeps what was read.
+    async fn take_in(&mut self, requests: Vec<ReadRequest>) -> Result<(), ProviderError> {
+        let read = self.ask(requests).await?;
+        self.state.extend(read.clone());
+        self.read.extend(read);
+        Ok(())
+    }
+
+    /// Nothing can be sent any more.
+    fn lose(&mut self, error: &SessionError) -> ProviderError {
+        let failure = ProviderError::failed(error.kind.to_string());
+        self.lost = Some(failure.clone());
+        failure
+    }
+
+    /// The refusal of a read that a type needs.
+    fn refused_read(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
+        let refused = |name: &str| self.sent.get(name).cloned().flatten();
+        let mut requests = self.driver.reads(&[model]).into_iter();
+        requests
+            .find_map(|request| refused(&request.name))
+            .map_or(Ok(()), Err)
     }
 
     /// What the state says about a resource.
@@ -294,9 +341,8 @@ impl DrivenProvider {
         let session = session.map_err(|error| ProviderError::failed(error.to_string()))?;
         let broken = std::mem::replace(&mut self.session, session);
         self.spent = self.spent.plus(broken.statistics());
-        self.state = self
-            .read_models(&[Arc::clone(&change.wanted.model)])
-            .await?;
+        let requests = self.driver.reads_for(&[&change.wanted]);
+        self.state = self.ask(requests).await?;
         self.look(&change.wanted).map(|looked| looked.differs)
     }
 
@@ -341,8 +387,8 @@ impl Provider for DrivenProvider {
         &self.driver.platform().name
     }
 
-    fn expect(&mut self, types: &[Arc<TypeModel>]) {
-        self.expected = types.to_vec();
+    fn expect(&mut self, resources: Vec<Wanted>) {
+        self.expected = resources;
     }
 
     fn supports(&self, model: &TypeModel) -> Result<(), String> {
@@ -367,30 +413,21 @@ impl Provider for DrivenProvider {
     async fn prefetch(
         &mut self,
         model: &Arc<TypeModel>,
-        _: &[&Wanted],
+        resources: &[&Wanted],
     ) -> Result<(), ProviderError> {
-        let needed = self.driver.reads(&[model]);
-        if needed
-            .iter()
-            .all(|request| self.sent.contains(&request.name))
-        {
-            return Ok(());
-        }
-        // The first need reads for all types of the run; a later one is a type that nobody
+        // The first need reads for all resources of the run; a later one is a type that nobody
         // announced.
-        let models = if self.sent.is_empty() {
-            let mut models = std::mem::take(&mut self.expected);
-            if !models.iter().any(|known| known.name == model.name) {
-                models.push(Arc::clone(model));
-            }
-            models
-        } else {
-            vec![Arc::clone(model)]
-        };
-        let read = self.read_models(&models).await?;
-        self.state.extend(read.clone());
-        self.read.extend(read);
-        Ok(())
+        if !self.expected.is_empty() {
+            let expected = std::mem::take(&mut self.expected);
+            let requests = self.driver.reads_for(&expected.iter().collect::<Vec<_>>());
+            self.take_in(requests).await?;
+            self.ready
+                .extend(expected.into_iter().map(|wanted| wanted.model.name.clone()));
+        }
+        if self.ready.insert(model.name.clone()) {
+            self.take_in(self.driver.reads_for(resources)).await?;
+        }
+        self.refused_read(model)
     }
 
     async fn retrieve(
@@ -422,7 +459,12 @@ impl Provider for DrivenProvider {
     }
 
     async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
-        self.prefetch(model, &[]).await?;
+        let all = self.driver.reads(&[model]);
+        let missing = all
+            .into_iter()
+            .filter(|request| !self.sent.contains_key(&request.name));
+        self.take_in(missing.collect()).await?;
+        self.refused_read(model)?;
         self.driver
             .instances(model, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))
@@ -466,6 +508,13 @@ impl Provider for DrivenProvider {
         committed.notes = notes;
         self.settle(&change, &mut committed).await;
         self.remember(&change, &committed);
+        if committed
+            .attributes
+            .iter()
+            .all(|(_, outcome)| outcome.is_ok())
+        {
+            self.set.push(change.wanted.clone());
+        }
         self.looked
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

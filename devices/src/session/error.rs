@@ -24,6 +24,14 @@ impl SessionError {
         }
     }
 
+    /// The device did not take a command or a request; the session goes on.
+    pub fn is_refusal(&self) -> bool {
+        matches!(
+            self.kind,
+            SessionErrorKind::Refused { .. } | SessionErrorKind::Http { .. }
+        )
+    }
+
     /// What to do, where there is something to say.
     pub fn hint(&self) -> Option<String> {
         self.kind.hint()
