@@ -39,8 +39,13 @@ pub enum Fault {
     LoginRefused(u32),
     /// The response has its full length in the header and half of its body (load balancer only).
     HalfBody(Trigger),
-    /// The first requests after a login are answered 503 (load balancer only).
-    Unavailable(u32),
+    /// The first requests that match are answered 503 (load balancer only).
+    Unavailable {
+        /// How many.
+        count: u32,
+        /// Which; all when there is no pattern.
+        pattern: Option<Regex>,
+    },
     /// Matching writes are answered as if accepted, and change nothing.
     LostWrite(Regex),
     /// Matching lines ask a question that nobody expects (switch only).
@@ -77,7 +82,10 @@ pub const NAMES: &[(&str, &str)] = &[
     ),
     ("login-refused=N", "refuse the first N logins"),
     ("half-body=N|REGEX", "send half of the response's body"),
-    ("unavailable=N", "answer the first N requests with 503"),
+    (
+        "unavailable=N[ REGEX]",
+        "answer the first N (matching) requests with 503",
+    ),
     ("lost-write=REGEX", "accept matching writes and forget them"),
     ("confirm=REGEX", "ask an unexpected [confirm] question"),
     (
@@ -191,7 +199,18 @@ impl FromStr for Fault {
             }
             "login-refused" => Fault::LoginRefused(count()?),
             "half-body" => Fault::HalfBody(trigger()?),
-            "unavailable" => Fault::Unavailable(count()?),
+            "unavailable" => {
+                let (number, expression) = value.split_once(' ').unwrap_or((value, ""));
+                Fault::Unavailable {
+                    count: number
+                        .trim()
+                        .parse()
+                        .map_err(|_| bad("a number is needed".to_owned()))?,
+                    pattern: (!expression.is_empty())
+                        .then(|| pattern(expression))
+                        .transpose()?,
+                }
+            }
             "lost-write" => Fault::LostWrite(pattern(value)?),
             "confirm" => Fault::Confirm(pattern(value)?),
             "syslog-after" => Fault::SyslogAfter(trigger()?),
@@ -242,21 +261,20 @@ pub struct Disturbance {
     pub syslog: bool,
 }
 
-/// The faults of one device and how far each of them is.
+/// The faults of one device and how often each of them has struck.
 #[derive(Debug, Default)]
 pub struct FaultPlan {
-    faults: Vec<(Fault, bool)>,
+    faults: Vec<(Fault, u32)>,
     commands: u64,
     bytes: u64,
     logins: u32,
-    requests: u32,
 }
 
 impl FaultPlan {
     /// A plan in which nothing has struck yet.
     pub fn new(faults: &[Fault]) -> Self {
         FaultPlan {
-            faults: faults.iter().map(|fault| (fault.clone(), false)).collect(),
+            faults: faults.iter().map(|fault| (fault.clone(), 0)).collect(),
             ..FaultPlan::default()
         }
     }
@@ -293,17 +311,15 @@ impl FaultPlan {
     pub fn command(&mut self, line: &str) -> Disturbance {
         let served = self.commands;
         self.commands += 1;
-        self.requests += 1;
-        let requests = self.requests;
         let mut outcome = Disturbance::default();
         for (fault, struck) in &mut self.faults {
             let mut strikes = |trigger: &Trigger| {
-                let now = !*struck
+                let now = *struck == 0
                     && match trigger {
                         Trigger::After(count) => served >= *count,
                         Trigger::Matching(pattern) => pattern.is_match(line),
                     };
-                *struck |= now;
+                *struck += u32::from(now);
                 now
             };
             match fault {
@@ -313,7 +329,15 @@ impl FaultPlan {
                 Fault::GarbageAfter(trigger) => outcome.garbage |= strikes(trigger),
                 Fault::HalfBody(trigger) => outcome.half_body |= strikes(trigger),
                 Fault::SyslogAfter(trigger) => outcome.syslog |= strikes(trigger),
-                Fault::Unavailable(count) => outcome.unavailable |= requests <= *count,
+                Fault::Unavailable { count, pattern } => {
+                    let concerned = pattern
+                        .as_ref()
+                        .is_none_or(|pattern| pattern.is_match(line));
+                    if concerned && *struck < *count {
+                        *struck += 1;
+                        outcome.unavailable = true;
+                    }
+                }
                 Fault::Refuse { pattern, answer } if pattern.is_match(line) => {
                     outcome.refuse = Some(answer.clone());
                 }
@@ -336,10 +360,10 @@ impl FaultPlan {
         let after = self.bytes;
         for (fault, struck) in &mut self.faults {
             if let Fault::DropAtByte(limit) = fault
-                && !*struck
+                && *struck == 0
                 && after >= *limit
             {
-                *struck = true;
+                *struck = 1;
                 return Some(usize::try_from(limit.saturating_sub(before)).unwrap_or(length));
             }
         }
@@ -384,6 +408,7 @@ mod tests {
                 .split('|')
                 .next()
                 .unwrap()
+                .replace("[ REGEX]", " ^x")
                 .replace("=N", "=3")
                 .replace("=REGEX[ => TEXT]", "=^x");
             let text = text.replace("=REGEX", "=^x");

@@ -4,6 +4,7 @@
 //! two must be able to contradict each other. This package depends on nothing else in the workspace.
 //!
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
+//! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
 //! * [`puppet_server`]: a Puppet Server, as devices see one.
 //! * [`fault`]: what can go wrong on purpose.
 //! * [`control`]: what a test can look at afterwards.
@@ -13,9 +14,11 @@
 pub mod cli_switch;
 pub mod control;
 pub mod fault;
+pub mod load_balancer;
 mod network;
 pub mod puppet_server;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use control::{Exchange, ExchangeLog, SharedWriter};
 pub use fault::Fault;
+pub use load_balancer::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};

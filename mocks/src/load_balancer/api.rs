@@ -1,0 +1,562 @@
+//! The interface: a request in, a response out. Knows neither sockets nor HTTP libraries.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::edit::{self, Missing};
+use super::path::from_url;
+use super::refusal::Refusal;
+use super::render::{Links, View};
+use super::schema::{self, Kind};
+use super::session::Sessions;
+use super::transaction::Transactions;
+use super::tree::{Fields, Tree};
+
+/// A request, taken apart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Request {
+    /// `GET` …
+    pub method: String,
+    /// From `/mgmt` on, without the query.
+    pub path: String,
+    /// After the question mark.
+    pub query: String,
+    /// The body; null when there was none.
+    pub body: Value,
+    /// Number of a transaction in the header.
+    pub transaction: Option<String>,
+}
+
+/// A status and a body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// HTTP status.
+    pub status: u16,
+    /// JSON body.
+    pub body: Value,
+}
+
+/// A box.
+#[derive(Debug)]
+pub struct Api {
+    /// Its configuration.
+    pub tree: Tree,
+    /// What was saved last.
+    pub saved: Tree,
+    /// Who is logged in.
+    pub sessions: Sessions,
+    synced: u64,
+    transactions: Transactions,
+    transaction_timeout: Duration,
+    links: Links,
+}
+
+impl From<Result<Value, Refusal>> for Response {
+    fn from(result: Result<Value, Refusal>) -> Self {
+        match result {
+            Ok(body) => Response { status: 200, body },
+            Err(refusal) => Response {
+                status: refusal.status,
+                body: refusal.body_json(),
+            },
+        }
+    }
+}
+
+impl Api {
+    /// A box with this configuration.
+    pub fn new(
+        tree: Tree,
+        sessions: Sessions,
+        version: &str,
+        transaction_timeout: Duration,
+    ) -> Self {
+        Api {
+            saved: tree.clone(),
+            synced: tree.generation,
+            tree,
+            sessions,
+            transactions: Transactions::default(),
+            transaction_timeout,
+            links: Links {
+                version: version.to_owned(),
+            },
+        }
+    }
+
+    /// Answers a request of somebody who is logged in.
+    pub fn handle(&mut self, request: &Request, now: Instant) -> Response {
+        let path = request.path.trim_end_matches('/');
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let result = match (&parts[..], request.transaction.as_deref()) {
+            (["mgmt", "shared", "authz", "tokens", token], _) => {
+                self.sessions
+                    .token(&request.method, token, &request.body, now)
+            }
+            (["mgmt", "shared", "echo" | "echo-js"], _) => Ok(json!({"stage": "STARTED"})),
+            (["mgmt", "tm", "transaction", rest @ ..], _) => self.transaction(request, rest, now),
+            (["mgmt", "tm", ..], Some(id)) if request.method != "GET" => {
+                let links = self.links.clone();
+                self.transactions
+                    .find(id, now)
+                    .and_then(|(id, transaction)| {
+                        transaction.queue(id, request.clone(), &links, now)
+                    })
+            }
+            (["mgmt", "tm", rest @ ..], _) => self.single(request, rest),
+            _ => Err(Refusal::no_such_uri(&request.path)),
+        };
+        result.into()
+    }
+
+    /// One request: all of it or nothing.
+    fn single(&mut self, request: &Request, parts: &[&str]) -> Result<Value, Refusal> {
+        if request.method == "GET" {
+            return self.get(parts, &View::parse(&request.query), &request.path);
+        }
+        let mut tree = self.tree.clone();
+        let done = self.write(&mut tree, request, parts)?;
+        edit::check(
+            &tree,
+            done.removed
+                .as_ref()
+                .map(|(kind, path)| (*kind, path.as_str())),
+        )?;
+        self.tree = tree;
+        Ok(match done.shown {
+            Shown::Nothing => Value::Null,
+            Shown::Answer(value) => value,
+            Shown::At(parts) => {
+                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+                self.get(&parts, &View::default(), &request.path)?
+            }
+        })
+    }
+
+    fn get(&self, parts: &[&str], view: &View, uri: &str) -> Result<Value, Refusal> {
+        let path = parts.join("/");
+        if let Some(names) = schema::family(&path) {
+            return Ok(self.links.family(&path, names));
+        }
+        if let Some(fields) = self.tree.singletons.get(&path) {
+            return Ok(self.links.singleton(&path, fields, view));
+        }
+        match path.as_str() {
+            "sys/ready" => return Ok(self.ready()),
+            "cm/sync-status" => return Ok(self.sync_status()),
+            "cm/failover-status" => {
+                return Ok(self.stats(
+                    "cm/failover-status",
+                    &[("color", "green"), ("status", "ACTIVE")],
+                ));
+            }
+            _ => {}
+        }
+        let place = place(parts).ok_or_else(|| Refusal::no_such_uri(uri))?;
+        let kind = place.kind;
+        let Some(name) = place.object else {
+            return Ok(self.links.objects(&self.tree, kind, view));
+        };
+        let object = self
+            .tree
+            .object(&kind.path, &name)
+            .ok_or_else(|| Refusal::not_found(&kind.title, &name))?;
+        let uri = format!("{}/{}", kind.path, super::path::to_url(&name));
+        let Some(collection) = place.collection else {
+            return Ok(self.links.object(kind, &uri, object, view));
+        };
+        let sub = &kind.subs[&collection];
+        let uri = format!("{uri}/{collection}");
+        let children = object.subs.get(&collection);
+        match place.child {
+            None => {
+                let items = children.into_iter().flat_map(|children| children.values());
+                let items = items
+                    .map(|child| self.links.child(sub, &uri, child, view))
+                    .collect();
+                Ok(self.links.collection(sub, &uri, items, view))
+            }
+            Some(child) => {
+                let found = children.and_then(|children| children.get(&child));
+                let found = found.ok_or_else(|| Refusal::not_found(&sub.title, &child))?;
+                Ok(self.links.child(sub, &uri, found, view))
+            }
+        }
+    }
+
+    fn ready(&self) -> Value {
+        self.stats(
+            "sys/ready",
+            &[
+                ("configReady", "yes"),
+                ("licenseReady", "yes"),
+                ("provisionReady", "yes"),
+            ],
+        )
+    }
+
+    fn sync_status(&self) -> Value {
+        let pending = self.tree.generation != self.synced;
+        let (color, status) = if pending {
+            ("yellow", "Changes Pending")
+        } else {
+            ("green", "In Sync")
+        };
+        self.stats(
+            "cm/sync-status",
+            &[
+                ("color", color),
+                ("mode", "high-availability"),
+                ("status", status),
+            ],
+        )
+    }
+
+    /// The nested form in which statistics are shown.
+    fn stats(&self, path: &str, entries: &[(&str, &str)]) -> Value {
+        let last = path.rsplit('/').next().unwrap_or_default();
+        let inner: Fields = entries
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), json!({"description": value})))
+            .collect();
+        let place = format!("https://localhost/mgmt/tm/{path}/0");
+        json!({
+            "kind": format!("tm:{}:{last}stats", path.replace('/', ":")),
+            "selfLink": self.links.to(path),
+            "entries": {place: {"nestedStats": {"entries": inner}}},
+        })
+    }
+
+    /// A write on a copy of the tree. References are checked by the caller, because in a transaction only the end counts.
+    fn write(
+        &mut self,
+        tree: &mut Tree,
+        request: &Request,
+        parts: &[&str],
+    ) -> Result<Written, Refusal> {
+        let path = parts.join("/");
+        let method = request.method.as_str();
+        if let ("POST", "sys/config") = (method, path.as_str()) {
+            return self.save(request);
+        }
+        if let ("POST", "cm/config-sync" | "cm") = (method, path.as_str()) {
+            self.synced = self.tree.generation;
+            return Ok(Written::answer(request.body.clone()));
+        }
+        let body = match (&request.body, method) {
+            (Value::Object(fields), _) => fields.clone(),
+            (Value::Null, "DELETE") => Fields::new(),
+            _ => return Err(Refusal::body("An object is needed.")),
+        };
+        if tree.singletons.contains_key(&path) {
+            return change_singleton(tree, &path, method, &body, parts);
+        }
+        let place = place(parts).ok_or_else(|| Refusal::no_such_uri(&request.path))?;
+        let kind = place.kind;
+        let missing = if method == "PUT" {
+            Missing::Default
+        } else {
+            Missing::Keep
+        };
+        let refused = || Refusal::method(method, &request.path);
+        match (method, &place.object, &place.collection, &place.child) {
+            ("POST", None, None, None) => {
+                let made = edit::create(tree, kind, &body)?;
+                Ok(Written::at([kind.path.clone(), super::path::to_url(&made)]))
+            }
+            ("PATCH" | "PUT", Some(name), None, None) => {
+                edit::change(tree, kind, name, &body, missing)?;
+                Ok(Written::at(parts.iter().map(|part| (*part).to_owned())))
+            }
+            ("DELETE", Some(name), None, None) => {
+                edit::remove(tree, kind, name)?;
+                Ok(Written {
+                    shown: Shown::Nothing,
+                    removed: Some((kind, name.clone())),
+                })
+            }
+            ("POST", Some(name), Some(collection), None) => {
+                let made = edit::create_child(tree, kind, name, collection, &body)?;
+                let head = parts.iter().map(|part| (*part).to_owned());
+                Ok(Written::at(head.chain([super::path::to_url(&made)])))
+            }
+            ("PATCH" | "PUT", Some(name), Some(collection), Some(child)) => {
+                edit::change_child(tree, kind, name, (collection, child), &body, missing)?;
+                Ok(Written::at(parts.iter().map(|part| (*part).to_owned())))
+            }
+            ("DELETE", Some(name), Some(collection), Some(child)) => {
+                edit::remove_child(tree, kind, name, (collection, child))?;
+                Ok(Written {
+                    shown: Shown::Nothing,
+                    removed: None,
+                })
+            }
+            _ => Err(refused()),
+        }
+    }
+
+    fn save(&mut self, request: &Request) -> Result<Written, Refusal> {
+        match request.body.get("command").and_then(Value::as_str) {
+            Some("save") => {
+                self.saved = self.tree.clone();
+                Ok(Written::answer(
+                    json!({"kind": "tm:sys:config:savestate", "command": "save"}),
+                ))
+            }
+            Some("load") => Err(Refusal::configuration("Loading is not possible here.")),
+            _ => Err(Refusal::missing("command")),
+        }
+    }
+
+    fn transaction(
+        &mut self,
+        request: &Request,
+        parts: &[&str],
+        now: Instant,
+    ) -> Result<Value, Refusal> {
+        let links = self.links.clone();
+        match (request.method.as_str(), parts) {
+            ("POST", []) => Ok(self
+                .transactions
+                .open(self.transaction_timeout, &links, now)),
+            ("GET", []) => {
+                let items: Vec<Value> = self
+                    .transactions
+                    .numbers()
+                    .into_iter()
+                    .filter_map(|id| self.transactions.show(id, &links))
+                    .collect();
+                let mut list = json!({"kind": "tm:transactioncollectionstate", "selfLink": links.to("transaction")});
+                if !items.is_empty() {
+                    list["items"] = Value::Array(items);
+                }
+                Ok(list)
+            }
+            ("GET", [id]) => {
+                let (id, _) = self.transactions.find(id, now)?;
+                Ok(self.transactions.show(id, &links).unwrap_or_default())
+            }
+            ("DELETE", [id]) => {
+                let (id, _) = self.transactions.find(id, now)?;
+                self.transactions.close(id);
+                Ok(Value::Null)
+            }
+            ("PATCH", [id]) => self.commit(id, &request.body, now),
+            ("GET", [id, "commands"]) => {
+                let (id, transaction) = self.transactions.find(id, now)?;
+                let numbers: Vec<u64> = transaction.commands.keys().copied().collect();
+                let items: Vec<Value> = numbers
+                    .into_iter()
+                    .filter_map(|number| transaction.show_command(id, number, &links))
+                    .collect();
+                let mut list = json!({"kind": "tm:transaction:commandscollectionstate"});
+                if !items.is_empty() {
+                    list["items"] = Value::Array(items);
+                }
+                Ok(list)
+            }
+            (method, [id, "commands", number]) => {
+                let (id, transaction) = self.transactions.find(id, now)?;
+                let missing = || Refusal::plain(404, format!("Command {number} does not exist."));
+                let number: u64 = number.parse().map_err(|_| missing())?;
+                let queued = transaction.commands.get_mut(&number).ok_or_else(missing)?;
+                match method {
+                    "PATCH" => {
+                        queued.order = request
+                            .body
+                            .get("evalOrder")
+                            .and_then(Value::as_u64)
+                            .ok_or_else(|| Refusal::missing("evalOrder"))?;
+                    }
+                    "DELETE" => {
+                        transaction.commands.remove(&number);
+                        return Ok(Value::Null);
+                    }
+                    "GET" => {}
+                    other => return Err(Refusal::method(other, &request.path)),
+                }
+                Ok(transaction
+                    .show_command(id, number, &links)
+                    .unwrap_or_default())
+            }
+            (method, _) => Err(Refusal::method(method, &request.path)),
+        }
+    }
+
+    /// Carries the queued requests out on a copy; the copy counts only when all is well at the end.
+    fn commit(&mut self, id: &str, body: &Value, now: Instant) -> Result<Value, Refusal> {
+        if body.get("state").and_then(Value::as_str) != Some("VALIDATING") {
+            return Err(Refusal::invalid_value(
+                "state",
+                body.get("state").unwrap_or(&Value::Null),
+            ));
+        }
+        let only_validate = body.get("validateOnly").and_then(Value::as_bool) == Some(true);
+        let links = self.links.clone();
+        let (number, transaction) = self.transactions.find(id, now)?;
+        let requests = transaction.ordered();
+        let mut tree = self.tree.clone();
+        let result = requests
+            .iter()
+            .try_for_each(|request| {
+                let parts: Vec<&str> = request
+                    .path
+                    .split('/')
+                    .filter(|part| !part.is_empty())
+                    .skip(2)
+                    .collect();
+                if ["sys/config", "util", "cm"]
+                    .iter()
+                    .any(|barred| parts.join("/").starts_with(barred))
+                {
+                    return Err(Refusal::configuration(
+                        "This is not possible in a transaction.",
+                    ));
+                }
+                self.write(&mut tree, request, &parts).map(drop)
+            })
+            .and_then(|()| edit::check(&tree, None));
+        let (_, transaction) = self.transactions.find(id, now)?;
+        match result {
+            Ok(()) if only_validate => {}
+            Ok(()) => {
+                transaction.finish(None);
+                self.tree = tree;
+            }
+            Err(refusal) => {
+                transaction.finish(Some(&refusal.message));
+                let mut answer =
+                    Refusal::plain(400, format!("transaction failed:{}", refusal.message));
+                answer.status = 400;
+                return Err(answer);
+            }
+        }
+        let mut shown = self.transactions.show(number, &links).unwrap_or_default();
+        shown["validateOnly"] = json!(only_validate);
+        shown["state"] = json!("COMPLETED");
+        Ok(shown)
+    }
+}
+
+struct Written {
+    shown: Shown,
+    removed: Option<(&'static Kind, String)>,
+}
+
+enum Shown {
+    Nothing,
+    Answer(Value),
+    At(Vec<String>),
+}
+
+impl Written {
+    fn at(parts: impl IntoIterator<Item = String>) -> Self {
+        let parts = parts
+            .into_iter()
+            .flat_map(|part| part.split('/').map(str::to_owned).collect::<Vec<_>>());
+        Written {
+            shown: Shown::At(parts.collect()),
+            removed: None,
+        }
+    }
+
+    fn answer(value: Value) -> Self {
+        Written {
+            shown: Shown::Answer(value),
+            removed: None,
+        }
+    }
+}
+
+/// An address below `/mgmt/tm` in terms of kinds and names.
+struct Place {
+    kind: &'static Kind,
+    object: Option<String>,
+    collection: Option<String>,
+    child: Option<String>,
+}
+
+fn place(parts: &[&str]) -> Option<Place> {
+    let (kind, rest) = (1..=parts.len()).rev().find_map(|length| {
+        let kind = schema::kind(&parts[..length].join("/"))?;
+        Some((kind, &parts[length..]))
+    })?;
+    let name = |part: &&str| from_url(part);
+    let collection = rest.get(1).map(|part| (*part).to_owned());
+    let known = rest.len() <= 3
+        && collection
+            .as_ref()
+            .is_none_or(|name| kind.subs.contains_key(name));
+    known.then(|| Place {
+        kind,
+        object: rest.first().map(name),
+        collection,
+        child: rest.get(2).map(name),
+    })
+}
+
+/// Fields of the objects that exist once.
+fn change_singleton(
+    tree: &mut Tree,
+    path: &str,
+    method: &str,
+    body: &Fields,
+    parts: &[&str],
+) -> Result<Written, Refusal> {
+    if method != "PATCH" && method != "PUT" {
+        return Err(Refusal::method(method, path));
+    }
+    let known: &[(&str, bool)] = match path {
+        "sys/dns" => &[
+            ("description", false),
+            ("nameServers", true),
+            ("search", true),
+            ("numberOfDots", false),
+        ],
+        "sys/ntp" => &[
+            ("description", false),
+            ("servers", true),
+            ("timezone", false),
+        ],
+        _ => &[
+            ("hostname", false),
+            ("guiSetup", false),
+            ("description", false),
+        ],
+    };
+    let fields = tree.singletons.entry(path.to_owned()).or_default();
+    for (name, value) in body {
+        if ["kind", "selfLink"].contains(&name.as_str()) || name.ends_with("Reference") {
+            continue;
+        }
+        let Some((_, is_list)) = known.iter().find(|(known, _)| known == name) else {
+            return Err(Refusal::unknown_property(name));
+        };
+        match value {
+            Value::Array(items) if *is_list && items.is_empty() => {
+                fields.remove(name);
+            }
+            Value::Array(items) if *is_list && items.iter().all(Value::is_string) => {
+                fields.insert(name.clone(), value.clone());
+            }
+            Value::String(text) if *is_list && text == "none" => {
+                fields.remove(name);
+            }
+            Value::String(text) if !is_list && name == "hostname" && !text.contains('.') => {
+                return Err(Refusal::configuration(
+                    "The host name must be fully qualified.",
+                ));
+            }
+            Value::String(text) if !is_list && text.is_empty() => {
+                fields.remove(name);
+            }
+            Value::String(_) | Value::Number(_) if !is_list => {
+                fields.insert(name.clone(), value.clone());
+            }
+            _ => return Err(Refusal::invalid_value(name, value)),
+        }
+    }
+    tree.generation += 1;
+    Ok(Written::at(parts.iter().map(|part| (*part).to_owned())))
+}

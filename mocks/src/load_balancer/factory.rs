@@ -1,0 +1,159 @@
+//! A box as it comes: one partition, the system's monitors and profiles, ports, two units of a cluster.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use super::path::FullPath;
+use super::schema::{self, Kind};
+use super::tree::{Object, Tree};
+
+/// Kinds whose base object is not called like the kind.
+const BASES: &[(&str, &str)] = &[
+    ("client-ssl", "clientssl"),
+    ("server-ssl", "serverssl"),
+    ("fastl4", "fastL4"),
+    ("tcp-half-open", "tcp_half_open"),
+    ("gateway-icmp", "gateway_icmp"),
+    ("one-connect", "oneconnect"),
+    ("http-compression", "httpcompression"),
+    ("web-acceleration", "webacceleration"),
+    ("statistics", "stats"),
+    ("dest-addr", "dest_addr"),
+    ("source-addr", "source_addr"),
+];
+
+/// Objects of the system beside the base ones.
+const OTHERS: &[(&str, &str)] = &[
+    ("ltm/profile/tcp", "tcp-lan-optimized"),
+    ("ltm/profile/tcp", "tcp-wan-optimized"),
+    ("ltm/profile/server-ssl", "serverssl-insecure-compatible"),
+];
+
+/// The factory's tree; boxes copy it.
+static FACTORY: LazyLock<Tree> = LazyLock::new(build);
+
+/// Name of the object that others of its kind take their defaults from.
+pub fn base_name(kind: &str) -> &str {
+    let last = kind.rsplit('/').next().unwrap_or(kind);
+    BASES
+        .iter()
+        .find(|(kind, _)| *kind == last)
+        .map_or(last, |(_, base)| base)
+}
+
+/// Whether the object came with the box.
+pub fn is_system(kind: &Kind, path: &str) -> bool {
+    FACTORY.object(&kind.path, path).is_some()
+}
+
+/// A tree for a box of this name and version.
+pub fn tree(hostname: &str, version: &str) -> Tree {
+    let mut tree = FACTORY.clone();
+    tree.singletons.insert(
+        "sys/global-settings".to_owned(),
+        fields(json!({"hostname": hostname, "guiSetup": "disabled", "consoleInactivityTimeout": 0, "mgmtDhcp": "enabled"})),
+    );
+    // The unit that is not this one is listed first, as it may well be on a real pair.
+    let peer = format!("peer-of-{hostname}");
+    for (number, (name, is_self)) in [(peer.as_str(), "false"), (hostname, "true")]
+        .into_iter()
+        .enumerate()
+    {
+        add(
+            &mut tree,
+            "cm/device",
+            &format!("/Common/{name}"),
+            json!({
+                "baseMac": format!("02:00:00:00:10:0{number}"),
+                "chassisId": format!("mock-{number}"),
+                "configsyncIp": "none",
+                "failoverState": if is_self == "true" { "active" } else { "standby" },
+                "hostname": name,
+                "managementIp": format!("192.0.2.{}", 10 + number),
+                "marketingName": "BIG-IP Virtual Edition",
+                "mirrorIp": "any6",
+                "platformId": "Z100",
+                "selfDevice": is_self,
+                "timeZone": "UTC",
+                "version": version,
+            }),
+        );
+    }
+    tree
+}
+
+fn fields(value: Value) -> super::tree::Fields {
+    match value {
+        Value::Object(fields) => fields,
+        _ => super::tree::Fields::new(),
+    }
+}
+
+fn add(tree: &mut Tree, kind: &str, path: &str, value: Value) {
+    let mut object = Object::new(FullPath::parse(path, ""));
+    let defaults = schema::kind(kind).into_iter().flat_map(|kind| &kind.fields);
+    object.fields = defaults
+        .filter_map(|(name, field)| Some((name.clone(), field.default.clone()?)))
+        .collect();
+    object.fields.extend(fields(value));
+    tree.insert(kind, object);
+}
+
+fn build() -> Tree {
+    let mut tree = Tree::default();
+    add(
+        &mut tree,
+        "auth/partition",
+        "Common",
+        json!({"description": "Repository for system objects and shared objects."}),
+    );
+    for (family, names) in [
+        ("monitor", schema::MONITORS),
+        ("profile", schema::PROFILES),
+        ("persistence", schema::PERSISTENCES),
+    ] {
+        for name in names {
+            let kind = format!("ltm/{family}/{name}");
+            let path = format!("/Common/{}", base_name(&kind));
+            let special = match (family, *name) {
+                ("monitor", "http" | "https") => json!({"send": "GET /\\r\\n"}),
+                ("monitor", "icmp") => json!({"destination": "*"}),
+                ("monitor", "udp") => json!({"send": "default send string"}),
+                _ => json!({}),
+            };
+            add(&mut tree, &kind, &path, special);
+        }
+    }
+    for (kind, name) in OTHERS {
+        let base = format!("/Common/{}", base_name(kind));
+        add(
+            &mut tree,
+            kind,
+            &format!("/Common/{name}"),
+            json!({"defaultsFrom": base}),
+        );
+    }
+    for number in 1..=8 {
+        add(
+            &mut tree,
+            "net/interface",
+            &format!("1.{number}"),
+            json!({}),
+        );
+    }
+    add(&mut tree, "net/interface", "mgmt", json!({}));
+    for module in ["afm", "apm", "asm", "gtm", "ltm"] {
+        let level = if module == "ltm" { "nominal" } else { "none" };
+        add(&mut tree, "sys/provision", module, json!({"level": level}));
+    }
+    tree.singletons.insert(
+        "sys/dns".to_owned(),
+        fields(json!({"description": "configured-by-dhcp"})),
+    );
+    tree.singletons.insert(
+        "sys/ntp".to_owned(),
+        fields(json!({"timezone": "America/Los_Angeles"})),
+    );
+    tree
+}

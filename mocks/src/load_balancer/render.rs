@@ -1,0 +1,230 @@
+//! Objects as the interface shows them: with kinds, links, and subcollections on request.
+
+use serde_json::{Value, json};
+
+use super::path::to_url;
+use super::schema::{Kind, Takes};
+use super::tree::{Fields, Object, Tree};
+
+/// What a request asks for beside the address.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct View {
+    /// Subcollections are shown inside their objects.
+    pub expand: bool,
+    /// Only these fields.
+    pub select: Option<Vec<String>>,
+    /// Only objects of this partition.
+    pub partition: Option<String>,
+    /// How many, beginning where.
+    pub page: Option<(usize, usize)>,
+}
+
+impl View {
+    /// Reads the query; unknown parameters are passed over.
+    pub fn parse(query: &str) -> Self {
+        let mut view = View::default();
+        let mut top = None;
+        let mut skip = 0;
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            let value = super::path::decode(&value.replace('+', " "));
+            match super::path::decode(name).as_str() {
+                "expandSubcollections" => view.expand = value == "true",
+                "$select" => {
+                    view.select = Some(
+                        value
+                            .split(',')
+                            .map(|name| name.trim().to_owned())
+                            .collect(),
+                    )
+                }
+                "$filter" => {
+                    view.partition = value.strip_prefix("partition eq ").map(str::to_owned)
+                }
+                "$top" => top = value.parse().ok(),
+                "$skip" => skip = value.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+        view.page = top.map(|top| (top, skip));
+        view
+    }
+
+    fn selected(&self, fields: Fields) -> Value {
+        match &self.select {
+            None => Value::Object(fields),
+            Some(names) => Value::Object(
+                fields
+                    .into_iter()
+                    .filter(|(name, _)| names.contains(name))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// Makes links: the host is always `localhost`, whatever the client called the box.
+#[derive(Debug, Clone)]
+pub struct Links {
+    /// Version in `?ver=`.
+    pub version: String,
+}
+
+impl Links {
+    /// Link to a path below `/mgmt/tm`.
+    pub fn to(&self, path: &str) -> String {
+        format!("https://localhost/mgmt/tm/{path}?ver={}", self.version)
+    }
+
+    /// An object with everything the interface adds.
+    pub fn object(&self, kind: &Kind, uri: &str, object: &Object, view: &View) -> Value {
+        let mut shown = self.head(kind, uri, object);
+        let mut fields: Vec<(&String, &Value)> = object.fields.iter().collect();
+        fields.sort_by_key(|(name, _)| *name);
+        for (name, value) in fields {
+            shown.insert(name.clone(), value.clone());
+            if let (Some(Takes::Reference(family)), Some(path)) = (
+                kind.fields.get(name).map(|field| &field.takes),
+                value.as_str(),
+            ) && !family.ends_with('*')
+            {
+                let link = self.to(&format!("{family}/{}", to_url(path)));
+                shown.insert(format!("{name}Reference"), json!({"link": link}));
+            }
+        }
+        for (name, sub) in &kind.subs {
+            let uri = format!("{uri}/{name}");
+            let mut reference = json!({"link": self.to(&uri), "isSubcollection": true});
+            let children = object
+                .subs
+                .get(name)
+                .into_iter()
+                .flat_map(|children| children.values());
+            let items: Vec<Value> = children
+                .map(|child| self.child(sub, &uri, child, &View::default()))
+                .collect();
+            if view.expand && !items.is_empty() {
+                reference["items"] = Value::Array(items);
+            }
+            shown.insert(format!("{name}Reference"), reference);
+        }
+        view.selected(shown)
+    }
+
+    /// An object of a subcollection whose address is `uri`.
+    pub fn child(&self, kind: &Kind, uri: &str, child: &Object, view: &View) -> Value {
+        self.object(
+            kind,
+            &format!("{uri}/{}", to_url(&child.path.text())),
+            child,
+            view,
+        )
+    }
+
+    fn head(&self, kind: &Kind, uri: &str, object: &Object) -> Fields {
+        let last = kind.path.rsplit('/').next().unwrap_or_default();
+        let mut head = Fields::new();
+        head.insert(
+            "kind".to_owned(),
+            json!(format!("{}:{last}state", kind_tag(&kind.path))),
+        );
+        head.insert("name".to_owned(), json!(object.path.name));
+        if !object.path.partition.is_empty() {
+            head.insert("partition".to_owned(), json!(object.path.partition));
+        }
+        if let Some(sub) = &object.path.sub_path {
+            head.insert("subPath".to_owned(), json!(sub));
+        }
+        head.insert("fullPath".to_owned(), json!(object.path.text()));
+        head.insert("generation".to_owned(), json!(object.generation));
+        head.insert("selfLink".to_owned(), json!(self.to(uri)));
+        head
+    }
+
+    /// A list; `items` is missing when there are none.
+    pub fn collection(&self, kind: &Kind, uri: &str, items: Vec<Value>, view: &View) -> Value {
+        let last = kind.path.rsplit('/').next().unwrap_or_default();
+        let mut list = json!({
+            "kind": format!("{}:{last}collectionstate", kind_tag(&kind.path)),
+            "selfLink": self.to(uri),
+        });
+        let total = items.len();
+        let items = match view.page {
+            None => items,
+            Some((top, skip)) => {
+                let items: Vec<Value> = items.into_iter().skip(skip).take(top).collect();
+                let top = top.max(1);
+                list["currentItemCount"] = json!(items.len());
+                list["itemsPerPage"] = json!(top);
+                list["pageIndex"] = json!(skip / top + 1);
+                list["startIndex"] = json!(skip + 1);
+                list["totalItems"] = json!(total);
+                list["totalPages"] = json!(total.div_ceil(top));
+                if skip + top < total {
+                    let link = format!(
+                        "https://localhost/mgmt/tm/{uri}?$top={top}&$skip={}&ver={}",
+                        skip + top,
+                        self.version
+                    );
+                    list["nextLink"] = json!(link);
+                }
+                items
+            }
+        };
+        if !items.is_empty() {
+            list["items"] = Value::Array(items);
+        }
+        list
+    }
+
+    /// All objects of a kind.
+    pub fn objects(&self, tree: &Tree, kind: &Kind, view: &View) -> Value {
+        let wanted = |object: &&Object| {
+            view.partition
+                .as_ref()
+                .is_none_or(|partition| kind.flat || *partition == object.path.partition)
+        };
+        let items = tree.collection(&kind.path).filter(wanted);
+        let items = items.map(|object| {
+            self.object(
+                kind,
+                &format!("{}/{}", kind.path, to_url(&object.path.text())),
+                object,
+                view,
+            )
+        });
+        self.collection(kind, &kind.path, items.collect(), view)
+    }
+
+    /// A list that only names other lists.
+    pub fn family(&self, path: &str, names: &[&str]) -> Value {
+        let items: Vec<Value> = names
+            .iter()
+            .map(|name| json!({"reference": {"link": self.to(&format!("{path}/{name}"))}}))
+            .collect();
+        json!({"kind": format!("{}:{}collectionstate", kind_tag(path), path.rsplit('/').next().unwrap_or_default()), "selfLink": self.to(path), "items": items})
+    }
+
+    /// An object that always exists once.
+    pub fn singleton(&self, path: &str, fields: &Fields, view: &View) -> Value {
+        let last = path.rsplit('/').next().unwrap_or_default();
+        let mut shown = Fields::new();
+        shown.insert(
+            "kind".to_owned(),
+            json!(format!("{}:{last}state", kind_tag(path))),
+        );
+        shown.insert("selfLink".to_owned(), json!(self.to(path)));
+        let mut sorted: Vec<(&String, &Value)> = fields.iter().collect();
+        sorted.sort_by_key(|(name, _)| *name);
+        shown.extend(
+            sorted
+                .into_iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+        view.selected(shown)
+    }
+}
+
+/// `ltm/pool` as `tm:ltm:pool`.
+fn kind_tag(path: &str) -> String {
+    format!("tm:{}", path.replace('/', ":"))
+}

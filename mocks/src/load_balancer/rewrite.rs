@@ -1,0 +1,463 @@
+//! What the box makes of what it is given: full paths, trailing blanks, encrypted secrets, fields that exclude each other.
+
+use std::net::IpAddr;
+
+use serde_json::{Map, Value, json};
+
+use super::path::{FullPath, host_and_port, port};
+use super::refusal::Refusal;
+use super::tree::{Fields, Object};
+
+/// The monitors named in an expression.
+pub fn monitors(expression: &str) -> Vec<String> {
+    expression
+        .split(' ')
+        .filter(|word| word.starts_with('/'))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A reference as a full path; `None` clears it.
+pub fn reference(text: &str) -> Option<String> {
+    match text.trim() {
+        "" | "none" => None,
+        path => Some(FullPath::parse(path, "Common").text()),
+    }
+}
+
+/// A monitor expression with full paths and the blank that the box leaves at its end.
+pub fn monitor(text: &str) -> Result<Option<String>, Refusal> {
+    let text = text.trim();
+    if text == "default" {
+        return Ok(Some("default".to_owned()));
+    }
+    if text.is_empty() || text == "none" || text == "/Common/none" {
+        return Ok(None);
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let full = |word: &str| FullPath::parse(word, "Common").text();
+    if let ["min", count, "of", "{", names @ .., "}"] = &words[..] {
+        let wanted: usize = count
+            .parse()
+            .map_err(|_| Refusal::invalid_value("monitor", &json!(text)))?;
+        if wanted == 0 || wanted > names.len() {
+            return Err(Refusal::configuration(
+                "The minimum number of monitors exceeds the number of monitors.",
+            ));
+        }
+        let names: Vec<String> = names.iter().map(|name| full(name)).collect();
+        return Ok(Some(format!("min {wanted} of {{ {} }} ", names.join(" "))));
+    }
+    let alternate = words
+        .iter()
+        .enumerate()
+        .all(|(index, word)| (index % 2 == 1) == (*word == "and"));
+    if !alternate || words.len().is_multiple_of(2) {
+        return Err(Refusal::invalid_value("monitor", &json!(text)));
+    }
+    let names: Vec<String> = words.iter().step_by(2).map(|name| full(name)).collect();
+    Ok(Some(format!("{} ", names.join(" and "))))
+}
+
+/// A secret as it is shown: encrypted with the box's key, the same for the same text.
+pub fn encrypted(secret: &str) -> String {
+    if secret.starts_with("$M$") {
+        return secret.to_owned();
+    }
+    let mark = secret
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("$M$Mk${mark:016x}==")
+}
+
+/// What belongs to the kind, after the fields were checked one by one. `given` are the fields of the request.
+pub fn object(kind: &str, object: &mut Object, given: &Fields) -> Result<(), Refusal> {
+    match kind {
+        "ltm/node" => {
+            address(object, "address")?;
+            state(&mut object.fields, false);
+        }
+        "ltm/pool" => members(object),
+        "ltm/virtual" => virtual_server(object, given)?,
+        "ltm/rule" => rule(object)?,
+        "net/vlan" => interfaces(object),
+        "net/self" => self_ip(object, given)?,
+        "net/route" => {
+            let ways = ["gw", "pool", "tmInterface"]
+                .iter()
+                .filter(|way| object.fields.contains_key(**way))
+                .count();
+            if ways != 1 {
+                return Err(Refusal::configuration(
+                    "A route needs exactly one of gateway, pool and interface.",
+                ));
+            }
+        }
+        "ltm/snatpool" => prefix_addresses(object),
+        "ltm/monitor/icmp" if object.text("destination") == "*:*" => {
+            object.fields.insert("destination".to_owned(), json!("*"));
+        }
+        _ => {}
+    }
+    if kind.starts_with("ltm/monitor/") {
+        for name in ["send", "recv", "recvDisable"] {
+            if let Some(text) = object.fields.get(name).and_then(Value::as_str) {
+                let blank = if name == "recv" { " " } else { "" };
+                let escaped = text.replace('\r', "\\r").replace('\n', "\\n");
+                object.fields.insert(
+                    name.to_owned(),
+                    json!(format!("{}{blank}", escaped.trim_end())),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn address(object: &Object, name: &str) -> Result<(), Refusal> {
+    let text = object.text(name);
+    let host = text.split('%').next().unwrap_or_default();
+    if host.parse::<IpAddr>().is_ok() || text == "any" || text == "any6" {
+        Ok(())
+    } else {
+        Err(Refusal::invalid_value(name, &json!(text)))
+    }
+}
+
+/// State and session are what monitors find, unless somebody has said otherwise.
+fn state(fields: &mut Fields, inherits: bool) {
+    let text = |fields: &Fields, name: &str| {
+        fields
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let monitor = text(fields, "monitor");
+    let watched = inherits || !(monitor.is_empty() || monitor == "default");
+    if text(fields, "state") != "user-down" {
+        fields.insert(
+            "state".to_owned(),
+            json!(if watched { "up" } else { "unchecked" }),
+        );
+    }
+    if text(fields, "session") != "user-disabled" {
+        fields.insert(
+            "session".to_owned(),
+            json!(if watched {
+                "monitor-enabled"
+            } else {
+                "user-enabled"
+            }),
+        );
+    }
+}
+
+fn members(object: &mut Object) {
+    let watched = object.fields.contains_key("monitor");
+    for member in object
+        .subs
+        .get_mut("members")
+        .into_iter()
+        .flat_map(|members| members.values_mut())
+    {
+        let inherits = watched && member.text("monitor") == "default";
+        state(&mut member.fields, inherits);
+    }
+}
+
+/// Two fields of which exactly one is there.
+fn either(fields: &mut Fields, given: &Fields, first: &str, second: &str) {
+    let wanted = |name: &str| given.get(name).and_then(Value::as_bool);
+    let first_wins = match (wanted(first), wanted(second)) {
+        (Some(true), _) | (_, Some(false)) => true,
+        (_, Some(true)) | (Some(false), _) => false,
+        (None, None) => return,
+    };
+    fields.remove(if first_wins { second } else { first });
+    fields.insert(
+        if first_wins { first } else { second }.to_owned(),
+        json!(true),
+    );
+}
+
+fn virtual_server(object: &mut Object, given: &Fields) -> Result<(), Refusal> {
+    let partition = object.path.partition.clone();
+    either(&mut object.fields, given, "enabled", "disabled");
+    either(&mut object.fields, given, "vlansDisabled", "vlansEnabled");
+    let wanted = object.text("destination").to_owned();
+    let path = FullPath::parse(&wanted, &partition);
+    let bad = || Refusal::invalid_value("destination", &json!(wanted));
+    let (host, service) = host_and_port(&path.name).ok_or_else(bad)?;
+    let service = port(service).ok_or_else(bad)?;
+    let plain = host.split('%').next().unwrap_or_default();
+    let plain = match plain {
+        "any" => "0.0.0.0",
+        "any6" => "::",
+        other => other,
+    };
+    let ip: IpAddr = plain.parse().map_err(|_| bad())?;
+    let separator = if ip.is_ipv6() { '.' } else { ':' };
+    object.fields.insert(
+        "destination".to_owned(),
+        json!(format!("/{}/{host}{separator}{service}", path.partition)),
+    );
+    if !given.contains_key("mask") && ip.is_unspecified() {
+        object.fields.insert("mask".to_owned(), json!("any"));
+    } else if !given.contains_key("mask")
+        && ip.is_ipv6()
+        && object.text("mask") == "255.255.255.255"
+    {
+        object.fields.insert(
+            "mask".to_owned(),
+            json!("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+        );
+    } else if object.text("mask") == "0.0.0.0" {
+        object.fields.insert("mask".to_owned(), json!("any"));
+    }
+    if let Some(Value::Object(translation)) = object.fields.get_mut("sourceAddressTranslation") {
+        let kind = translation
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or("none")
+            .to_owned();
+        match (
+            kind.as_str(),
+            translation
+                .get("pool")
+                .and_then(Value::as_str)
+                .and_then(reference),
+        ) {
+            ("snat" | "lsn", Some(pool)) => {
+                translation.insert("pool".to_owned(), json!(pool));
+            }
+            ("snat" | "lsn", None) => return Err(Refusal::missing("pool")),
+            ("none" | "automap", _) => {
+                translation.remove("pool");
+            }
+            _ => {
+                return Err(Refusal::invalid_value(
+                    "source-address-translation",
+                    &json!(kind),
+                ));
+            }
+        }
+    }
+    persistence(&mut object.fields);
+    profiles(object)
+}
+
+fn persistence(fields: &mut Fields) {
+    let Some(Value::Array(entries)) = fields.get_mut("persist") else {
+        return;
+    };
+    for entry in entries {
+        let name = match &*entry {
+            Value::String(name) => name.clone(),
+            other => other
+                .get("name")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        let partition = entry
+            .get("partition")
+            .and_then(Value::as_str)
+            .unwrap_or("Common")
+            .to_owned();
+        let default = entry
+            .get("tmDefault")
+            .and_then(Value::as_str)
+            .unwrap_or("yes")
+            .to_owned();
+        let path = FullPath::parse(&name, &partition);
+        *entry = json!({"name": path.name, "partition": path.partition, "tmDefault": default});
+    }
+}
+
+/// A server without a protocol profile gets the fast one; HTTP needs TCP.
+fn profiles(object: &mut Object) -> Result<(), Refusal> {
+    let path = object.path.text();
+    let entries = object.subs.entry("profiles".to_owned()).or_default();
+    let has = |names: &[&str]| {
+        entries
+            .keys()
+            .any(|name| names.contains(&name.rsplit('/').next().unwrap_or_default()))
+    };
+    if has(&["http"])
+        && !entries
+            .keys()
+            .any(|name| name.contains("tcp") || name.contains("fasthttp"))
+    {
+        return Err(Refusal::configuration(&format!(
+            "In Virtual Server ({path}) an http profile requires a tcp profile."
+        )));
+    }
+    for entry in entries.values_mut() {
+        let name = entry.path.name.clone();
+        if entry.fields.get("context").is_none() {
+            let context = match name.as_str() {
+                "clientssl" => "clientside",
+                "serverssl" => "serverside",
+                _ => "all",
+            };
+            entry.fields.insert("context".to_owned(), json!(context));
+        }
+    }
+    let plain = !["reject", "stateless"]
+        .iter()
+        .any(|flag| object.fields.contains_key(*flag));
+    if entries.is_empty() && plain {
+        let mut entry = Object::new(FullPath::parse("/Common/fastL4", "Common"));
+        entry.fields.insert("context".to_owned(), json!("all"));
+        entries.insert(entry.path.text(), entry);
+    }
+    Ok(())
+}
+
+/// A rule must be made of events with balanced braces; more is not understood here.
+fn rule(object: &mut Object) -> Result<(), Refusal> {
+    let text = object
+        .text("apiAnonymous")
+        .trim_matches('\n')
+        .replace("\r\n", "\n");
+    let path = object.path.text();
+    let mut depth = 0_i64;
+    for (number, line) in text.lines().enumerate() {
+        let line = if line.trim_start().starts_with('#') {
+            ""
+        } else {
+            line
+        };
+        let word = line.split_whitespace().next();
+        if depth == 0
+            && word.is_some_and(|word| {
+                !["when", "proc", "timing", "priority", "ltm", "}"].contains(&word)
+            })
+        {
+            let word = word.unwrap_or_default();
+            return Err(Refusal::coded(format!(
+                "01070151:3: Rule [{path}] error: {path}:{}: error: [command is not valid in the current scope][{word}]",
+                number + 1
+            )));
+        }
+        let count = |brace| i64::try_from(line.matches(brace).count()).unwrap_or(0);
+        depth += count('{') - count('}');
+        if depth < 0 {
+            break;
+        }
+    }
+    if depth != 0 {
+        return Err(Refusal::coded(format!(
+            "01070151:3: Rule [{path}] error: {path}:{}: error: [parse error: missing close-brace]",
+            text.lines().count()
+        )));
+    }
+    object.fields.insert("apiAnonymous".to_owned(), json!(text));
+    Ok(())
+}
+
+fn interfaces(object: &mut Object) {
+    for entry in object
+        .subs
+        .get_mut("interfaces")
+        .into_iter()
+        .flat_map(|entries| entries.values_mut())
+    {
+        let tagged = entry.fields.get("tagged") == Some(&json!(true));
+        entry
+            .fields
+            .remove(if tagged { "untagged" } else { "tagged" });
+        entry.fields.insert(
+            if tagged { "tagged" } else { "untagged" }.to_owned(),
+            json!(true),
+        );
+    }
+}
+
+fn self_ip(object: &mut Object, given: &Fields) -> Result<(), Refusal> {
+    let text = object.text("address").to_owned();
+    let bad = || Refusal::invalid_value("address", &json!(text));
+    let (host, length) = text.split_once('/').ok_or_else(bad)?;
+    let ip: IpAddr = host
+        .split('%')
+        .next()
+        .unwrap_or_default()
+        .parse()
+        .map_err(|_| bad())?;
+    let longest = if ip.is_ipv6() { 128 } else { 32 };
+    length
+        .parse::<u8>()
+        .ok()
+        .filter(|length| *length <= longest)
+        .ok_or_else(bad)?;
+    let floats = object.text("trafficGroup") == "/Common/traffic-group-1";
+    object.fields.insert(
+        "floating".to_owned(),
+        json!(if floats { "enabled" } else { "disabled" }),
+    );
+    if given.contains_key("allowService") {
+        services(&mut object.fields)?;
+    }
+    Ok(())
+}
+
+fn services(fields: &mut Fields) -> Result<(), Refusal> {
+    let Some(value) = fields.get("allowService").cloned() else {
+        return Ok(());
+    };
+    let words: Vec<String> = match &value {
+        Value::String(word) => vec![word.clone()],
+        Value::Array(words) => words
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        other => return Err(Refusal::invalid_value("allow-service", other)),
+    };
+    match &words[..] {
+        [] => {
+            fields.remove("allowService");
+        }
+        [word] if word == "none" => {
+            fields.remove("allowService");
+        }
+        [word] if word == "all" => {
+            fields.insert("allowService".to_owned(), json!("all"));
+        }
+        words => {
+            let fine = |word: &String| {
+                word == "default"
+                    || word.split_once(':').is_some_and(|(protocol, service)| {
+                        ["tcp", "udp", "sctp", "icmp", "ospf", "igmp", "pim"].contains(&protocol)
+                            && port(service).is_some()
+                    })
+            };
+            if let Some(wrong) = words.iter().find(|word| !fine(word)) {
+                return Err(Refusal::invalid_value("allow-service", &json!(wrong)));
+            }
+            fields.insert("allowService".to_owned(), json!(words));
+        }
+    }
+    Ok(())
+}
+
+fn prefix_addresses(object: &mut Object) {
+    let partition = object.path.partition.clone();
+    if let Some(Value::Array(members)) = object.fields.get_mut("members") {
+        for member in members {
+            if let Some(text) = member.as_str() {
+                *member = json!(FullPath::parse(text, &partition).text());
+            }
+        }
+    }
+}
+
+/// Parts of an object field that are given replace those that are there.
+pub fn merged(old: Option<&Value>, new: &Map<String, Value>) -> Value {
+    let mut fields = old.and_then(Value::as_object).cloned().unwrap_or_default();
+    fields.extend(new.clone());
+    Value::Object(fields)
+}

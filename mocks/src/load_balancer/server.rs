@@ -1,0 +1,317 @@
+//! HTTPS in front of the interface, and the faults of a connection. The only place that knows hyper.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Frame, Incoming};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Sleep;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::api::{Api, Request, Response};
+use super::refusal::Refusal;
+use super::tls;
+use crate::control::{ExchangeLog, RoundTrips, lock};
+use crate::fault::{Disturbance, FaultPlan, noise};
+use crate::network::{Cutter, Wire};
+
+/// What connections share with their box.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    /// The box.
+    pub api: Arc<Mutex<Api>>,
+    /// Its faults.
+    pub faults: Arc<Mutex<FaultPlan>>,
+    /// Its log.
+    pub log: ExchangeLog,
+    /// Whether tokens can be had.
+    pub tokens: bool,
+}
+
+/// The connection ends without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("cut by a fault")]
+struct Cut;
+
+/// Accepts connections until the token is cancelled; open ones are cut by it.
+pub async fn serve(
+    listener: TcpListener,
+    shared: Shared,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+) {
+    let acceptor = TlsAcceptor::from(tls::server_config());
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let (shared, acceptor, stop) = (shared.clone(), acceptor.clone(), stop.clone());
+                tasks.spawn(async move {
+                    tokio::select! {
+                        () = stop.cancelled() => {}
+                        () = connection(stream, shared, acceptor) => {}
+                    }
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the mock load balancer cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, shared: Shared, acceptor: TlsAcceptor) {
+    let latency = lock(&shared.faults).latency();
+    let number = shared.log.connected();
+    let Ok(wire) = Wire::new(stream, latency, Cutter::default()) else {
+        return;
+    };
+    let Ok(stream) = acceptor.accept(wire).await else {
+        return;
+    };
+    let trips = Mutex::new(RoundTrips::default());
+    let service = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
+        lock(&trips).input(&shared.log, latency);
+        let trips = &trips;
+        let shared = &shared;
+        async move {
+            let answer = exchange(request, shared, number).await;
+            lock(trips).output();
+            answer
+        }
+    });
+    let served = hyper::server::conn::http1::Builder::new()
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection of a mock load balancer ended");
+    }
+}
+
+/// One request and its answer, disturbed as the faults say.
+async fn exchange(
+    request: hyper::Request<Incoming>,
+    shared: &Shared,
+    connection: u64,
+) -> Result<hyper::Response<Pieces>, Cut> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map_err(|_| Cut)?.to_bytes();
+    let header = |name: &str| text_header(&parts.headers, name);
+    let path = parts.uri.path().to_owned();
+    let method = parts.method.to_string();
+    let line = format!("{method} {path}");
+    let is_login = path == "/mgmt/shared/authn/login";
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let received = match (is_login, body.is_empty(), query.is_empty()) {
+        (true, ..) => line.clone(),
+        (_, true, true) => line.clone(),
+        (_, true, false) => format!("{line}?{query}"),
+        _ => format!("{line} {}", String::from_utf8_lossy(&body)),
+    };
+    let fate = lock(&shared.faults).command(&line);
+    if fate.drop || fate.stall {
+        shared.log.record(connection, "rest", received, "", None);
+        if fate.stall {
+            std::future::pending::<()>().await;
+        }
+        return Err(Cut);
+    }
+    let parsed = if body.is_empty() {
+        Ok(Value::Null)
+    } else {
+        serde_json::from_slice(&body)
+    };
+    let answer = match parsed {
+        _ if fate.unavailable => Err(Refusal::unavailable()).into(),
+        _ if fate.refuse.is_some() => {
+            let text = fate
+                .refuse
+                .clone()
+                .flatten()
+                .unwrap_or_else(|| "refused by the mock".to_owned());
+            let coded = text.starts_with(|first: char| first.is_ascii_digit());
+            Err(if coded {
+                Refusal::coded(text)
+            } else {
+                Refusal::configuration(&text)
+            })
+            .into()
+        }
+        Err(error) => Err(Refusal::body(&error.to_string())).into(),
+        Ok(body) if is_login => login(shared, &method, &body),
+        Ok(body) => {
+            let request = Request {
+                method,
+                path,
+                query,
+                body,
+                transaction: header("x-f5-rest-coordination-id"),
+            };
+            let basic = header(AUTHORIZATION.as_str());
+            let token = header("x-f5-auth-token");
+            answer(shared, &request, basic.as_deref(), token.as_deref(), &fate)
+        }
+    };
+    let text = if answer.body.is_null() {
+        String::new()
+    } else {
+        answer.body.to_string()
+    };
+    let shown = if is_login {
+        String::new()
+    } else {
+        text.clone()
+    };
+    shared
+        .log
+        .record(connection, "rest", received, &shown, Some(answer.status));
+    if fate.drop_unanswered {
+        return Err(Cut);
+    }
+    let bytes = if fate.garbage {
+        noise()
+    } else {
+        text.into_bytes()
+    };
+    Ok(respond(shared, answer.status, bytes, &fate))
+}
+
+fn text_header(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned)
+}
+
+fn login(shared: &Shared, method: &str, body: &Value) -> Response {
+    if !shared.tokens {
+        return Err(Refusal::no_such_uri("/mgmt/shared/authn/login")).into();
+    }
+    if method != "POST" {
+        return Err(Refusal::method(method, "/mgmt/shared/authn/login")).into();
+    }
+    if lock(&shared.faults).login_refused() {
+        return Err(Refusal::unauthorized("Authentication failed.")).into();
+    }
+    lock(&shared.api)
+        .sessions
+        .login(body, Instant::now())
+        .into()
+}
+
+fn answer(
+    shared: &Shared,
+    request: &Request,
+    basic: Option<&str>,
+    token: Option<&str>,
+    fate: &Disturbance,
+) -> Response {
+    let now = Instant::now();
+    if token.is_none() && basic.is_some() && lock(&shared.faults).login_refused() {
+        return Err(Refusal::unauthorized("Authentication required!")).into();
+    }
+    let mut api = lock(&shared.api);
+    if let Err(refusal) = api.sessions.authorize(basic, token, now) {
+        return Err(refusal).into();
+    }
+    let before = fate.lost.then(|| api.tree.clone());
+    let response = api.handle(request, now);
+    if let Some(before) = before {
+        api.tree = before;
+    }
+    response
+}
+
+fn respond(
+    shared: &Shared,
+    status: u16,
+    bytes: Vec<u8>,
+    fate: &Disturbance,
+) -> hyper::Response<Pieces> {
+    let length = bytes.len();
+    let (cut, pause) = {
+        let mut faults = lock(&shared.faults);
+        (faults.output(length), faults.slow())
+    };
+    let cut = cut.or(fate.half_body.then_some(length / 2));
+    let body = Pieces::new(bytes, cut, pause);
+    let mut response = hyper::Response::new(body);
+    *response.status_mut() =
+        hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        hyper::header::HeaderValue::from_static("application/json; charset=UTF-8"),
+    );
+    headers.insert(CONTENT_LENGTH, hyper::header::HeaderValue::from(length));
+    response
+}
+
+/// A body that may come slowly, and may end before its announced length.
+struct Pieces {
+    pieces: VecDeque<Bytes>,
+    broken: bool,
+    pause: Option<Duration>,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl Pieces {
+    fn new(mut bytes: Vec<u8>, cut: Option<usize>, pause: Option<Duration>) -> Self {
+        if let Some(length) = cut {
+            bytes.truncate(length);
+        }
+        let size = if pause.is_some() {
+            16
+        } else {
+            bytes.len().max(1)
+        };
+        let pieces = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
+        Pieces {
+            pieces,
+            broken: cut.is_some(),
+            pause,
+            waiting: None,
+        }
+    }
+}
+
+impl Body for Pieces {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        if let Some(waiting) = &mut self.waiting {
+            std::task::ready!(waiting.as_mut().poll(context));
+            self.waiting = None;
+        }
+        match self.pieces.pop_front() {
+            Some(piece) => {
+                // Also before the cut, so that the first half is on the wire when the connection breaks.
+                let pause = self
+                    .pause
+                    .or(self.broken.then_some(Duration::from_millis(1)));
+                self.waiting = pause.map(|pause| Box::pin(tokio::time::sleep(pause)));
+                Poll::Ready(Some(Ok(Frame::data(piece))))
+            }
+            None if self.broken => Poll::Ready(Some(Err(Cut))),
+            None => Poll::Ready(None),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Who is logged in: basic credentials, tokens with an end, and how many a user may hold.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::refusal::Refusal;
+
+/// A token's life unless it is extended.
+pub const LIFETIME: Duration = Duration::from_secs(1200);
+/// Longest life that can be asked for.
+const LONGEST: u64 = 36_000;
+/// Tokens that a user may hold.
+const LIMIT: usize = 100;
+
+/// Accounts and tokens.
+#[derive(Debug)]
+pub struct Sessions {
+    user: String,
+    password: String,
+    lifetime: Duration,
+    tokens: BTreeMap<String, Instant>,
+    count: u64,
+}
+
+impl Sessions {
+    /// One account, no tokens.
+    pub fn new(user: &str, password: &str, lifetime: Duration) -> Self {
+        Sessions {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            lifetime,
+            tokens: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    /// Whether these headers are those of somebody who is logged in.
+    pub fn authorize(
+        &self,
+        basic: Option<&str>,
+        token: Option<&str>,
+        now: Instant,
+    ) -> Result<(), Refusal> {
+        if let Some(token) = token {
+            return match self.tokens.get(token) {
+                Some(end) if *end > now => Ok(()),
+                _ => Err(Refusal::unauthorized("X-F5-Auth-Token does not exist.")),
+            };
+        }
+        let Some(basic) = basic else {
+            return Err(Refusal::unauthorized(
+                "Authorization failed: no user authentication header or token detected.",
+            ));
+        };
+        if self.is_right(basic) {
+            Ok(())
+        } else {
+            Err(Refusal::unauthorized("Authentication required!"))
+        }
+    }
+
+    /// Whether a `Basic` header has the right user and password.
+    fn is_right(&self, header: &str) -> bool {
+        let decoded = header
+            .strip_prefix("Basic ")
+            .and_then(|text| STANDARD.decode(text.trim()).ok());
+        decoded.is_some_and(|bytes| bytes == format!("{}:{}", self.user, self.password).as_bytes())
+    }
+
+    /// `POST /mgmt/shared/authn/login`
+    pub fn login(&mut self, body: &Value, now: Instant) -> Result<Value, Refusal> {
+        let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
+        if text("username") != self.user || text("password") != self.password {
+            return Err(Refusal::unauthorized("Authentication failed."));
+        }
+        self.tokens.retain(|_, end| *end > now);
+        if self.user != "admin" && self.tokens.len() >= LIMIT {
+            return Err(Refusal::plain(
+                400,
+                format!("user {} has reached maximum active login tokens", self.user),
+            ));
+        }
+        self.count += 1;
+        let token = format!("MOCK{:022}", self.count);
+        self.tokens.insert(token.clone(), now + self.lifetime);
+        let shown = self.show(&token, now);
+        Ok(json!({
+            "username": self.user,
+            "loginProviderName": "tmos",
+            "token": shown,
+            "generation": 0,
+            "lastUpdateMicros": 0,
+        }))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the box tells its own time of day")]
+    fn show(&self, token: &str, now: Instant) -> Value {
+        let left = self
+            .tokens
+            .get(token)
+            .map_or(Duration::ZERO, |end| end.saturating_duration_since(now));
+        let end = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            + left;
+        json!({
+            "token": token,
+            "name": token,
+            "userName": self.user,
+            "authProviderName": "tmos",
+            "timeout": left.as_secs_f64().round(),
+            "expirationMicros": u64::try_from(end.as_micros()).unwrap_or(u64::MAX),
+            "partition": "[All]",
+            "kind": "shared:authz:tokens:authtokenitemstate",
+            "selfLink": format!("https://localhost/mgmt/shared/authz/tokens/{token}"),
+        })
+    }
+
+    /// `GET`, `PATCH` and `DELETE /mgmt/shared/authz/tokens/{token}`
+    pub fn token(
+        &mut self,
+        method: &str,
+        token: &str,
+        body: &Value,
+        now: Instant,
+    ) -> Result<Value, Refusal> {
+        let alive = self.tokens.get(token).is_some_and(|end| *end > now);
+        if !alive {
+            return Err(Refusal::plain(
+                404,
+                format!("/authz/tokens/{token} does not exist."),
+            ));
+        }
+        match method {
+            "GET" => Ok(self.show(token, now)),
+            "DELETE" => {
+                let shown = self.show(token, now);
+                self.tokens.remove(token);
+                Ok(shown)
+            }
+            "PATCH" => {
+                let timeout = body
+                    .get("timeout")
+                    .and_then(|value| value.as_u64().or_else(|| value.as_str()?.parse().ok()));
+                match timeout.filter(|seconds| (1..=LONGEST).contains(seconds)) {
+                    Some(seconds) => {
+                        self.tokens
+                            .insert(token.to_owned(), now + Duration::from_secs(seconds));
+                        Ok(self.show(token, now))
+                    }
+                    None => Err(Refusal::plain(
+                        400,
+                        format!("Timeout must be between 1 and {LONGEST} seconds."),
+                    )),
+                }
+            }
+            other => Err(Refusal::method(other, "/mgmt/shared/authz/tokens")),
+        }
+    }
+
+    /// How many tokens are alive.
+    pub fn count(&self, now: Instant) -> usize {
+        self.tokens.values().filter(|end| **end > now).count()
+    }
+}

@@ -1,0 +1,100 @@
+//! The configuration as objects in collections.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::path::FullPath;
+use super::schema::{self, Kind};
+
+/// Fields of an object.
+pub type Fields = Map<String, Value>;
+
+/// Everything that can be configured. Cheap enough to copy for a transaction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tree {
+    /// Objects by kind and full path.
+    pub objects: BTreeMap<String, BTreeMap<String, Object>>,
+    /// Objects that always exist once, by path.
+    pub singletons: BTreeMap<String, Fields>,
+    /// Counts changes.
+    pub generation: u64,
+}
+
+/// An object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Object {
+    /// Its name.
+    pub path: FullPath,
+    /// Its fields; missing ones are not set.
+    pub fields: Fields,
+    /// Its subcollections by name.
+    pub subs: BTreeMap<String, BTreeMap<String, Object>>,
+    /// Number of the change that touched it last.
+    pub generation: u64,
+}
+
+impl Object {
+    /// An object without fields.
+    pub fn new(path: FullPath) -> Self {
+        Object {
+            path,
+            fields: Fields::new(),
+            subs: BTreeMap::new(),
+            generation: 0,
+        }
+    }
+
+    /// A field as text; empty when it is not set.
+    pub fn text(&self, name: &str) -> &str {
+        self.fields
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+}
+
+impl Tree {
+    /// The objects of a kind.
+    pub fn collection(&self, kind: &str) -> impl Iterator<Item = &Object> {
+        self.objects
+            .get(kind)
+            .into_iter()
+            .flat_map(BTreeMap::values)
+    }
+
+    /// One object.
+    pub fn object(&self, kind: &str, path: &str) -> Option<&Object> {
+        self.objects.get(kind)?.get(path)
+    }
+
+    /// Puts an object in.
+    pub fn insert(&mut self, kind: &str, mut object: Object) {
+        self.generation += 1;
+        object.generation = self.generation;
+        self.objects
+            .entry(kind.to_owned())
+            .or_default()
+            .insert(object.path.text(), object);
+    }
+
+    /// All objects with their kinds.
+    pub fn all(&self) -> impl Iterator<Item = (&'static Kind, &Object)> {
+        self.objects
+            .iter()
+            .filter_map(|(path, objects)| Some((schema::kind(path)?, objects)))
+            .flat_map(|(kind, objects)| objects.values().map(move |object| (kind, object)))
+    }
+
+    /// Whether an object lies below this path of kinds; `ltm/monitor/*` means any of them.
+    pub fn has(&self, family: &str, path: &str) -> bool {
+        match family.strip_suffix("/*") {
+            None => self.object(family, path).is_some(),
+            Some(prefix) => self.objects.iter().any(|(kind, objects)| {
+                kind.strip_prefix(prefix)
+                    .is_some_and(|rest| rest.starts_with('/'))
+                    && objects.contains_key(path)
+            }),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Every fault that a load balancer can show, as a client sees it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use switchtender_mocks::{Fault, LoadBalancerOptions};
+
+use crate::client::{Box, answer, client, start};
+
+async fn with(faults: &[&str]) -> Box {
+    let faults: Vec<Fault> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+    start(LoadBalancerOptions {
+        faults,
+        ..LoadBalancerOptions::default()
+    })
+    .await
+}
+
+/// Whether the request got a whole answer.
+async fn arrives(lb: &Box, method: &str, path: &str, body: Value) -> bool {
+    let request = lb
+        .request(method, &format!("tm/{path}"))
+        .basic_auth("admin", Some("admin"))
+        .json(&body);
+    match request.send().await {
+        Ok(response) => response.text().await.is_ok(),
+        Err(_) => false,
+    }
+}
+
+#[tokio::test]
+async fn latency_is_that_of_the_network() {
+    let lb = with(&["latency=30ms"]).await;
+    lb.get("ltm/pool").await;
+    lb.running.log().clear();
+    let begun = Instant::now();
+    for _ in 0..4 {
+        lb.get("ltm/pool").await;
+    }
+    assert!(begun.elapsed() >= Duration::from_millis(120));
+    assert_eq!(lb.running.log().round_trips(), 4);
+}
+
+#[tokio::test]
+async fn connections_are_cut_before_and_after_the_deed() {
+    // By pattern, because a client library repeats some requests by itself on a fresh connection.
+    let lb = with(&["drop-after=^POST .*pool", "drop-unanswered=^POST .*node"]).await;
+    assert!(!arrives(&lb, "POST", "ltm/pool", json!({"name": "p"})).await);
+    assert!(lb.running.get("ltm/pool/~Common~p").is_none());
+    assert!(
+        !arrives(
+            &lb,
+            "POST",
+            "ltm/node",
+            json!({"name": "n", "address": "10.0.0.1"})
+        )
+        .await
+    );
+    assert!(lb.running.get("ltm/node/~Common~n").is_some());
+    lb.done("POST", "ltm/pool", json!({"name": "p"})).await;
+}
+
+#[tokio::test]
+async fn bodies_end_in_the_middle() {
+    for fault in ["half-body=0", "drop-at-byte=20"] {
+        let lb = with(&[fault]).await;
+        let request = lb
+            .request("GET", "tm/ltm/pool")
+            .basic_auth("admin", Some("admin"));
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert!(response.content_length().unwrap() > 20);
+        assert!(response.text().await.is_err(), "{fault}");
+        lb.get("ltm/pool").await;
+    }
+}
+
+#[tokio::test]
+async fn a_stalled_request_is_never_answered() {
+    let lb = with(&["stall-after=^GET .*pool"]).await;
+    let request = lb
+        .request("GET", "tm/ltm/pool")
+        .basic_auth("admin", Some("admin"))
+        .timeout(Duration::from_millis(300));
+    assert!(request.send().await.unwrap_err().is_timeout());
+    lb.get("ltm/pool").await;
+}
+
+#[tokio::test]
+async fn garbage_is_no_json() {
+    let lb = with(&["garbage-after=0"]).await;
+    let response = lb
+        .request("GET", "tm/ltm/pool")
+        .basic_auth("admin", Some("admin"))
+        .send()
+        .await
+        .unwrap();
+    assert!(serde_json::from_slice::<Value>(&response.bytes().await.unwrap()).is_err());
+}
+
+#[tokio::test]
+async fn requests_are_refused_by_pattern_and_503_passes() {
+    let lb = with(&[
+        "refuse=^POST .*/ltm/pool => 01070734:3: Configuration error: no",
+        "unavailable=2 ^GET /mgmt/tm",
+    ])
+    .await;
+    assert_eq!(
+        lb.refused("POST", "ltm/pool", json!({"name": "p"})).await,
+        (400, "01070734:3: Configuration error: no".to_owned())
+    );
+    for _ in 0..2 {
+        let (status, message) = lb.refused("GET", "ltm/pool", Value::Null).await;
+        assert_eq!(
+            (status, message.as_str()),
+            (503, "There is an active asynchronous task executing.")
+        );
+    }
+    lb.get("ltm/pool").await;
+}
+
+#[tokio::test]
+async fn logins_are_refused_as_often_as_told() {
+    let lb = with(&["login-refused=1"]).await;
+    let body = json!({"username": "admin", "password": "admin", "loginProviderName": "tmos"});
+    for expected in [401, 200] {
+        assert_eq!(
+            answer(lb.request("POST", "shared/authn/login").json(&body))
+                .await
+                .0,
+            expected
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_lost_write_is_answered_and_forgotten() {
+    let lb = with(&["lost-write=^POST .*/ltm/pool"]).await;
+    assert_eq!(
+        lb.done("POST", "ltm/pool", json!({"name": "p"})).await["name"],
+        "p"
+    );
+    assert!(lb.running.get("ltm/pool/~Common~p").is_none());
+}
+
+#[tokio::test]
+async fn slow_bodies_arrive_whole() {
+    let lb = with(&["slow=1ms"]).await;
+    assert_eq!(lb.get("sys/ntp").await["timezone"], "America/Los_Angeles");
+}
+
+#[tokio::test]
+async fn stopping_ends_connections() {
+    let lb = Box::new().await;
+    lb.get("ltm/pool").await;
+    let (http, url) = (client(&lb.running), lb.url("tm/ltm/pool"));
+    lb.running.stop().await;
+    assert!(http.get(url).send().await.is_err());
+}

@@ -1,0 +1,6 @@
+//! The mock load balancer as its clients see it, over real sockets.
+
+mod client;
+mod faults;
+mod objects;
+mod protocol;
