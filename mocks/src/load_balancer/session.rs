@@ -97,7 +97,10 @@ impl Sessions {
         }))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the box tells its own time of day")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the box tells its own time of day"
+    )]
     fn show(&self, token: &str, now: Instant) -> Value {
         let left = self
             .tokens
