@@ -149,6 +149,11 @@ impl ExchangeLog {
         self.0.round_trips.load(Ordering::Relaxed)
     }
 
+    /// Name of the device.
+    pub fn device(&self) -> &str {
+        &self.0.device
+    }
+
     pub(crate) fn connected(&self) -> u64 {
         self.0.connections.fetch_add(1, Ordering::Relaxed) + 1
     }

@@ -6,6 +6,7 @@
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
 //! * [`puppet_server`]: a Puppet Server, as devices see one.
+//! * [`fleet`]: several devices in one process.
 //! * [`fault`]: what can go wrong on purpose.
 //! * [`control`]: what a test can look at afterwards.
 
@@ -14,6 +15,7 @@
 pub mod cli_switch;
 pub mod control;
 pub mod fault;
+pub mod fleet;
 pub mod load_balancer;
 mod network;
 pub mod puppet_server;

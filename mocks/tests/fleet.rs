@@ -1,0 +1,50 @@
+//! Devices of both kinds in one process.
+
+use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
+use switchtender_mocks::{LoadBalancerOptions, SwitchOptions};
+use tokio::net::TcpStream;
+
+fn both() -> Vec<DeviceOptions> {
+    vec![
+        DeviceOptions::Switch(SwitchOptions {
+            name: "sw7".into(),
+            ..SwitchOptions::default()
+        }),
+        DeviceOptions::LoadBalancer(LoadBalancerOptions {
+            name: "lb7".into(),
+            ..LoadBalancerOptions::default()
+        }),
+    ]
+}
+
+#[tokio::test]
+async fn devices_are_found_by_name_and_stop_together() {
+    let fleet = Fleet::start(both(), 0).await.unwrap();
+    assert!(matches!(fleet.find("sw7"), Some(RunningDevice::Switch(_))));
+    assert!(matches!(
+        fleet.find("lb7"),
+        Some(RunningDevice::LoadBalancer(_))
+    ));
+    assert!(fleet.find("other").is_none());
+    let addresses: Vec<_> = fleet.devices().iter().map(RunningDevice::address).collect();
+    for address in &addresses {
+        TcpStream::connect(address).await.unwrap();
+    }
+    fleet.stop().await;
+    for address in &addresses {
+        TcpStream::connect(address).await.unwrap_err();
+    }
+}
+
+#[tokio::test]
+async fn ports_follow_one_another_or_are_refused() {
+    let error = Fleet::start(both(), 65_535).await.unwrap_err().to_string();
+    assert_eq!(error, "2 devices do not fit above port 65535");
+    let taken = Fleet::start(both(), 0).await.unwrap();
+    let port = taken.find("sw7").unwrap().address().port();
+    let error = Fleet::start(both(), port).await.unwrap_err().to_string();
+    assert!(
+        error.contains("sw7") && error.contains(&port.to_string()),
+        "{error}"
+    );
+}
