@@ -3,13 +3,16 @@
 //! A command's file holds its arguments with their help and the function that runs it. Commands
 //! arrange the other rooms; errors become exit codes and hints in [`exit`] alone.
 
+pub mod cert;
 pub mod completions;
 pub mod definitions;
+pub mod doctor;
 pub mod exit;
 pub mod explain;
 pub mod inventory;
 pub mod man;
 pub mod mock;
+pub mod puppet_settings;
 pub mod run;
 pub mod validate;
 pub mod view;
@@ -81,7 +84,9 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Cert(cert::Args),
     Completions(completions::Args),
+    Doctor(doctor::Args),
     Explain(explain::Args),
     Inventory(inventory::Args),
     Man(man::Args),
@@ -92,7 +97,9 @@ pub enum Command {
 impl Command {
     fn run(self, global: &Global) -> Result<Exit, CommandError> {
         match self {
+            Command::Cert(args) => cert::run(&args),
             Command::Completions(args) => completions::run(&args),
+            Command::Doctor(args) => doctor::run(&args),
             Command::Explain(args) => explain::run(&args, global),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Man(args) => man::run(&args),

@@ -1,0 +1,241 @@
+//! `switchtender cert`: the certificates of devices.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use clap::Subcommand;
+use tokio_util::sync::CancellationToken;
+
+use super::exit::{CommandError, Exit, print};
+use super::puppet_settings::SettingFlags;
+use crate::agent::certificates::inspect::Certificate;
+use crate::agent::certificates::key::Key;
+use crate::agent::certificates::layout::{self, Layout, SslLock};
+use crate::agent::certificates::request;
+use crate::agent::certificates::setup::Setup;
+use crate::agent::journal::{Journal, Level, chain};
+use crate::agent::run::Proxy;
+use crate::agent::settings::Settings;
+use crate::inventory::device_conf;
+
+/// List, request, show and clean the certificates of devices
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the devices of device.conf with the state of their certificates
+    List(ListArgs),
+    /// Request certificates, and wait for them as long as --waitforcert and --maxwaitforcert say
+    Request(NamedArgs),
+    /// Remove the key, certificate and pending request of devices; the server is not asked
+    Clean(NamedArgs),
+    /// Show the certificate of a device
+    Show(NamedArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+#[derive(Debug, clap::Args)]
+struct NamedArgs {
+    /// Names of devices
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+pub fn run(args: &Args) -> Result<Exit, CommandError> {
+    match &args.command {
+        Command::List(args) => list(&args.settings.read()?),
+        Command::Request(args) => {
+            let settings = args.settings.read()?;
+            super::block_on(request_all(settings, &args.names))
+        }
+        Command::Clean(args) => clean(&args.settings.read()?, &args.names),
+        Command::Show(args) => show(&args.settings.read()?, &args.names),
+    }
+}
+
+/// What a device has.
+enum State {
+    Nothing,
+    Pending { fingerprint: String },
+    Signed(Box<Certificate>),
+    Broken(String),
+}
+
+fn state(layout: &Layout) -> State {
+    let read = |path: std::path::PathBuf| layout::read(&path);
+    match (read(layout.certificate()), read(layout.request())) {
+        (Err(error), _) | (_, Err(error)) => State::Broken(chain(&error)),
+        (Ok(Some(pem)), _) => match Certificate::from_pem(&pem) {
+            Ok(certificate) => State::Signed(Box::new(certificate)),
+            Err(error) => State::Broken(error.to_string()),
+        },
+        (Ok(None), Ok(Some(pem))) => match request::fingerprint(&pem) {
+            Some(fingerprint) => State::Pending { fingerprint },
+            None => State::Broken("the pending request is damaged".to_owned()),
+        },
+        (Ok(None), Ok(None)) => State::Nothing,
+    }
+}
+
+fn list(settings: &Settings) -> Result<Exit, CommandError> {
+    let devices = device_conf::load_all(&settings.deviceconfig).map_err(CommandError::findings)?;
+    let width = devices
+        .iter()
+        .map(|device| device.name.len())
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for device in &devices {
+        let told = match state(&Layout::new(settings, &device.name)) {
+            State::Nothing => "no certificate".to_owned(),
+            State::Pending { fingerprint } => format!("requested, SHA-256 {fingerprint}"),
+            State::Signed(certificate) => {
+                let ended = certificate.not_after < crate::clock::timestamp();
+                let word = if ended { "EXPIRED" } else { "until" };
+                format!(
+                    "{word} {}, SHA-256 {}",
+                    certificate.not_after, certificate.sha256
+                )
+            }
+            State::Broken(why) => format!("BROKEN: {why}"),
+        };
+        let _ = writeln!(text, "{:width$}  {told}", device.name);
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+async fn request_all(settings: Settings, names: &[String]) -> Result<Exit, CommandError> {
+    let proxy = Arc::new(Proxy::new(settings, 1));
+    let stop = CancellationToken::new();
+    let requests = names.iter().map(|name| request_one(&proxy, name, &stop));
+    let outcomes = tokio::select! {
+        outcomes = futures_util::future::join_all(requests) => outcomes,
+        () = super::interrupted() => return Err(CommandError::new("interrupted")),
+    };
+    let sound = outcomes.into_iter().all(|sound| sound);
+    Ok(if sound { Exit::SUCCESS } else { Exit::FAILURE })
+}
+
+/// Requests one certificate and tells how it went; whether it is there.
+async fn request_one(proxy: &Proxy, name: &str, stop: &CancellationToken) -> bool {
+    let mut journal = Journal::default();
+    let layout = Layout::new(&proxy.settings, name);
+    let setup = Setup {
+        settings: &proxy.settings,
+        layout: &layout,
+        authority: &proxy.authority,
+        stop,
+    };
+    let outcome = setup.run(&mut journal).await;
+    let mut text = String::new();
+    for line in journal
+        .lines
+        .iter()
+        .filter(|line| line.level >= Level::Notice)
+    {
+        let _ = writeln!(text, "{name}: {}: {}", line.level, line.message);
+    }
+    match &outcome {
+        Ok(ready) => {
+            let _ = writeln!(
+                text,
+                "{name}: certificate until {}, SHA-256 {}",
+                ready.certificate.not_after, ready.certificate.sha256
+            );
+        }
+        Err(error) => {
+            let _ = writeln!(text, "{name}: error: {}", chain(error));
+            if let Some(hint) = error.hint() {
+                let _ = writeln!(text, "{name}: hint: {hint}");
+            }
+        }
+    }
+    print(&text);
+    outcome.is_ok()
+}
+
+fn clean(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
+    for name in names {
+        let layout = Layout::new(settings, name);
+        let failed = |source: Box<dyn std::error::Error + Send + Sync>| {
+            CommandError::new(format!("cannot clean the certificate of {name}")).because(source)
+        };
+        if !layout.ssl.is_dir() {
+            return Err(
+                CommandError::new(format!("{name} has no certificates here"))
+                    .hint("`switchtender cert list` lists the devices"),
+            );
+        }
+        let _lock = SslLock::take(&layout).map_err(|error| failed(error.into()))?;
+        for path in [layout.certificate(), layout.request(), layout.key()] {
+            if layout::remove(&path).map_err(|error| failed(error.into()))? {
+                print(&format!("removed {}\n", path.display()));
+            }
+        }
+    }
+    Ok(Exit::SUCCESS)
+}
+
+fn show(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
+    let mut exit = Exit::SUCCESS;
+    for name in names {
+        let layout = Layout::new(settings, name);
+        let mut text = format!("{name}\n");
+        match state(&layout) {
+            State::Nothing => {
+                exit = Exit::FAILURE;
+                text.push_str("  no certificate; the next run requests one\n");
+            }
+            State::Pending { fingerprint } => {
+                exit = Exit::FAILURE;
+                let _ = writeln!(text, "  requested, not signed\n  SHA-256     {fingerprint}");
+                let _ = writeln!(text, "  sign it     puppetserver ca sign --certname {name}");
+            }
+            State::Broken(why) => {
+                exit = Exit::FAILURE;
+                let _ = writeln!(text, "  broken      {why}");
+            }
+            State::Signed(certificate) => {
+                let names = certificate.alternative_names.join(", ");
+                let _ = writeln!(
+                    text,
+                    "  file        {}\n  names       {names}\n  issuer      {}\n  serial      {}\n  valid       {} to {}\n  SHA-256     {}\n  key         {}",
+                    layout.certificate().display(),
+                    certificate.issuer,
+                    certificate.serial,
+                    certificate.not_before,
+                    certificate.not_after,
+                    certificate.sha256,
+                    key_state(&layout, &certificate),
+                );
+            }
+        }
+        print(&text);
+    }
+    Ok(exit)
+}
+
+fn key_state(layout: &Layout, certificate: &Certificate) -> String {
+    match layout::read(&layout.key()) {
+        Err(error) => chain(&error),
+        Ok(None) => "missing".to_owned(),
+        Ok(Some(pem)) => match Key::from_pem(&pem) {
+            Err(error) => error.to_string(),
+            Ok(key) if key.public_key() == certificate.public_key => "fits".to_owned(),
+            Ok(_) => "does NOT fit the certificate".to_owned(),
+        },
+    }
+}

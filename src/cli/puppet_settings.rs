@@ -1,0 +1,194 @@
+//! The settings of `puppet.conf` as flags: every command that acts for devices of the peer's
+//! inventory takes them.
+//!
+//! Made from the table of settings, so that a flag and its documentation cannot differ from what
+//! is read.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches};
+
+use super::exit::CommandError;
+use crate::agent::settings::table::{Kind, SETTINGS, Setting, Support};
+use crate::agent::settings::{self, Home, Settings};
+use crate::inventory::device_conf::Readers;
+
+/// What was set on the command line.
+#[derive(Clone, Debug, Default)]
+pub struct SettingFlags {
+    given: BTreeMap<String, String>,
+}
+
+impl SettingFlags {
+    /// Settings from flags, `puppet.conf` and defaults.
+    pub fn read(&self) -> Result<Settings, CommandError> {
+        // Root has the peer's system-wide places, everyone else their own.
+        let root = is_root();
+        let home = std::env::var_os("HOME");
+        let home = Home::find(root, home.as_deref().map(Path::new), Path::exists);
+        settings::read(&self.given, &home).map_err(CommandError::findings)
+    }
+
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.given.insert(name.to_owned(), value.into());
+    }
+}
+
+/// Who may be able to read credentials files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum CredentialsReaders {
+    /// Owner and group; files that everyone can read are refused
+    #[default]
+    Group,
+    /// Anyone
+    Anyone,
+}
+
+impl From<CredentialsReaders> for Readers {
+    fn from(readers: CredentialsReaders) -> Self {
+        match readers {
+            CredentialsReaders::Group => Readers::OwnerAndGroup,
+            CredentialsReaders::Anyone => Readers::Anyone,
+        }
+    }
+}
+
+/// Whether the process acts as root: it owns its own entry in /proc.
+pub fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
+}
+
+/// The name of the flag that turns a setting off.
+fn negated(setting: &Setting) -> String {
+    format!("no-{}", setting.name)
+}
+
+/// Settings that another flag of this program stands for.
+fn has_own_flag(setting: &Setting) -> bool {
+    setting.name == "color"
+}
+
+fn flag(setting: &'static Setting) -> Arg {
+    let arg = Arg::new(setting.name)
+        .long(setting.name)
+        .visible_aliases(setting.aliases.iter().copied())
+        .help_heading("Settings of puppet.conf")
+        .help(setting.help)
+        .hide(matches!(
+            setting.support,
+            Support::NoEffect(_) | Support::Refused(_)
+        ));
+    match setting.kind {
+        Kind::Boolean => arg
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_parser(PossibleValuesParser::new(["true", "false"]))
+            .hide_possible_values(true)
+            .value_name("BOOL"),
+        kind => arg.value_name(match kind {
+            Kind::Duration => "TIME",
+            Kind::Integer => "N",
+            Kind::Path => "PATH",
+            Kind::List => "A,B,…",
+            _ => "TEXT",
+        }),
+    }
+}
+
+impl clap::Args for SettingFlags {
+    fn augment_args(mut command: clap::Command) -> clap::Command {
+        for setting in SETTINGS.iter().filter(|setting| !has_own_flag(setting)) {
+            command = command.arg(flag(setting));
+            if setting.kind == Kind::Boolean {
+                command = command.arg(
+                    Arg::new(negated(setting))
+                        .long(negated(setting))
+                        .action(ArgAction::SetTrue)
+                        .overrides_with(setting.name)
+                        .hide(true),
+                );
+            }
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = Self::default();
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for setting in SETTINGS.iter().filter(|setting| !has_own_flag(setting)) {
+            if matches.value_source(setting.name) == Some(ValueSource::CommandLine)
+                && let Some(value) = matches.get_one::<String>(setting.name)
+            {
+                self.set(setting.name, value);
+            }
+            if setting.kind == Kind::Boolean && matches.get_flag(&negated(setting)) {
+                self.set(setting.name, "false");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, FromArgMatches as _};
+
+    use super::*;
+
+    fn given(arguments: &[&str]) -> Vec<(String, String)> {
+        let command = SettingFlags::augment_args(clap::Command::new("device"));
+        let matches = command
+            .try_get_matches_from(std::iter::once(&"device").chain(arguments))
+            .unwrap();
+        SettingFlags::from_arg_matches(&matches)
+            .unwrap()
+            .given
+            .into_iter()
+            .collect()
+    }
+
+    #[test]
+    fn every_setting_is_a_flag_as_the_peer_writes_it() {
+        let pairs = |expected: &[(&str, &str)]| -> Vec<(String, String)> {
+            expected
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        assert_eq!(
+            given(&[
+                "--noop",
+                "--server",
+                "a.example",
+                "--masterport=8141",
+                "--tags=a,b"
+            ]),
+            pairs(&[
+                ("noop", "true"),
+                ("server", "a.example"),
+                ("serverport", "8141"),
+                ("tags", "a,b")
+            ])
+        );
+        assert_eq!(
+            given(&["--no-report", "--usecacheonfailure=false"]),
+            pairs(&[("report", "false"), ("usecacheonfailure", "false")])
+        );
+        assert_eq!(given(&[]), []);
+    }
+}

@@ -1,0 +1,187 @@
+//! `switchtender cert` and `switchtender doctor`, as a user runs them.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Output;
+
+use switchtender_mocks::puppet_server::PuppetServer;
+
+/// A proxy host with a configuration of its own.
+struct Host {
+    dir: tempfile::TempDir,
+}
+
+impl Host {
+    fn new(server: &PuppetServer, device_conf: &str) -> Self {
+        let host = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        let puppet_conf = format!(
+            "[main]\nserver = localhost\nserverport = {}\nhttp_connect_timeout = 2\nwaitforcert = 0\n",
+            server.port()
+        );
+        host.write("puppet.conf", &puppet_conf, 0o644);
+        host.write("device.conf", device_conf, 0o600);
+        host
+    }
+
+    fn write(&self, name: &str, text: &str, mode: u32) -> String {
+        let path = self.dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        path.display().to_string()
+    }
+
+    async fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let dir = self.dir.path().display();
+        let output: Output = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"))
+            .args(arguments)
+            .arg(format!("--confdir={dir}"))
+            .arg(format!("--vardir={dir}/var"))
+            .output()
+            .await
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code().unwrap(), text)
+    }
+}
+
+const CONF: &str = "[sw1.lab.test]\ntype cisco_ios\nurl file:///nonexistent/sw1.conf\n\n[sw2.lab.test]\ntype f5\nurl https://admin:s3cret@127.0.0.1:1/\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_are_listed_requested_shown_and_cleaned() {
+    let server = PuppetServer::start().await;
+    server.state().autosign = false;
+    let host = Host::new(&server, CONF);
+    let (code, text) = host.run(&["cert", "list"]).await;
+    assert_eq!(
+        (code, text.as_str()),
+        (
+            0,
+            "sw1.lab.test  no certificate\nsw2.lab.test  no certificate\n"
+        )
+    );
+
+    let (code, text) = host.run(&["cert", "request", "sw1.lab.test"]).await;
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.contains("sw1.lab.test: hint: the request has SHA-256 "),
+        "{text}"
+    );
+    let (_, text) = host.run(&["cert", "list"]).await;
+    assert!(
+        text.starts_with("sw1.lab.test  requested, SHA-256 "),
+        "{text}"
+    );
+    let (code, text) = host.run(&["cert", "show", "sw1.lab.test"]).await;
+    assert!(
+        code == 1 && text.contains("puppetserver ca sign --certname sw1.lab.test"),
+        "{text}"
+    );
+
+    server.state().sign("sw1.lab.test");
+    let (code, text) = host.run(&["cert", "request", "sw1.lab.test"]).await;
+    assert!(
+        code == 0 && text.contains("sw1.lab.test: certificate until 2089-01-01T00:00:00Z"),
+        "{text}"
+    );
+    let (code, text) = host.run(&["cert", "show", "sw1.lab.test"]).await;
+    assert!(code == 0 && text.contains("key         fits"), "{text}");
+    assert!(
+        text.contains("issuer      CN=Puppet CA: puppetserver.test"),
+        "{text}"
+    );
+
+    let (code, text) = host.run(&["cert", "clean", "sw1.lab.test"]).await;
+    assert!(
+        code == 0 && text.contains("private_keys/sw1.lab.test.pem"),
+        "{text}"
+    );
+    let (_, text) = host.run(&["cert", "list"]).await;
+    assert!(text.starts_with("sw1.lab.test  no certificate"), "{text}");
+    let (code, text) = host.run(&["cert", "clean", "sw9.lab.test"]).await;
+    assert!(
+        code == 1 && text.contains("sw9.lab.test has no certificates here"),
+        "{text}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_doctor_says_what_is_wrong_and_what_to_do() {
+    let server = PuppetServer::start().await;
+    let host = Host::new(&server, CONF);
+    host.run(&["cert", "request", "sw1.lab.test"]).await;
+    let key = host
+        .dir
+        .path()
+        .join("devices/sw1.lab.test/ssl/private_keys/sw1.lab.test.pem");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let (code, text) = host.run(&["doctor"]).await;
+    assert_eq!(code, 1);
+    for line in [
+        &format!("ok       server localhost:{}: running", server.port()),
+        "error    sw1.lab.test: everyone can read its private key",
+        "         → chmod 0640 ",
+        "ok       sw1.lab.test: certificate until 2089-01-01T00:00:00Z",
+        "Trying to load config from '/nonexistent/sw1.conf', but file does not exist.",
+        "warning  sw2.lab.test: has no certificate yet",
+        "error    sw2.lab.test: sw2.lab.test: cannot reach ",
+    ] {
+        assert!(text.contains(line), "{line} is not in:\n{text}");
+    }
+    assert!(!text.contains("s3cret"), "{text}");
+
+    server.stop();
+    drop(server);
+    let (code, text) = host
+        .run(&["doctor", "--offline", "--output", "json", "--target", "sw9"])
+        .await;
+    assert_eq!(code, 1);
+    let checks: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |subject: &str| {
+        checks
+            .iter()
+            .find(|check| check["subject"].as_str().unwrap().starts_with(subject))
+            .unwrap()
+    };
+    assert!(
+        of("server ")["hint"]
+            .as_str()
+            .unwrap()
+            .starts_with("is the server running")
+    );
+    assert!(
+        of("sw9")["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("not found in ")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_in_configuration_are_shown_without_secrets() {
+    let server = PuppetServer::start().await;
+    let host = Host::new(&server, "[sw1]\ntype f5\nulr https://admin:s3cret@h/\n");
+    let (code, text) = host.run(&["cert", "list"]).await;
+    assert_eq!(code, 1);
+    assert!(text.contains("Invalid entry: ulr https://"), "{text}");
+    assert!(text.contains("did you mean `url`?"), "{text}");
+    assert!(text.contains("device sw1 has no `url`"), "{text}");
+    assert!(!text.contains("s3cret"), "{text}");
+
+    host.write("puppet.conf", "[main]\nserverport = many\n", 0o644);
+    let (code, text) = host.run(&["cert", "list"]).await;
+    assert!(
+        code == 1 && text.contains("serverport must be a port, 1 to 65535, not `many`"),
+        "{text}"
+    );
+    assert!(text.contains("puppet.conf:2"), "{text}");
+
+    let (code, text) = host.run(&["cert", "list", "--nonsense"]).await;
+    assert_eq!(code, 1, "2 would say changes: {text}");
+    assert!(Path::new(env!("CARGO_BIN_EXE_switchtender")).exists());
+}
