@@ -10,6 +10,7 @@ mod explain;
 mod find;
 mod predict;
 mod render;
+mod rewrite;
 pub mod rules;
 pub mod template;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use crate::model::{ArrayKind, TypeModel};
 use crate::operation::Operation;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Value};
+use rewrite::Rewrite;
 use rules::{AttributeRule, InstanceRule};
 use template::Vocabulary;
 
@@ -46,6 +48,8 @@ pub struct CliType {
     /// In the order in which lines are sent.
     pub attributes: IndexMap<String, AttributeRule>,
     pub codecs: IndexMap<String, Arc<Codec>>,
+    /// In order; each sees what those before it made.
+    pub rewrites: Vec<Rewrite>,
 }
 
 /// Reads the part of a type's file that is about command lines.
@@ -224,6 +228,9 @@ impl Implementation for CliType {
                 _ => value,
             };
             canonical.insert(name, value);
+        }
+        for rewrite in &self.rewrites {
+            rewrite.apply(&mut canonical);
         }
         if errors.is_empty() {
             Ok(canonical)

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use regex::Regex;
 
 use super::CliType;
+use super::rewrite::Rewrite;
 use super::template::Template;
 use crate::diagnostic::{Severity, nearest};
 use crate::document::{Item, Table};
@@ -299,6 +300,8 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         root.findings
             .error("instance", instance.span.clone(), message);
     }
+    let rewrites = root.get("rewrite").and_then(|item| item.list());
+    let rewrites = rewrites.iter().flatten();
     let cli = CliType {
         model: Arc::clone(model),
         platform: context.platform.name.clone(),
@@ -309,6 +312,9 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         instance,
         attributes,
         codecs,
+        rewrites: rewrites
+            .filter_map(|item| Rewrite::load(item, model))
+            .collect(),
     };
     check_names(&cli, root);
     Some(cli)

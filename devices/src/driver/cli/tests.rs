@@ -442,6 +442,63 @@ Extended access list L
 }
 
 #[test]
+fn one_meaning_in_several_attributes() {
+    holds(
+        r#"
+        ensurable = true
+        [attr.name]
+        role = "namevar"
+        [attr.address]
+        values = [{ name = "address", pattern = '[\d.]+' }]
+        [attr.mask]
+        values = [{ name = "mask", pattern = '[\d.]+' }]
+        [attr.host]
+        values = [{ name = "host", pattern = '[\d.]+' }]
+        [attr.any]
+        values = [true, false]
+        "#,
+        r#"
+        rewrite = [
+          { when = { mask = "0.0.0.0" }, drop = ["mask"] },
+          { without = ["mask"], rename = { address = "host" } },
+          { when = { mask = "255.255.255.255" }, drop = ["mask", "address"], set = { any = true } },
+        ]
+        [instance]
+        from = "config"
+        line = "x {name} ({any!any}|host {host}|{address} {mask})"
+        remove = "no x {name}"
+        keep_unmanaged = false
+
+        [[test]]
+        name = "a host by its mask"
+        given.config = '''
+x a host 10.0.0.1
+'''
+        want = { name = "a", ensure = "present", address = "10.0.0.1", mask = "0.0.0.0" }
+        commands = []
+
+        [[test]]
+        name = "a host by having no mask"
+        want = { name = "a", ensure = "present", address = "10.0.0.1" }
+        commands = ["x a host 10.0.0.1"]
+
+        [[test]]
+        name = "everything by its mask, and nothing of the old line stays"
+        given.config = '''
+x a 10.0.0.0 0.0.0.255
+'''
+        want = { name = "a", ensure = "present", address = "0.0.0.0", mask = "255.255.255.255" }
+        commands = ["x a any"]
+
+        [[test]]
+        name = "any other mask is a network"
+        want = { name = "a", ensure = "present", address = "10.0.0.0", mask = "0.0.0.255" }
+        commands = ["x a 10.0.0.0 0.0.0.255"]
+        "#,
+    );
+}
+
+#[test]
 fn mistakes_are_told_with_what_was_meant() {
     let model = r#"
         [attr.name]
@@ -453,6 +510,10 @@ fn mistakes_are_told_with_what_was_meant() {
         (
             "[instance]\nfrom = \"confg\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
             "the platform has no read `confg` (did you mean `config`?)",
+        ),
+        (
+            "rewrite = [{ when = { nane = \"x\" } }]\n[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "thing has no attribute `nane` (did you mean `name`?)",
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {nam}\"\n[attr.mode]\nline = \"mode {mode}\"\n",

@@ -1,0 +1,120 @@
+//! One meaning in several attributes: what a catalog may say in another way than the device.
+//!
+//! A device prints `host 10.1.1.1` for the address 10.1.1.1 with the mask 0.0.0.0, and a word for
+//! an ICMP type with its code. A rewrite brings such a resource into the device's form before
+//! anything is compared.
+
+use indexmap::IndexMap;
+
+use crate::diagnostic::nearest;
+use crate::document::{Item, Table};
+use crate::driver::codec::text_of;
+use crate::model::TypeModel;
+use crate::model::load::value_of;
+use crate::value::{Attributes, Value};
+
+/// A form that the device does not use, and the one that it does.
+#[derive(Clone, Debug)]
+pub struct Rewrite {
+    /// Holds when all of these attributes have these values …
+    when: Attributes,
+    /// … and none of these has one.
+    without: Vec<String>,
+    /// Attributes whose value becomes another one's.
+    rename: IndexMap<String, String>,
+    set: Attributes,
+    drop: Vec<String>,
+}
+
+impl Rewrite {
+    /// Reads `{ when = {…}, without = […], rename = {…}, set = {…}, drop = […] }`.
+    pub fn load(item: &Item<'_>, model: &TypeModel) -> Option<Self> {
+        let table = item.table()?;
+        let known = |item: &Item<'_>, name: &str| {
+            if model.attributes.contains_key(name) {
+                return;
+            }
+            let names = model.attributes.keys().map(String::as_str);
+            let help = match nearest(name, names) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => "attributes come from the model".to_owned(),
+            };
+            let message = format!("{} has no attribute `{name}`", model.name);
+            item.findings
+                .error_with_help("unknown-attribute", item.span.clone(), message, help);
+        };
+        let values = |key: &str| -> Attributes {
+            let entries = table.table(key).iter().flat_map(Table::entries).collect();
+            let entries: Vec<(String, _, Item<'_>)> = entries;
+            let pairs = entries.into_iter().filter_map(|(name, _, item)| {
+                known(&item, &name);
+                let value = value_of(&item)?;
+                match model.attributes.get(&name)?.canonicalize(&value) {
+                    Ok(value) => Some((name, value)),
+                    Err(error) => {
+                        item.error("rewrite", format!("the model refuses this: {error}"));
+                        None
+                    }
+                }
+            });
+            pairs.collect()
+        };
+        let names = |key: &str| -> Vec<String> {
+            let Some(item) = table.get(key) else {
+                return Vec::new();
+            };
+            let names = item.strings().unwrap_or_default();
+            names.iter().for_each(|name| known(&item, name));
+            names
+        };
+        let rename = table
+            .table("rename")
+            .iter()
+            .flat_map(Table::entries)
+            .filter_map(|(name, _, item)| {
+                let other = item.string()?;
+                known(&item, &name);
+                known(&item, &other);
+                Some((name, other))
+            })
+            .collect();
+        let rewrite = Self {
+            when: values("when"),
+            without: names("without"),
+            rename,
+            set: values("set"),
+            drop: names("drop"),
+        };
+        table.finish();
+        Some(rewrite)
+    }
+
+    /// The attributes in the device's form.
+    pub fn apply(&self, attributes: &mut Attributes) {
+        let holds = self
+            .when
+            .iter()
+            .all(|(name, value)| attributes.get(name).is_some_and(|found| same(found, value)))
+            && !self
+                .without
+                .iter()
+                .any(|name| attributes.contains_key(name))
+            && self.rename.keys().all(|name| attributes.contains_key(name));
+        if !holds {
+            return;
+        }
+        for name in &self.drop {
+            attributes.shift_remove(name);
+        }
+        for (name, other) in &self.rename {
+            if let Some(value) = attributes.shift_remove(name) {
+                attributes.insert(other.clone(), value);
+            }
+        }
+        attributes.extend(self.set.clone());
+    }
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || text_of(a).is_some() && text_of(a) == text_of(b)
+}
