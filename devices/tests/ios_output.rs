@@ -248,21 +248,15 @@ fn facts() {
 
 #[test]
 fn entries_of_access_lists() {
-    let platform = platform();
     for sample in samples("show ip access-lists") {
-        let state = state(&platform, "ip_access_lists", &sample.raw);
-        let tree = state.tree("ip_access_lists").unwrap();
-        let found: Vec<(String, String, String)> = tree
-            .nodes
-            .iter()
-            .flat_map(|list| {
-                let name = list.words().last().unwrap().to_string();
-                list.children.nodes.iter().map(move |entry| {
-                    let words = entry.words();
-                    (name.clone(), words[0].to_owned(), words[1].to_owned())
+        let found: Vec<(String, String, String)> =
+            instances("ios_acl", "ip_access_lists", &sample.raw)
+                .iter()
+                .map(|entry| {
+                    let text = |name: &str| entry[name].as_str().unwrap().to_owned();
+                    (text("access_list"), text("entry"), text("permission"))
                 })
-            })
-            .collect();
+                .collect();
         let expected: Vec<(String, String, String)> = sample
             .records
             .iter()
@@ -273,10 +267,39 @@ fn entries_of_access_lists() {
             })
             .collect();
         assert_eq!(found, expected, "{}", sample.name);
-        let counters = tree.text();
-        assert!(
-            !counters.contains("match)") && !counters.contains("matches)"),
-            "{counters}"
-        );
+    }
+}
+
+#[test]
+fn what_an_entry_matches() {
+    for sample in samples("show ip access-lists") {
+        let found = instances("ios_acl", "ip_access_lists", &sample.raw);
+        for record in &sample.records {
+            let of = |entry: &&BTreeMap<String, Value>| {
+                entry["access_list"].as_str() == Some(field(record, "acl_name"))
+                    && entry["entry"].as_str() == Some(field(record, "line_num"))
+            };
+            let Some(entry) = found.iter().find(of) else {
+                continue;
+            };
+            let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or("");
+            let pairs = [
+                ("protocol", "protocol"),
+                ("source_address_host", "src_host"),
+                ("source_address", "src_network"),
+                ("source_address_wildcard_mask", "src_wildcard"),
+                ("destination_address_host", "dst_host"),
+                ("destination_address", "dst_network"),
+                ("destination_address_wildcard_mask", "dst_wildcard"),
+            ];
+            for (ours, theirs) in pairs {
+                assert_eq!(
+                    text(ours),
+                    field(record, theirs),
+                    "{} {record:?} {ours}",
+                    sample.name
+                );
+            }
+        }
     }
 }
