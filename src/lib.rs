@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod fleet;
 pub mod graph;
 pub mod inventory;
+pub mod report;
 pub mod route;
 pub mod store;
 pub mod telemetry;

@@ -25,4 +25,5 @@ mod tags;
 
 pub use event::{Event, EventStatus, LogEntry, ResourceStatus, RunEvent, Sink, Skip};
 pub use history::Memory;
-pub use run::{Input, Mixed, RunError, Settings, run};
+pub use run::{Input, Mixed, RunError, Settings, refused, run};
+pub use tags::TagSelection;

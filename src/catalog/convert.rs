@@ -56,7 +56,7 @@ pub fn convert(catalog: &Catalog, typing: &Typing) -> Result<Resources, LoadErro
                 Ok(id) => {
                     for (level, message) in messages {
                         if !typing.deviations.take(Deviation::PathsAreWhole) {
-                            resources.cut_path(id);
+                            resources.nodes[id.index()].cut_path = true;
                         }
                         resources.messages.push((level, id, message));
                     }
@@ -524,7 +524,7 @@ impl Converting<'_, '_> {
                     Level::Err,
                     format!(
                         "the property itself is not defined on {}.",
-                        self.declared.reference
+                        resource.ty.model.name
                     ),
                 ),
             };

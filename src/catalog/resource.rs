@@ -36,6 +36,8 @@ pub struct Node {
     pub is_default: bool,
     /// References from the outermost container to the node; classes by their title alone.
     pub path: Arc<[Arc<str>]>,
+    /// Messages name it without its containers.
+    pub(crate) cut_path: bool,
 }
 
 /// What containers can have too, and every resource.

@@ -172,6 +172,7 @@ impl Resources {
             resource: node.resource.map(Arc::new),
             container: None,
             is_default: false,
+            cut_path: false,
         });
         Ok(id)
     }
@@ -293,11 +294,6 @@ impl Resources {
             .chain([step])
             .collect();
         self.nodes[id.index()].path = path;
-    }
-
-    /// Freezes the path of a node without its containers.
-    pub(crate) fn cut_path(&mut self, id: NodeId) {
-        self.nodes[id.index()].path = Arc::from([self.step(id)]);
     }
 
     fn step(&self, id: NodeId) -> Arc<str> {

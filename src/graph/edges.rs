@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::vertex::VertexId;
+
 /// What an edge does besides ordering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeKind {
@@ -27,6 +29,10 @@ pub struct Link {
 }
 
 impl Link {
+    pub fn target(&self) -> VertexId {
+        VertexId(self.target)
+    }
+
     /// The kind of each edge.
     pub fn kinds(&self) -> impl Iterator<Item = EdgeKind> + use<> {
         let times = |kind, count: u16| std::iter::repeat_n(kind, usize::from(count));

@@ -3,7 +3,7 @@
 use crate::catalog::resource::NodeId;
 use crate::catalog::{ResourceRef, Resources};
 
-use super::edges::Edges;
+use super::edges::{Edges, Link};
 use super::ready::Key;
 
 /// Index of a vertex.
@@ -64,12 +64,13 @@ impl Vertex {
     pub fn reference(self, resources: &Resources) -> String {
         let reference = &resources.node(self.node()).reference;
         let marker = |word: &str, reference: &ResourceRef| {
-            let type_name = reference.type_name();
-            format!(
-                "Whit[{word}_{}[{}]]",
-                type_name.to_lowercase(),
-                reference.title()
-            )
+            // The whole is a type's name to Puppet, of which each segment is capitalised.
+            let (first, rest) = match reference.type_name().split_once("::") {
+                Some((first, rest)) => (first, format!("::{rest}")),
+                None => (reference.type_name(), String::new()),
+            };
+            let first = first.to_lowercase();
+            format!("Whit[{word}_{first}{rest}[{}]]", reference.title())
         };
         match self {
             Vertex::Resource(_) => reference.to_string(),
@@ -106,6 +107,11 @@ impl Graph {
     /// The vertices of a node: where edges enter it, and where they leave it.
     pub fn ends(&self, node: NodeId) -> Option<(VertexId, VertexId)> {
         self.ends.get(node.index()).copied().flatten()
+    }
+
+    /// What follows a vertex directly, in the order in which it became to.
+    pub fn links(&self, id: VertexId) -> &[Link] {
+        self.edges.out(id.0)
     }
 
     pub(crate) fn add_vertex(&mut self, vertex: Vertex, key: Key) -> VertexId {

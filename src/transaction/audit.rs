@@ -186,7 +186,6 @@ impl Run<'_> {
             let mut event = self.property_event(resource, &watched, recorded);
             event.status = EventStatus::Audit;
             event.audited = true;
-            event.invalidates_refreshes = false;
             let message = format!(
                 "audit change: previously recorded value {} has been changed to {}",
                 shown(old, watched.sensitive),

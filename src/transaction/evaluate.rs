@@ -70,7 +70,7 @@ impl Run<'_> {
         let recorded = state.audited.clone();
         self.record_audited(node, resource, &reference, &current);
 
-        let failure = self
+        let flushed = self
             .bring_into_sync(id, node, resource, &wanted, &current, &recorded)
             .await;
         self.audit(id, node, resource, &current, &recorded)?;
@@ -81,7 +81,8 @@ impl Run<'_> {
             let now = self.now();
             self.memory.state.entry(reference).or_default().synced = Some(now);
         }
-        match failure {
+        self.tell_notes(id, flushed.notes);
+        match flushed.failure {
             Some(failure) => Err(failure.message),
             None => Ok(()),
         }
@@ -126,13 +127,15 @@ impl Run<'_> {
         };
         let gone = has_ensure && is_absent(read.get("ensure").unwrap_or(&Value::Absent));
         let missing = match resource.ty.behaviour.values() {
-            Values::ResourceApi if !gone => Value::Undef,
+            Values::ResourceApi => Value::Undef,
             _ => Value::Absent,
         };
         let mut current = Attributes::with_capacity(names.len());
         for name in names {
-            let value = if gone {
+            let value = if gone && name == "ensure" {
                 Value::Absent
+            } else if gone {
+                missing.clone()
             } else {
                 read.swap_remove(name).unwrap_or_else(|| missing.clone())
             };

@@ -173,7 +173,7 @@ pub struct Event {
     pub message: Option<String>,
     pub audited: bool,
     pub corrective_change: bool,
-    /// Set for properties only.
+    /// True for sensitive properties, none for others, false for what is no property's event.
     pub redacted: Option<bool>,
     pub time: Timestamp,
     /// What the device said to a change that failed.

@@ -1,6 +1,7 @@
 //! Resources that other resources make (`docs/transaction.md`, section 6).
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use switchtender_devices::value::Attributes;
 
@@ -168,8 +169,19 @@ impl Run<'_> {
                 node.tags.push(tag);
             }
         }
-        if let Some(resource) = &mut node.resource {
-            resource.purged = purged;
+        if let Some(resource) = node.resource.as_mut().filter(|_| purged) {
+            resource.purged = true;
+            // An instance brings all of its properties.
+            let model = Arc::clone(resource.model());
+            for property in model.properties() {
+                resource
+                    .properties
+                    .entry(property.name.clone())
+                    .or_default();
+            }
+            resource
+                .properties
+                .sort_by_cached_key(|name, _| model.attributes.get_index_of(name));
         }
         let id = self
             .resources

@@ -73,10 +73,6 @@ impl Memory {
         });
     }
 
-    pub(super) fn checked(&self, reference: &str) -> Option<Timestamp> {
-        self.state.get(reference)?.checked
-    }
-
     /// What the last run left of a property; a stored null is none.
     pub(super) fn system_value(&self, reference: &str, property: &str) -> Option<&Value> {
         self.history

@@ -34,6 +34,9 @@ impl Run<'_> {
     pub(super) fn say_of(&mut self, id: VertexId, level: Level, message: impl Into<String>) {
         let vertex = self.graph.vertex(id);
         let source = match vertex {
+            Vertex::Resource(node) if self.resources.node(node).cut_path => {
+                format!("/{}", self.resources.node(node).reference)
+            }
             Vertex::Resource(node) => self.path(node),
             marker => marker.shown(&self.resources),
         };

@@ -218,7 +218,11 @@ impl Run<'_> {
     }
 
     fn say_at_load(&mut self, node: NodeId, level: Level, message: String) {
-        let source = self.path(node);
+        let source = if self.resources.node(node).cut_path {
+            format!("/{}", self.resources.node(node).reference)
+        } else {
+            self.path(node)
+        };
         let node = self.resources.node(node);
         let entry = super::event::LogEntry {
             level,
@@ -603,7 +607,7 @@ impl Run<'_> {
             message: Some(message),
             audited: false,
             corrective_change: false,
-            redacted: None,
+            redacted: Some(false),
             time: self.now(),
             failure: None,
             invalidates_refreshes: false,
@@ -623,4 +627,23 @@ impl Run<'_> {
             _ => self.settings.noop,
         }
     }
+}
+
+/// Says that a catalog could not be loaded: a run that died before it began.
+pub fn refused(message: &str, now: jiff::Timestamp, sink: &mut dyn Sink) {
+    sink.emit(RunEvent::Log(super::event::LogEntry {
+        level: Level::Err,
+        message: format!("Failed to apply catalog: {message}"),
+        source: super::log::PUPPET.to_owned(),
+        tags: Vec::new(),
+        time: now,
+        file: None,
+        line: None,
+    }));
+    sink.emit(RunEvent::Finished {
+        completed: false,
+        failed_to_generate: false,
+        error: Some(message.to_owned()),
+        time: now,
+    });
 }

@@ -15,7 +15,7 @@ pub(super) enum Scheduled {
 }
 
 impl Run<'_> {
-    pub(super) fn scheduled(&self, id: VertexId) -> Result<Scheduled, RunError> {
+    pub(super) fn scheduled(&mut self, id: VertexId) -> Result<Scheduled, RunError> {
         let vertex = self.graph.vertex(id);
         let node = self.resources.node(vertex.node());
         // Markers have none: it is not inherited by what a container contains.
@@ -41,7 +41,9 @@ impl Run<'_> {
                 Err(RunError { message })
             };
         };
-        let checked = self.memory.checked(&node.reference.to_string());
+        // Whoever asks about a resource remembers it.
+        let state = self.memory.state.entry(node.reference.to_string());
+        let checked = state.or_default().checked;
         let now = (self.clock)();
         let puppet = schedule.allows(checked, &now, Numbering::Puppet);
         let sound = schedule.allows(checked, &now, Numbering::Sound);

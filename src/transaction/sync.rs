@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use switchtender_devices::change::{Change, ChangeKind, Instance, Wanted};
 use switchtender_devices::model::{Role, Style};
-use switchtender_devices::provider::{Committed, ErrorKind, NoteLevel, ProviderError};
+use switchtender_devices::provider::{Committed, ErrorKind, Note, NoteLevel, ProviderError};
 use switchtender_devices::value::{Attributes, Value};
 
 use crate::catalog::resource::{NodeId, Property, Resource};
@@ -25,6 +25,14 @@ use super::run::Run;
 
 /// What stands in messages and events for a secret.
 pub(super) const REDACTED: &str = "[redacted]";
+
+/// What remains to be told of a change when its properties were.
+#[derive(Default)]
+pub(super) struct Flushed {
+    pub notes: Vec<Note>,
+    /// The change failed as a whole.
+    pub failure: Option<ProviderError>,
+}
 
 /// A property that is not as it is wanted.
 pub(super) struct OutOfSync {
@@ -52,7 +60,8 @@ pub(super) fn shown(value: &Value, sensitive: bool) -> String {
 }
 
 impl Run<'_> {
-    /// Handles everything that is out of sync; a failure of the change as a whole is returned.
+    /// Handles everything that is out of sync; what is to be told of the change as a whole is
+    /// returned.
     pub(super) async fn bring_into_sync(
         &mut self,
         id: VertexId,
@@ -61,7 +70,7 @@ impl Run<'_> {
         wanted: &Wanted,
         current: &Attributes,
         recorded: &BTreeMap<String, Stored>,
-    ) -> Option<ProviderError> {
+    ) -> Flushed {
         let ensure = self.out_of_sync(resource, wanted, "ensure", current);
         let properties: Vec<OutOfSync> = match ensure {
             Some(ensure) => vec![ensure],
@@ -71,7 +80,7 @@ impl Run<'_> {
                     Level::Debug,
                     "Nothing to manage: no ensure and the resource doesn't exist",
                 );
-                return None;
+                return Flushed::default();
             }
             None => resource
                 .properties()
@@ -80,7 +89,7 @@ impl Run<'_> {
                 .collect(),
         };
         if properties.is_empty() {
-            return None;
+            return Flushed::default();
         }
         let change = change(resource, wanted, current, &properties);
         if self.is_noop(node) {
@@ -89,7 +98,7 @@ impl Run<'_> {
                 let event = self.noop_event(node, resource, property, recorded);
                 self.record(id, node, event);
             }
-            return None;
+            return Flushed::default();
         }
         let committed = self.commit(id, node, resource, change, &properties).await;
         self.tell(id, node, resource, &properties, recorded, committed)
@@ -309,7 +318,7 @@ impl Run<'_> {
         properties: &[OutOfSync],
         recorded: &BTreeMap<String, Stored>,
         committed: Committed,
-    ) -> Option<ProviderError> {
+    ) -> Flushed {
         for property in properties {
             let outcome = match &property.refused {
                 Some(why) => Err(ProviderError::new(ErrorKind::Refused, why.clone())),
@@ -325,7 +334,15 @@ impl Run<'_> {
             };
             self.record(id, node, event);
         }
-        for note in committed.notes {
+        Flushed {
+            notes: committed.notes,
+            failure: committed.failure,
+        }
+    }
+
+    /// Says what the provider has to say about a change.
+    pub(super) fn tell_notes(&mut self, id: VertexId, notes: Vec<Note>) {
+        for note in notes {
             let level = match note.level {
                 NoteLevel::Notice => Level::Notice,
                 NoteLevel::Warning => Level::Warning,
@@ -337,7 +354,6 @@ impl Run<'_> {
                 self.say(level, note.message);
             }
         }
-        committed.failure
     }
 
     /// Adds an event to the status and says it.
@@ -393,7 +409,7 @@ impl Run<'_> {
             previous_value: Some(redact(&property.current)),
             desired_value: Some(redact(&property.desired)),
             historical_value: historical,
-            redacted: Some(property.sensitive),
+            redacted: property.sensitive.then_some(true),
             message: None,
             invalidates_refreshes: traits.invalidates_refreshes,
             ..self.plain_event(&event_name, EventStatus::Success, String::new())
@@ -466,7 +482,6 @@ impl Run<'_> {
         event.message = Some(text + &self.audit_note(node, property, recorded));
         event.status = EventStatus::Noop;
         event.audited = self.is_audited(node, resource, &property.name);
-        event.invalidates_refreshes = false;
         self.correct(node, resource, property, event)
     }
 
@@ -509,7 +524,6 @@ impl Run<'_> {
         let mut event = self.property_event(resource, property, recorded);
         event.status = EventStatus::Failure;
         event.failure = Some(error.kind);
-        event.invalidates_refreshes = false;
         event.message = Some(format!(
             "change from {} to {} failed: {why}",
             property.shown(&property.current),

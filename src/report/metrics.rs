@@ -1,0 +1,138 @@
+//! The numbers of a report (`docs/transaction.md`, section 17, *Metrics*).
+
+use serde_json::{Value as Json, json};
+
+use crate::transaction::{EventStatus, ResourceStatus};
+
+use super::Report;
+
+/// One category of numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    pub name: &'static str,
+    /// Name and value, in Puppet's order.
+    pub values: Vec<(String, Number)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    Count(u64),
+    Seconds(f64),
+}
+
+impl Metric {
+    pub fn get(&self, name: &str) -> Option<Number> {
+        self.values
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| *value)
+    }
+
+    /// `{name, label, values: [[name, label, value]]}`.
+    pub(super) fn to_json(&self) -> Json {
+        let values: Vec<Json> = self
+            .values
+            .iter()
+            .map(|(name, value)| match value {
+                Number::Count(count) => json!([name, label(name), count]),
+                Number::Seconds(seconds) => json!([name, label(name), seconds]),
+            })
+            .collect();
+        json!({"name": self.name, "label": label(self.name), "values": values})
+    }
+}
+
+/// The name capitalised, `_` as a space.
+fn label(name: &str) -> String {
+    let mut label = name.replace('_', " ");
+    if let Some(first) = label.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    label
+}
+
+impl Report {
+    /// All categories: `resources`, `time`, `changes`, `events`.
+    pub fn metrics(&self) -> Vec<Metric> {
+        vec![
+            self.resource_metric(),
+            self.time_metric(),
+            Metric {
+                name: "changes",
+                values: vec![("total".to_owned(), Number::Count(self.changes()))],
+            },
+            self.event_metric(),
+        ]
+    }
+
+    fn resource_metric(&self) -> Metric {
+        let count = |flag: fn(&ResourceStatus) -> bool| {
+            Number::Count(self.statuses.iter().filter(|status| flag(status)).count() as u64)
+        };
+        let flags: [(&str, fn(&ResourceStatus) -> bool); 9] = [
+            ("total", |_| true),
+            ("skipped", |status| status.skipped.is_some()),
+            ("failed", |status| status.failed),
+            ("failed_to_restart", |status| status.failed_to_restart),
+            ("restarted", |status| status.restarted),
+            ("changed", |status| status.changed),
+            ("out_of_sync", |status| status.out_of_sync),
+            // Always 0: Puppet sets the flag on a status that it then replaces.
+            ("scheduled", |_| false),
+            ("corrective_change", |status| status.corrective_change),
+        ];
+        Metric {
+            name: "resources",
+            values: flags
+                .map(|(name, flag)| (name.to_owned(), count(flag)))
+                .to_vec(),
+        }
+    }
+
+    fn time_metric(&self) -> Metric {
+        let mut values: Vec<(String, Number)> = self
+            .times
+            .iter()
+            .map(|(name, seconds)| (name.clone(), Number::Seconds(*seconds)))
+            .collect();
+        let total = match self.ended {
+            Some(ended) => ended
+                .duration_since(self.context.time)
+                .as_secs_f64()
+                .max(0.0),
+            None => self.times.values().sum(),
+        };
+        values.push(("total".to_owned(), Number::Seconds(total)));
+        Metric {
+            name: "time",
+            values,
+        }
+    }
+
+    fn event_metric(&self) -> Metric {
+        let events = || self.statuses.iter().flat_map(|status| &status.events);
+        let count =
+            |wanted: EventStatus| events().filter(|one| one.status == wanted).count() as u64;
+        let mut values = vec![
+            ("total".to_owned(), Number::Count(events().count() as u64)),
+            (
+                "failure".to_owned(),
+                Number::Count(count(EventStatus::Failure)),
+            ),
+            (
+                "success".to_owned(),
+                Number::Count(count(EventStatus::Success)),
+            ),
+        ];
+        for (name, status) in [("noop", EventStatus::Noop), ("audit", EventStatus::Audit)] {
+            let count = count(status);
+            if count > 0 {
+                values.push((name.to_owned(), Number::Count(count)));
+            }
+        }
+        Metric {
+            name: "events",
+            values,
+        }
+    }
+}
