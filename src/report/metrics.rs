@@ -6,6 +6,8 @@ use crate::transaction::{EventStatus, ResourceStatus};
 
 use super::Report;
 
+type Flag = fn(&ResourceStatus) -> bool;
+
 /// One category of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
@@ -66,10 +68,10 @@ impl Report {
     }
 
     fn resource_metric(&self) -> Metric {
-        let count = |flag: fn(&ResourceStatus) -> bool| {
+        let count = |flag: Flag| {
             Number::Count(self.statuses.iter().filter(|status| flag(status)).count() as u64)
         };
-        let flags: [(&str, fn(&ResourceStatus) -> bool); 9] = [
+        let flags: [(&str, Flag); 9] = [
             ("total", |_| true),
             ("skipped", |status| status.skipped.is_some()),
             ("failed", |status| status.failed),
