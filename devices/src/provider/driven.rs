@@ -342,7 +342,9 @@ impl DrivenProvider {
         let broken = std::mem::replace(&mut self.session, session);
         self.spent = self.spent.plus(broken.statistics());
         let requests = self.driver.reads_for(&[&change.wanted]);
-        self.state = self.ask(requests).await?;
+        let again = self.ask(requests).await?;
+        // What was read of other types still holds, and is not read again.
+        self.state.extend(again);
         self.look(&change.wanted).map(|looked| looked.differs)
     }
 
