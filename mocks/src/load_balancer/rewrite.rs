@@ -366,7 +366,13 @@ fn interfaces(object: &mut Object) {
         .into_iter()
         .flat_map(|entries| entries.values_mut())
     {
-        let tagged = entry.fields.get("tagged") == Some(&json!(true));
+        // The one that was set last counts, as with other pairs of flags; it is the later field,
+        // because an interface has one of the two.
+        let set = |name: &str| {
+            let mut fields = entry.fields.iter();
+            fields.position(|(field, value)| field == name && *value == json!(true))
+        };
+        let tagged = set("tagged") > set("untagged");
         entry
             .fields
             .remove(if tagged { "untagged" } else { "tagged" });
