@@ -201,8 +201,7 @@ impl Dialogue {
     /// Nothing came for a while: what stands there is all there is to say for now.
     pub fn quiet(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
-        // A line that was typed ahead is printed back at once; without that the prompt may be its.
-        let typed_ahead = self.under_way.len().saturating_sub(1);
+        let buried = self.next_echo_is_buried();
         let Some(exchange) = self.under_way.front_mut() else {
             return events;
         };
@@ -213,7 +212,7 @@ impl Dialogue {
             current.clone()
         };
         let believable = match self.echoes {
-            true => exchange.any_prompt || exchange.echoed && typed_ahead == 0,
+            true => exchange.any_prompt || exchange.echoed && !buried,
             false => true,
         };
         if let Some((mode, name)) = self.rules.prompt(&standing)
@@ -240,6 +239,33 @@ impl Dialogue {
             events.push(Event::Write(Text::plain(refuse)));
         }
         events
+    }
+
+    /// Nothing more will come: an answer that ends in a prompt is one all the same, although the
+    /// next line was not printed back any more.
+    pub fn settle(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        let current = self.screen.current();
+        let complete = self.under_way.front().is_some_and(Exchange::complete);
+        if complete
+            && !self.next_echo_is_buried()
+            && let Some((mode, name)) = self.rules.prompt(&current)
+            && self.expects(mode, &name)
+        {
+            self.answered(mode, name, current, &mut events);
+        }
+        events
+    }
+
+    /// The line that was typed ahead was printed back in the midst of something else, so a prompt
+    /// may be its own.
+    fn next_echo_is_buried(&self) -> bool {
+        let (Some(exchange), Some(next)) = (self.under_way.front(), self.under_way.get(1)) else {
+            return false;
+        };
+        let printed = exchange.output.iter().chain(&exchange.before);
+        let next = next.command.trim();
+        !next.is_empty() && printed.into_iter().any(|line| line.contains(next))
     }
 
     /// The end of what was received, for the message when no answer comes.

@@ -29,7 +29,7 @@ impl Verdict {
     /// Judges the answer to a configuration line or to a step: every line of output counts.
     pub fn of(rules: &Rules, input: &Input, answer: &Answer) -> Verdict {
         let mut said = Vec::new();
-        let mut error = None;
+        let mut error: Option<(Class, String)> = None;
         let mut mark = None;
         let mut surprising = false;
         for line in &answer.output {
@@ -44,15 +44,19 @@ impl Verdict {
                 Some(Class::Ignore) => continue,
                 Some(Class::Warning) => {}
                 None => surprising = true,
-                Some(class) => error = error.or(Some(class)),
+                Some(class) => error = error.or_else(|| Some((class, line.trim().to_owned()))),
             }
             said.push(line.trim().to_owned());
         }
         let question = declined(answer).or_else(|| overrun(rules, answer));
         let refused = if let Some(question) = question {
             Some(Refusal::Question(question))
-        } else if let Some(class) = error {
-            let mut words = said.join("\n");
+        } else if let Some((class, line)) = error {
+            // What comes with a failed login may hold secrets of others.
+            let mut words = match class {
+                Class::Fatal => line,
+                _ => said.join("\n"),
+            };
             if let Some(word) = mark.and_then(|column| word_at(input, answer, column)) {
                 words.push_str(&format!(" (at `{word}`)"));
             }

@@ -3,6 +3,7 @@
 //! Nothing is decided here; the [`Dialogue`] says which bytes are whose answer, and only lines
 //! with a permit are written.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -65,6 +66,18 @@ pub(super) struct Burst {
     pub unanswered: usize,
     /// Why not all were answered.
     pub failure: Option<SessionErrorKind>,
+}
+
+/// Lines that were written, when, and their bytes.
+type Waiting = VecDeque<(Input, Instant, usize)>;
+
+fn take(waiting: &mut Waiting, answer: Answer) -> Answered {
+    let (input, since, _) = waiting.pop_front().expect("answers are to written lines");
+    Answered {
+        input,
+        answer,
+        took: since.elapsed(),
+    }
 }
 
 pub(super) struct WireOptions {
@@ -137,7 +150,7 @@ impl Wire {
         mut go_on: impl FnMut(&Input, &Answer) -> bool + Send,
     ) -> Burst {
         let mut burst = Burst::default();
-        let mut waiting: std::collections::VecDeque<(Input, Instant, usize)> = Default::default();
+        let mut waiting = Waiting::new();
         let mut lines = lines.into_iter().peekable();
         let mut stopped = false;
         let mut last_byte = Instant::now();
@@ -186,14 +199,9 @@ impl Wire {
                         }
                     }
                     Event::Answered(answer) => {
-                        let (input, since, _) =
-                            waiting.pop_front().expect("answers are to written lines");
-                        stopped |= !go_on(&input, &answer);
-                        burst.answered.push(Answered {
-                            input,
-                            answer,
-                            took: since.elapsed(),
-                        });
+                        let answered = take(&mut waiting, answer);
+                        stopped |= !go_on(&answered.input, &answered.answer);
+                        burst.answered.push(answered);
                     }
                 }
             }
@@ -205,6 +213,16 @@ impl Wire {
             }
             if burst.failure.is_some() {
                 break;
+            }
+        }
+        if let Some(failure) = &mut burst.failure {
+            for event in self.dialogue.settle() {
+                if let Event::Answered(answer) = event {
+                    burst.answered.push(take(&mut waiting, answer));
+                }
+            }
+            if let SessionErrorKind::Dropped { command, .. } = failure {
+                *command = self.command();
             }
         }
         burst.unanswered = waiting.len();
@@ -223,7 +241,7 @@ impl Wire {
         let _ = timeout(limit, self.stream.shutdown()).await;
     }
 
-    fn has_room(&self, waiting: &std::collections::VecDeque<(Input, Instant, usize)>) -> bool {
+    fn has_room(&self, waiting: &Waiting) -> bool {
         let bytes: usize = waiting.iter().map(|(_, _, bytes)| bytes).sum();
         waiting.is_empty() || waiting.len() < self.window.lines && bytes < self.window.bytes
     }

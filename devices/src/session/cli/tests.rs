@@ -446,6 +446,45 @@ async fn a_read_only_session_sends_nothing_but_reads() {
 }
 
 #[tokio::test]
+async fn after_a_login_that_is_not_valid_any_more_nothing_is_tried() {
+    let (mut session, log) = ready(Device {
+        says: &[(
+            "ntp server 1",
+            "% Authorization failed.\r\nkey 0 somebodys-key",
+        )],
+        ..Device::default()
+    })
+    .await;
+    let told = commit(&mut session, &[operation(&[], "ntp server 1")]).await;
+    assert_eq!(told, ["refused: % Authorization failed."]);
+    let before = lines(&log).len();
+    assert_eq!(
+        commit(&mut session, &[operation(&[], "ntp server 2")]).await,
+        ["not sent"]
+    );
+    session
+        .read(&[request("show clock")])
+        .await
+        .expect_err("over");
+    assert_eq!(lines(&log).len(), before);
+}
+
+#[tokio::test]
+async fn a_command_that_the_user_may_not_give_leaves_the_session_alone() {
+    let (mut session, _) = ready(Device {
+        says: &[("ntp server 1", "Command authorization failed.")],
+        ..Device::default()
+    })
+    .await;
+    let told = commit(&mut session, &[operation(&[], "ntp server 1")]).await;
+    assert_eq!(told, ["refused: Command authorization failed."]);
+    assert_eq!(
+        commit(&mut session, &[operation(&[], "ntp server 2")]).await,
+        [DONE]
+    );
+}
+
+#[tokio::test]
 async fn cancellation_is_looked_at_between_operations() {
     let (mut session, log) = ready(Device::default()).await;
     let stop = CancellationToken::new();
