@@ -12,6 +12,7 @@ pub mod explain;
 pub mod inventory;
 pub mod man;
 pub mod mock;
+pub mod model;
 pub mod puppet_settings;
 pub mod run;
 pub mod validate;
@@ -91,6 +92,7 @@ pub enum Command {
     Inventory(inventory::Args),
     Man(man::Args),
     Mock(mock::Args),
+    Model(model::Args),
     Validate(validate::Args),
 }
 
@@ -104,6 +106,7 @@ impl Command {
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Man(args) => man::run(&args),
             Command::Mock(args) => mock::run(&args),
+            Command::Model(args) => model::run(&args),
             Command::Validate(args) => validate::run(&args, global),
         }
     }
@@ -138,13 +141,19 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match parse(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // clap words its own errors, help and version; a usage error exits with 1 ("could not
-            // run"), because 2 says "changes" under --detailed-exitcodes.
+            // run"), because 2 says "changes" under --detailed-exitcodes. Only for `validate` 1
+            // means findings.
             let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
+            let could_not_run = match arguments.get(1) {
+                Some(command) if command == "validate" => 2,
+                _ => 1,
+            };
+            return ExitCode::from(if error.use_stderr() { could_not_run } else { 0 });
         }
     };
     let Cli { global, command } = cli;
@@ -152,7 +161,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     exit::report(command.run(&global), global.colored_stderr())
 }
 
-fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let matches = Cli::command().try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }

@@ -158,3 +158,26 @@ fn what_cannot_be_run_ends_with_2() {
         assert_eq!(validate(&arguments).0, 2, "{arguments:?}");
     }
 }
+
+#[test]
+fn the_example_of_a_mixed_catalog_is_what_is_printed() {
+    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args([
+            "validate",
+            "examples/mixed/printers.json",
+            "--platform",
+            "cisco_ios",
+        ])
+        .args(["--mixed", "refuse", "--format", "sarif"])
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    let shown = String::from_utf8(output.stdout).expect("UTF-8");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mixed/printers.sarif");
+    let expected = std::fs::read_to_string(example).expect("the example");
+    assert!(
+        shown == expected,
+        "examples/mixed/printers.sarif is not what is printed; write it anew with --format sarif"
+    );
+}

@@ -251,3 +251,145 @@ fn told(rule: &Rule, summary: &Summary, seen: Option<&Seen>, message: String) ->
         None => found,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::inventory::Reading;
+    use crate::validate::example::{compile, registry};
+    use crate::validate::{Routing, Side};
+
+    const INVENTORY: &str = r#"
+        [defaults]
+        platform = "cisco_ios"
+        user = "u"
+        agent = true
+        site = "fra"
+        [device]
+        sw1 = { address = "192.0.2.1" }
+        sw2 = { address = "192.0.2.2" }
+        far = { address = "192.0.2.3", site = "ber" }
+        lb1 = { address = "192.0.2.4", platform = "f5_bigip" }
+        lb2 = { address = "192.0.2.5", platform = "f5_bigip" }"#;
+
+    /// `code severity message` of what is found over all these catalogs.
+    fn told(inventory: Option<&str>, complete: bool, manifests: &[&str]) -> Vec<String> {
+        let inventory = inventory.map(|text| {
+            let reading = Reading::default();
+            Inventory::parse("i.toml", text, Path::new(""), None, &reading).unwrap()
+        });
+        let routing = Routing {
+            inventory: inventory.as_ref(),
+            ..Routing::default()
+        };
+        let (registry, policy) = (registry(), Policy::default());
+        let summaries: Vec<Summary> = manifests
+            .iter()
+            .map(|manifest| {
+                let catalog = compile(manifest).catalog;
+                let side: Side = routing.side(&catalog, &registry, &Default::default());
+                let subject = Subject::new(&catalog, &registry, &policy, &side);
+                Summary::new(&subject, routing.device(&catalog))
+            })
+            .collect();
+        check(&summaries, inventory.as_ref(), complete, &policy)
+            .into_iter()
+            .map(|found| format!("{}: {}", found.code, found.message))
+            .collect()
+    }
+
+    #[test]
+    fn devices_and_catalogs_find_each_other() {
+        let catalogs = [
+            "node 'sw1' { network_vlan { '40': } }",
+            "node 'sw3' { network_vlan { '40': } }",
+            "node 'www' { file { '/x': } }",
+        ];
+        assert_eq!(
+            told(Some(INVENTORY), false, &catalogs),
+            ["no-device: no device of the inventory has the certname `sw3`"]
+        );
+        let complete = told(Some(INVENTORY), true, &catalogs);
+        assert!(complete.contains(&"no-catalog: no catalog is for device `sw2`".to_owned()));
+        assert!(!complete.contains(&"no-catalog: no catalog is for device `sw1`".to_owned()));
+        assert_eq!(told(None, true, &catalogs), [""; 0]);
+    }
+
+    #[test]
+    fn a_device_resource_in_a_hosts_catalog_too_is_told() {
+        let catalogs = [
+            "node 'sw1' { network_vlan { '40': } network_vlan { '41': } }",
+            "node 'www' { file { '/x': } file { '/y': } network_vlan { '40': } }",
+            "node 'db' { file { '/x': } }",
+        ];
+        // The inventory says which is which: without it www has a device's resource and so is one.
+        assert_eq!(told(Some(INVENTORY), false, &catalogs[..1]), [""; 0]);
+        let host = Routing {
+            wanted: crate::validate::For::Host,
+            ..Routing::default()
+        };
+        let (registry, policy) = (registry(), Policy::default());
+        let summaries: Vec<Summary> = catalogs
+            .iter()
+            .enumerate()
+            .map(|(number, manifest)| {
+                let catalog = compile(manifest).catalog;
+                let routing = if number == 0 {
+                    Routing::default()
+                } else {
+                    host
+                };
+                let side = routing.side(&catalog, &registry, &Default::default());
+                Summary::new(&Subject::new(&catalog, &registry, &policy, &side), None)
+            })
+            .collect();
+        let found = check(&summaries, None, false, &policy);
+        let found: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        assert_eq!(
+            found,
+            ["Network_vlan[40] is in the catalog of host `www` and in that of device `sw1`"]
+        );
+    }
+
+    #[test]
+    fn one_address_and_one_vlan_name_per_site() {
+        let selfip = |node: &str, address: &str| {
+            format!(
+                "node '{node}' {{ f5_selfip {{ '/Common/s': ensure => 'present', \
+                 address => '{address}', vlan => '/Common/v' }} }}"
+            )
+        };
+        let (one, same, other) = (
+            selfip("lb1", "198.51.100.1/24"),
+            selfip("lb2", "198.51.100.1/25"),
+            selfip("lb2", "198.51.100.2/24"),
+        );
+        assert_eq!(
+            told(Some(INVENTORY), false, &[&one, &same]),
+            ["shared-address: F5_selfip[/Common/s] takes 198.51.100.1, which `lb1` takes too"]
+        );
+        assert_eq!(told(Some(INVENTORY), false, &[&one, &other]), [""; 0]);
+
+        let vlan = |node: &str, id: &str| {
+            format!("node '{node}' {{ network_vlan {{ '{id}': vlan_name => 'users' }} }}")
+        };
+        let (here, there, same) = (vlan("sw1", "10"), vlan("sw2", "11"), vlan("sw2", "10"));
+        assert_eq!(
+            told(Some(INVENTORY), false, &[&here, &there]),
+            ["vlan-names: VLAN 11 is called `users`, which is VLAN 10 on `sw1` of the same site"]
+        );
+        let far = vlan("far", "11");
+        assert_eq!(told(Some(INVENTORY), false, &[&here, &same, &far]), [""; 0]);
+    }
+
+    #[test]
+    fn two_devices_with_one_address_are_told_with_the_rest() {
+        let inventory = INVENTORY.replace("192.0.2.2", "192.0.2.1");
+        assert_eq!(
+            told(Some(&inventory), false, &[]),
+            ["duplicate-address: devices `sw1` and `sw2` have one address, 192.0.2.1"]
+        );
+    }
+}

@@ -1,5 +1,6 @@
 //! One catalog as the rules see it: routed, typed, with its relations resolved.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use switchtender_devices::read::{ReadError, Reads};
 use switchtender_devices::value::Attributes;
 
 use super::Policy;
+use super::order::Order;
 use super::relation::{METAPARAMETERS, Names, Relation, relations};
 use crate::catalog::{Catalog, Declared, ResourceRef};
 use crate::route::{Destination, route};
@@ -86,6 +88,7 @@ pub struct Subject<'a> {
     pub typed: Vec<Option<Typed>>,
     pub names: Names,
     pub relations: Vec<Relation>,
+    order: OnceCell<Order>,
 }
 
 impl<'a> Subject<'a> {
@@ -124,7 +127,13 @@ impl<'a> Subject<'a> {
             typed,
             names,
             relations,
+            order: OnceCell::new(),
         }
+    }
+
+    /// What comes before what; built when the first rule asks.
+    pub fn order(&self) -> &Order {
+        self.order.get_or_init(|| Order::new(self))
     }
 
     pub fn driver(&self) -> Option<&'a Driver> {

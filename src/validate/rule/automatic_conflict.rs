@@ -6,7 +6,6 @@ use super::cycle::automatic;
 use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
 use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::order::Order;
 use crate::validate::subject::Subject;
 
 pub const RULE: Rule = Rule {
@@ -40,7 +39,7 @@ f5_node { '/shop/web1':
 };
 
 fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for conflict in Order::new(subject).conflicts {
+    for conflict in &subject.order().conflicts {
         let reference = |index: usize| &subject.catalog.resources[index].reference;
         let stated = &subject.relations[conflict.stated];
         let first = matches!(conflict.kind, AutoKind::Require | AutoKind::Subscribe);

@@ -20,9 +20,27 @@ pub const RULE: Rule = Rule {
 Resources of different types can write the same line of one interface. With different values they
 undo each other: every run changes the device, and between the two it is in a state that nobody
 wanted. Leave the setting to one of them.",
-    bad: "",
-    good: "",
-    example: Example::Other,
+    bad: "
+network_trunk { 'GigabitEthernet1/0/1':
+  ensure => 'present',
+  mode   => 'access',
+}
+ios_network_trunk { 'GigabitEthernet1/0/1':
+  ensure => 'present',
+  mode   => «'trunk'»,
+}
+",
+    good: "
+network_trunk { 'GigabitEthernet1/0/1':
+  ensure => 'present',
+  mode   => 'access',
+}
+ios_network_trunk { 'GigabitEthernet1/0/1':
+  ensure      => 'present',
+  access_vlan => 40,
+}
+",
+    example: Example::Device("cisco_ios"),
     check: Check::Catalog(check),
 };
 

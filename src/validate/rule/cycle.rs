@@ -8,7 +8,7 @@ use switchtender_devices::model::AutoKind;
 use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
 use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::order::{Cycle, Order, Why};
+use crate::validate::order::{Cycle, Why};
 use crate::validate::subject::Subject;
 
 pub const RULE: Rule = Rule {
@@ -39,7 +39,7 @@ network_vlan { '41': }
 };
 
 fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for cycle in Order::new(subject).cycles() {
+    for cycle in subject.order().cycles() {
         // In the order of the catalog, which is how one reads it.
         let stated: BTreeSet<usize> = cycle
             .iter()
@@ -141,5 +141,60 @@ fn listed(names: &[String]) -> String {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         Some((last, _)) => format!("{last} and itself"),
         None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device, findings};
+
+    #[test]
+    fn containers_and_automatic_relations_take_part() {
+        let through_a_class = "
+            class a { network_vlan { '40': require => «Class['B']» } }
+            class b { network_vlan { '41': require => Network_vlan['40'] } }";
+        let itself = "network_vlan { '40': require => «Network_vlan['40']» }";
+        let chain = "
+            network_vlan { '40': before => Network_vlan['41'] }
+            network_vlan { '41': before => Network_vlan['42'] }
+            network_vlan { '42': }";
+        // The node requires its partition by itself; the detour leads back.
+        let automatic = "
+            f5_partition { 'shop': require => «F5_irule['/Common/x']» }
+            f5_irule { '/Common/x': require => F5_node['/shop/web1'] }
+            f5_node { '/shop/web1': address => '198.51.100.11' }";
+        for (manifest, platform) in [
+            (through_a_class, "cisco_ios"),
+            (itself, "cisco_ios"),
+            (chain, "cisco_ios"),
+            (automatic, "f5_bigip"),
+        ] {
+            assert_marked(&RULE, manifest, &device(platform), &Policy::default());
+        }
+    }
+
+    #[test]
+    fn the_shortest_way_round_is_drawn() {
+        let manifest = "
+            network_vlan { '1': before => [Network_vlan['2'], Network_vlan['3']] }
+            network_vlan { '2': before => Network_vlan['3'] }
+            network_vlan { '3': before => Network_vlan['1'] }";
+        let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
+        let cycles: Vec<_> = found.iter().filter(|found| found.code == RULE.code).collect();
+        assert_eq!(cycles.len(), 1);
+        assert_eq!(
+            cycles[0].message,
+            "Network_vlan[1] and Network_vlan[3] wait for each other"
+        );
+        assert_eq!(
+            cycles[0].help.as_deref(),
+            Some(
+                "one of these must go:\n\
+                 ┌▶ Network_vlan[1] before Network_vlan[3]: `before` of Network_vlan[1]\n\
+                 └─ Network_vlan[3] before Network_vlan[1]: `before` of Network_vlan[3]"
+            )
+        );
     }
 }

@@ -143,6 +143,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_key_that_counts_is_marked() {
+        use crate::catalog::{Loading, load};
+        use crate::diagnostic::Source;
+        use crate::validate::{Policy, Side, example::registry};
+
+        let text = r#"{"name": "n", "catalog_format": 2, "resources": [{"type": "Notify",
+            "title": "t", "kind": "compilable_type", "parameters": {"message": "a", "message": "b"}}]}"#;
+        let catalog = load(&Source::new("c", text), &Loading::default()).unwrap();
+        let found =
+            crate::validate::catalog(&catalog, &registry(), &Side::Host, &Policy::default());
+        let marked: Vec<(&str, &str)> = found
+            .iter()
+            .map(|found| (found.code, &text[found.labels[0].span.clone()]))
+            .collect();
+        assert_eq!(marked, [("duplicate-key", "\"b\"")]);
+    }
+
+    #[test]
     fn keys_are_compared_within_one_object_only() {
         let shown = |text: &str| -> Vec<String> {
             let paths = duplicate_keys(text);

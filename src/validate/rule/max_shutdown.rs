@@ -65,3 +65,35 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device};
+
+    #[test]
+    fn the_share_is_of_the_interfaces_that_the_catalog_names() {
+        let two_of_four = "
+            network_interface { 'GigabitEthernet1/0/1': enable => true }
+            network_interface { 'GigabitEthernet1/0/2': enable => «false» }
+            network_interface { 'GigabitEthernet1/0/3': enable => false }
+            network_interface { 'GigabitEthernet1/0/4': enable => true }";
+        let by_default = "network_interface { «'GigabitEthernet1/0/1'»: mtu => 1500 }";
+        let unmarked = |manifest: &str| manifest.replace(['«', '»'], "");
+        for (manifest, allowed, refused) in [
+            (two_of_four, Some(49), true),
+            (two_of_four, Some(50), false),
+            (two_of_four, None, false),
+            (by_default, Some(0), true),
+            ("network_vlan { '40': }", Some(0), false),
+        ] {
+            let policy = Policy {
+                max_shutdown: allowed,
+                ..Policy::default()
+            };
+            let manifest = if refused { manifest.to_owned() } else { unmarked(manifest) };
+            assert_marked(&RULE, &manifest, &device("cisco_ios"), &policy);
+        }
+    }
+}

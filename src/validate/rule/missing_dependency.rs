@@ -56,3 +56,24 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device};
+
+    #[test]
+    fn resources_are_found_by_title_alias_and_name() {
+        let manifest = "
+            network_vlan { '40': alias => 'printers' }
+            network_interface { 'uplink': name => 'GigabitEthernet1/0/1', enable => true }
+            class time { }
+            network_vlan { '41': require => [
+              Network_vlan['40'], Network_vlan['printers'], Class['Time'],
+              Network_interface['uplink'], Network_interface['GigabitEthernet1/0/1'],
+              «Network_vlan['printer']», «Class['Tyme']»,
+            ] }";
+        assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
+    }
+}

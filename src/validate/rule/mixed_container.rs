@@ -68,3 +68,21 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device};
+
+    #[test]
+    fn the_top_and_what_belongs_to_both_sides_are_fine() {
+        for manifest in [
+            "file { '/x': } network_vlan { '40': }",
+            "class a { notify { 'x': } network_vlan { '40': } }",
+            "class a { file { '/x': } class b { network_vlan { '40': } } }",
+        ] {
+            assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
+        }
+    }
+}

@@ -72,3 +72,47 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device, findings};
+
+    #[test]
+    fn what_is_lost_depends_on_the_relation_and_its_direction() {
+        let cases = [
+            ("require => File['/x']", "the order is not kept"),
+            ("before => File['/x']", "the order is not kept"),
+            ("subscribe => File['/x']", "the refresh never comes"),
+            ("notify => File['/x']", "the refresh goes nowhere"),
+        ];
+        for (relation, lost) in cases {
+            let manifest = format!("file {{ '/x': }} network_vlan {{ '40': {relation} }}");
+            let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
+            let told = found.iter().find(|found| found.code == RULE.code);
+            let told = told.unwrap_or_else(|| panic!("{relation}: nothing found"));
+            assert!(told.message.ends_with(lost), "{relation}: {}", told.message);
+        }
+    }
+
+    #[test]
+    fn the_host_sees_it_the_other_way_round_and_two_of_a_side_are_fine() {
+        let policy = Policy::default();
+        let host = crate::validate::Side::Host;
+        let relation = "file { '/x': require => «Network_vlan['40']» } network_vlan { '40': }";
+        assert_marked(&RULE, relation, &host, &policy);
+        let of_one_side = "
+            network_vlan { '40': require => Network_vlan['41'] }
+            network_vlan { '41': require => Class['A'] }
+            file { '/x': require => File['/y'] }
+            file { '/y': }
+            class a { }";
+        assert_marked(&RULE, of_one_side, &device("cisco_ios"), &policy);
+        let in_a_list = "
+            file { '/x': }
+            network_vlan { '40': }
+            network_vlan { '41': require => [Network_vlan['40'], «File['/x']»] }";
+        assert_marked(&RULE, in_a_list, &device("cisco_ios"), &policy);
+    }
+}

@@ -97,3 +97,20 @@ fn on_every_device(target: &str, name: &str) -> bool {
         _ => name.starts_with("/Common/") || name == "Common",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device};
+
+    #[test]
+    fn what_the_device_brings_and_what_is_to_go_are_not_reported() {
+        for manifest in [
+            "f5_selfip { '/Common/a': address => '198.51.100.1/24', vlan => '/Common/servers' }",
+            "f5_virtualserver { '/Common/web': ensure => 'absent', default_pool => '/shop/web' }",
+        ] {
+            assert_marked(&RULE, manifest, &device("f5_bigip"), &Policy::default());
+        }
+    }
+}

@@ -41,3 +41,33 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::assert_marked;
+
+    #[test]
+    fn the_name_must_be_the_devices_unless_it_is_forced() {
+        let side = |certname: Option<&str>| Side::Device {
+            certname: certname.map(str::to_owned),
+            driver: None,
+            running: None,
+        };
+        let right = "node 'sw1' { network_vlan { '40': } }";
+        let wrong = "node «'sw1'» { network_vlan { '40': } }";
+        for (manifest, certname, force_name) in [
+            (wrong, Some("sw2"), false),
+            (right, Some("sw1"), false),
+            (right, None, false),
+            (right, Some("sw2"), true),
+        ] {
+            let policy = Policy {
+                force_name,
+                ..Policy::default()
+            };
+            assert_marked(&RULE, manifest, &side(certname), &policy);
+        }
+    }
+}
