@@ -3,6 +3,7 @@
 //! A command's file holds its arguments with their help and the function that runs it. Commands
 //! arrange the other rooms; errors become exit codes and hints in [`exit`] alone.
 
+pub mod apply;
 pub mod cert;
 pub mod completions;
 pub mod definitions;
@@ -13,6 +14,7 @@ pub mod inventory;
 pub mod man;
 pub mod mock;
 pub mod model;
+pub mod plan;
 pub mod puppet_settings;
 pub mod run;
 pub mod validate;
@@ -86,6 +88,8 @@ impl Global {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Cert(cert::Args),
+    Apply(Box<apply::Args>),
+    Plan(Box<plan::Args>),
     Completions(completions::Args),
     Doctor(doctor::Args),
     Explain(explain::Args),
@@ -100,6 +104,8 @@ impl Command {
     fn run(self, global: &Global) -> Result<Exit, CommandError> {
         match self {
             Command::Cert(args) => cert::run(&args),
+            Command::Apply(args) => apply::run(&args, global),
+            Command::Plan(args) => plan::run(&args, global),
             Command::Completions(args) => completions::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Explain(args) => explain::run(&args, global),

@@ -1,7 +1,12 @@
 //! Many device runs side by side, in one process.
 //!
-//! One task per device; nothing is shared but limits ([`limits`]). Nothing about one device can
-//! stop, block or redirect another: a failure or a panic in one run is that device's alone.
+//! One task per device ([`device_run`]); nothing is shared but limits ([`limits`]). Nothing about
+//! one device can stop, block or redirect another: a failure or a panic in one run is that
+//! device's alone. Begin at [`device_run::Fleet::run_device`].
 
+pub mod catalog_source;
+pub mod device_run;
 pub mod limits;
 pub mod runner;
+pub mod stand_in;
+pub mod tally;

@@ -23,7 +23,10 @@ mod skip;
 mod sync;
 mod tags;
 
-pub use event::{Event, EventStatus, LogEntry, ResourceStatus, RunEvent, Sink, Skip};
+pub use event::{
+    Event, EventStatus, LogEntry, OperationRecord, ResourceStatus, RunEvent, Sink, Skip,
+};
 pub use history::Memory;
 pub use run::{Input, Mixed, RunError, Settings, refused, run};
+pub use run::{Input, Mixed, RunError, Settings, run};
 pub use tags::TagSelection;

@@ -1,12 +1,29 @@
-//! What `apply` and `plan` share: which devices, which catalogs, which resources.
+//! What `apply` and `plan` share: which devices, which catalogs, which resources, and the run
+//! itself.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use clap::ValueEnum;
+use switchtender_devices::definitions;
+use switchtender_devices::driver::Registry;
+use tokio_util::sync::CancellationToken;
 
-use super::exit::CommandError;
-use crate::inventory;
+use super::exit::{CommandError, Exit};
+use super::view::{self, Done, View};
+use super::{Global, interrupted};
+use crate::deviations::Deviations;
+use crate::fleet::catalog_source::CatalogFiles;
+use crate::fleet::device_run::{Fleet, Listener, Purpose};
+use crate::fleet::limits::{Limits, Membership};
+use crate::fleet::runner;
+use crate::fleet::stand_in::StandIns;
+use crate::inventory::{self, Inventory, Reading, Secrets};
 use crate::route;
+use crate::store::Store;
+use crate::transaction::{self, Settings, TagSelection};
+use crate::validate::Policy;
 
 /// Which devices and catalogs.
 #[derive(Debug, clap::Args)]
@@ -97,6 +114,16 @@ pub struct Filter {
     /// Apply resources whatever their schedule says
     #[arg(long)]
     pub ignore_schedules: bool,
+
+    /// Behave like this program where Switchtender deliberately differs from it
+    #[arg(long, value_enum)]
+    pub compat: Option<Compat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Compat {
+    /// Puppet 7, defects included
+    Puppet7,
 }
 
 /// How the run is carried out.
@@ -118,13 +145,13 @@ pub struct Manner {
     #[arg(long, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
 
-    /// Write each device's report to DIR/<device>.json
-    #[arg(long, value_name = "DIR")]
-    pub report: Option<PathBuf>,
-
     /// For people, or one JSON object per line for machines
     #[arg(short, long, value_enum, default_value_t = Output::Human)]
     pub output: Output,
+
+    /// Write the dialogue with each device to DIR/<device>.log, secrets masked
+    #[arg(long, value_name = "DIR")]
+    pub transcripts: Option<PathBuf>,
 
     /// Exit with 2 (changes), 4 (failures), 6 (both), 1 (a device could not run)
     #[arg(long)]
@@ -135,4 +162,219 @@ pub struct Manner {
 pub enum Output {
     Human,
     Json,
+}
+
+/// A run over devices, as the user asked for it.
+pub struct Run<'a> {
+    pub subject: &'a Subject,
+    pub filter: &'a Filter,
+    pub manner: &'a Manner,
+    pub purpose: Purpose,
+    pub noop: bool,
+}
+
+impl Run<'_> {
+    /// Prepares everything that all devices share; mistakes in it end the command.
+    pub async fn prepare(&self) -> Result<Prepared, CommandError> {
+        let registry = registry(self.subject.definitions.as_deref())?;
+        let inventory = Inventory::load(&self.subject.inventory, &Reading::default());
+        let inventory = inventory.map_err(CommandError::findings)?;
+        let devices = inventory.select(&self.subject.selection.parse()?);
+        let devices = devices.map_err(CommandError::findings)?;
+        if !self.subject.catalog.is_dir() && devices.len() > 1 {
+            let text = format!(
+                "{} is one catalog, and {} devices are chosen",
+                self.subject.catalog.display(),
+                devices.len()
+            );
+            return Err(CommandError::new(text)
+                .hint("choose its device with --target, or name a directory"));
+        }
+        let stand_ins = if self.manner.mock {
+            let started = StandIns::start(&devices, self.manner.mock_config.as_deref(), &[]).await;
+            Some(started.map_err(|error| CommandError::new("cannot start a mock").because(error))?)
+        } else {
+            None
+        };
+        let scratch = (self.manner.mock && self.manner.state_dir.is_none())
+            .then(tempfile::tempdir)
+            .transpose()
+            .map_err(|error| {
+                CommandError::new("cannot make a directory for the state").because(error)
+            })?;
+        let root = match (&self.manner.state_dir, &scratch) {
+            (Some(dir), _) => dir.clone(),
+            // What is learnt from mocks must not be taken for knowledge of the real devices.
+            (None, Some(scratch)) => scratch.path().to_owned(),
+            (None, None) => state_root()?,
+        };
+        let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
+        let members = devices
+            .iter()
+            .map(|device| Membership {
+                site: device.site().map(str::to_owned),
+                jump_host: device.jump_host().map(str::to_owned),
+            })
+            .collect();
+        let mixed = route::Mixed::from(self.subject.mixed);
+        let fleet = Fleet {
+            secrets: Secrets::new(inventory.allow_readable),
+            inventory,
+            registry,
+            catalogs: Box::new(CatalogFiles {
+                path: self.subject.catalog.clone(),
+            }),
+            store: Store::at(root),
+            settings: Settings {
+                noop: self.noop,
+                tags: TagSelection::parse(&self.filter.tags.join(",")),
+                skip_tags: TagSelection::parse(&self.filter.skip_tags.join(",")),
+                ignore_schedules: self.filter.ignore_schedules,
+                mixed: match mixed {
+                    route::Mixed::Silent => transaction::Mixed::Silent,
+                    _ => transaction::Mixed::Warn,
+                },
+                deviations: match self.filter.compat {
+                    Some(Compat::Puppet7) => Deviations::puppet7(),
+                    None => Deviations::default(),
+                },
+                ..Settings::default()
+            },
+            policy: Policy {
+                mixed,
+                force_name: self.subject.force_name,
+                ..Policy::default()
+            },
+            purpose: self.purpose,
+            stand_ins,
+            stop: CancellationToken::new(),
+            transcripts: self.manner.transcripts.clone(),
+        };
+        Ok(Prepared {
+            fleet: Arc::new(fleet),
+            names,
+            members,
+            _scratch: scratch,
+        })
+    }
+}
+
+/// A fleet that is ready to run.
+pub struct Prepared {
+    pub fleet: Arc<Fleet>,
+    names: Vec<String>,
+    members: Vec<Membership>,
+    /// State that ends with the run.
+    _scratch: Option<tempfile::TempDir>,
+}
+
+impl Prepared {
+    /// Runs all devices and shows what happens. Ctrl-C stops in order; the results are there all
+    /// the same.
+    pub async fn carry_out(&self, manner: &Manner, global: &Global) -> Vec<Done> {
+        let purpose = self.fleet.purpose;
+        let view: Arc<Mutex<Box<dyn View>>> = Arc::new(Mutex::new(view::new(
+            manner.output,
+            purpose,
+            global,
+            self.names.len(),
+        )));
+        let limits = self.fleet.inventory.limits;
+        let all = limits
+            .concurrency
+            .map_or(usize::from(manner.concurrency), |limit| {
+                limit.min(usize::from(manner.concurrency))
+            });
+        let limits = Limits::new(all, limits.per_site, limits.per_jump, &self.members);
+        let listener: Listener = {
+            let view = Arc::clone(&view);
+            Arc::new(move |device, event| lock(&view).event(device, event))
+        };
+        let stop = self.fleet.stop.clone();
+        let watch = tokio::spawn(async move {
+            interrupted().await;
+            stop.cancel();
+        });
+        let devices = self
+            .names
+            .iter()
+            .cloned()
+            .zip(self.members.iter().cloned())
+            .collect();
+        let fleet = Arc::clone(&self.fleet);
+        let work = move |name: String| {
+            let (fleet, listener) = (Arc::clone(&fleet), Arc::clone(&listener));
+            async move {
+                let began = Instant::now();
+                let result = fleet.run_device(&name, &listener).await;
+                (result, began.elapsed())
+            }
+        };
+        let mut all = Vec::new();
+        runner::run(devices, &limits, &self.fleet.stop, work, |name, ended| {
+            let (result, took) = match ended {
+                Ok((result, took)) => (result.map_err(Into::into), took),
+                Err(error) => (Err(error.into()), std::time::Duration::ZERO),
+            };
+            let platform = self.fleet.inventory.devices[&name].platform.clone();
+            let done = Done {
+                device: name,
+                platform,
+                result,
+                took,
+            };
+            lock(&view).device(&done);
+            all.push(done);
+        })
+        .await;
+        watch.abort();
+        let place = |done: &Done| self.names.iter().position(|name| *name == done.device);
+        all.sort_by_key(place);
+        lock(&view).end(&all);
+        all
+    }
+}
+
+/// The exit code of a run (`docs/transaction.md`, section 17, *Exit status of a run*): a device
+/// that could not run is never hidden behind others.
+pub fn exit(all: &[Done], detailed: bool, interrupted: bool) -> Exit {
+    let tallies: Vec<_> = all.iter().map(Done::tally).collect();
+    if interrupted || tallies.iter().any(Option::is_none) {
+        return Exit::FAILURE;
+    }
+    let tallies: Vec<_> = tallies.into_iter().flatten().collect();
+    let failed = tallies.iter().any(|tally| tally.has_failed());
+    let changed = tallies.iter().any(|tally| tally.changed > 0);
+    match detailed {
+        true => Exit(u8::from(changed) * 2 + u8::from(failed) * 4),
+        false => Exit(u8::from(failed)),
+    }
+}
+
+/// The built-in definitions, with the user's searched first.
+pub fn registry(own: Option<&std::path::Path>) -> Result<Registry, CommandError> {
+    let Some(dir) = own else {
+        return Ok(Registry::shipped());
+    };
+    let files = definitions::from_directory(dir).map_err(|error| {
+        CommandError::new(format!("cannot read definitions from {}", dir.display())).because(error)
+    })?;
+    Registry::load(&files).map_err(CommandError::findings)
+}
+
+/// Where state is kept when the user does not say.
+pub fn state_root() -> Result<PathBuf, CommandError> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    // Root owns its own processes; the effective user decides.
+    let root = std::fs::metadata("/proc/self").is_ok_and(|meta| {
+        use std::os::unix::fs::MetadataExt as _;
+        meta.uid() == 0
+    });
+    Store::default_root(variable, root).ok_or_else(|| {
+        CommandError::new("there is no directory for the state").hint("name one with --state-dir")
+    })
+}
+
+fn lock<T: ?Sized>(view: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    view.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,3 +1,61 @@
-//! What people and machines see: one rendering each of the same events and values.
+//! What people and machines see: one rendering each of the same events and results.
 
+mod human;
+mod json;
+mod operations;
+mod plan;
 pub mod puppet_code;
+mod table;
+
+use std::time::Duration;
+
+use super::Global;
+use super::run::Output;
+use crate::fleet::device_run::{NotRun, Purpose, Ran};
+use crate::fleet::runner::TaskError;
+use crate::fleet::tally::Tally;
+use crate::transaction::RunEvent;
+
+/// A view of a run over devices.
+pub trait View: Send {
+    /// Something happened on a device. Events of several devices come mixed.
+    fn event(&mut self, device: &str, event: &RunEvent);
+
+    /// A device is done with.
+    fn device(&mut self, done: &Done);
+
+    /// All devices are done with.
+    fn end(&mut self, all: &[Done]);
+}
+
+/// A device that is done with.
+#[derive(Debug)]
+pub struct Done {
+    pub device: String,
+    pub platform: String,
+    pub result: Result<Ran, Failure>,
+    pub took: Duration,
+}
+
+/// Why a device has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error(transparent)]
+    NotRun(#[from] NotRun),
+    #[error(transparent)]
+    Task(#[from] TaskError),
+}
+
+impl Done {
+    pub fn tally(&self) -> Option<Tally> {
+        self.result.as_ref().ok().map(Tally::of)
+    }
+}
+
+/// The view that the user asked for.
+pub fn new(output: Output, purpose: Purpose, global: &Global, devices: usize) -> Box<dyn View> {
+    match output {
+        Output::Json => Box::new(json::Json::new(purpose)),
+        Output::Human => Box::new(human::Human::new(purpose, global, devices)),
+    }
+}

@@ -170,6 +170,11 @@ impl DrivenProvider {
         Ok(differences)
     }
 
+    /// Whether anything was set in this run.
+    pub fn has_set(&self) -> bool {
+        !self.set.is_empty()
+    }
+
     /// Makes the running configuration the one that the device starts with.
     ///
     /// # Errors

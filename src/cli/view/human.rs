@@ -1,0 +1,218 @@
+//! For people: one line per message as Puppet words it, a bar over the devices on a terminal, a
+//! table at the end.
+
+use std::io::IsTerminal as _;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Done, Failure, View, operations, plan, table};
+use crate::catalog::Level;
+use crate::cli::Global;
+use crate::cli::exit::print;
+use crate::diagnostic::terminal::{self, Look};
+use crate::fleet::device_run::Purpose;
+use crate::transaction::{LogEntry, RunEvent};
+
+pub struct Human {
+    purpose: Purpose,
+    /// Messages below this level are left out.
+    level: Level,
+    colored: bool,
+    bar: ProgressBar,
+}
+
+impl Human {
+    pub fn new(purpose: Purpose, global: &Global, devices: usize) -> Self {
+        let terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+        let bar = if terminal && devices > 1 {
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} devices, {elapsed}")
+                .expect("the template is well-formed");
+            ProgressBar::new(devices as u64).with_style(style)
+        } else {
+            ProgressBar::hidden()
+        };
+        let level = match global.verbose {
+            0 => Level::Notice,
+            1 => Level::Info,
+            _ => Level::Debug,
+        };
+        Self {
+            purpose,
+            level,
+            colored: global.colored_stdout(),
+            bar,
+        }
+    }
+
+    fn say(&self, text: &str) {
+        self.bar.suspend(|| print(text));
+    }
+
+    fn paint(&self, color: &str, text: &str) -> String {
+        if self.colored {
+            format!("\x1b[{color}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn log(&self, device: &str, entry: &LogEntry) {
+        if entry.level < self.level {
+            return;
+        }
+        let (word, color) = word(entry.level);
+        let source = if entry.source == "Puppet" {
+            String::new()
+        } else {
+            format!("{}: ", entry.source)
+        };
+        self.say(&format!(
+            "{device}: {}: {source}{}\n",
+            self.paint(color, word),
+            entry.message
+        ));
+    }
+}
+
+impl View for Human {
+    fn event(&mut self, device: &str, event: &RunEvent) {
+        match event {
+            // A plan is told device by device, when it is whole.
+            RunEvent::Log(entry)
+                if self.purpose == Purpose::Plan && entry.level < Level::Warning => {}
+            RunEvent::Log(entry) => self.log(device, entry),
+            RunEvent::Operations { operations, .. } => {
+                for (line, said) in operations::refusals(operations) {
+                    let mut text = format!("{device}:   > {line}\n");
+                    for line in said.lines() {
+                        text.push_str(&format!("{device}:   {}\n", self.paint("31", line)));
+                    }
+                    self.say(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn device(&mut self, done: &Done) {
+        match &done.result {
+            Ok(ran) => {
+                if self.purpose == Purpose::Plan {
+                    self.say(&plan::text(&done.device, &done.platform, ran));
+                }
+            }
+            Err(failure) => {
+                let mut text = String::new();
+                if let Failure::NotRun(not_run) = failure {
+                    text.push_str(&terminal::render_each(
+                        not_run.findings(),
+                        Look {
+                            colours: self.colored,
+                        },
+                    ));
+                }
+                text.push_str(&format!(
+                    "{}: {}: {}\n",
+                    done.device,
+                    self.paint("1;31", "Error"),
+                    chain(failure)
+                ));
+                if let Failure::NotRun(not_run) = failure
+                    && let Some(hint) = not_run.hint()
+                {
+                    text.push_str(&format!(
+                        "{}: {}: {hint}\n",
+                        done.device,
+                        self.paint("1;36", "Hint")
+                    ));
+                }
+                self.say(&text);
+            }
+        }
+        self.bar.inc(1);
+    }
+
+    fn end(&mut self, all: &[Done]) {
+        self.bar.finish_and_clear();
+        let header = [
+            "Device",
+            "Platform",
+            "Status",
+            "Resources",
+            "Changed",
+            "Failed",
+            "Skipped",
+            "Operations",
+            "Round trips",
+            "Time",
+        ];
+        let changed = match self.purpose {
+            Purpose::Apply => "Changed",
+            Purpose::Plan => "To change",
+        };
+        let header: Vec<&str> = header
+            .iter()
+            .map(|name| if *name == "Changed" { changed } else { name })
+            .collect();
+        let rows: Vec<Vec<String>> = all.iter().map(|done| self.row(done)).collect();
+        print(&format!("\n{}", table::render(&header, &rows)));
+    }
+}
+
+impl Human {
+    fn row(&self, done: &Done) -> Vec<String> {
+        let mut row = vec![done.device.clone(), done.platform.clone()];
+        match (done.tally(), &done.result) {
+            (Some(tally), Ok(ran)) => {
+                let changed = match self.purpose {
+                    Purpose::Apply => tally.changed,
+                    Purpose::Plan => tally.pending,
+                };
+                row.push(tally.word().to_owned());
+                let numbers = [
+                    tally.resources,
+                    changed,
+                    tally.failed,
+                    tally.skipped,
+                    tally.operations,
+                ];
+                row.extend(numbers.iter().map(ToString::to_string));
+                row.push(ran.statistics.round_trips.to_string());
+            }
+            _ => {
+                row.push("not run".to_owned());
+                row.extend(std::iter::repeat_n("-".to_owned(), 6));
+            }
+        }
+        row.push(format!("{:.1}s", done.took.as_secs_f64()));
+        row
+    }
+}
+
+/// Puppet's word for a level on the console, and its colour.
+fn word(level: Level) -> (&'static str, &'static str) {
+    match level {
+        Level::Debug => ("Debug", "36"),
+        Level::Info => ("Info", "32"),
+        Level::Notice => ("Notice", "0"),
+        Level::Warning => ("Warning", "33"),
+        Level::Err => ("Error", "1;31"),
+        Level::Alert => ("Alert", "1;31"),
+        Level::Emerg => ("Emergency", "1;31"),
+        Level::Crit => ("Critical", "1;31"),
+    }
+}
+
+/// An error with its causes.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if !text.ends_with(&part) {
+            text.push_str(&format!(": {part}"));
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,109 @@
+//! For machines: one JSON object per line, in the order in which things happen.
+
+use serde_json::{Map, Value as Json_, json};
+
+use super::human::chain;
+use super::{Done, Failure, View, operations};
+use crate::catalog::rich_data;
+use crate::cli::exit::print;
+use crate::diagnostic;
+use crate::fleet::device_run::Purpose;
+use crate::transaction::{Event, RunEvent};
+
+pub struct Json {
+    purpose: Purpose,
+}
+
+impl Json {
+    pub fn new(purpose: Purpose) -> Self {
+        Self { purpose }
+    }
+}
+
+impl View for Json {
+    fn event(&mut self, device: &str, event: &RunEvent) {
+        let object = match event {
+            RunEvent::Log(entry) => json!({
+                "kind": "log",
+                "level": entry.level.to_string(),
+                "source": entry.source,
+                "message": entry.message,
+                "time": entry.time.to_string(),
+            }),
+            RunEvent::Resource(status) => json!({
+                "kind": "resource",
+                "resource": status.reference.to_string(),
+                "file": status.file,
+                "line": status.line,
+                "changed": status.changed,
+                "failed": status.failed || status.failed_to_restart,
+                "skipped": status.skipped.is_some(),
+                "events": status.events.iter().map(event_json).collect::<Vec<_>>(),
+                "operations":
+                    operations::lines(status.operations.iter().map(|record| &record.operation)),
+            }),
+            _ => return,
+        };
+        line(device, object);
+    }
+
+    fn device(&mut self, done: &Done) {
+        let mut object = json!({ "kind": "device", "platform": done.platform, "seconds": done.took.as_secs_f64() });
+        match (&done.result, done.tally()) {
+            (Ok(ran), Some(tally)) => {
+                object["status"] = tally.word().into();
+                object["tally"] = json!(tally);
+                object["facts"] = json!(ran.facts);
+                object["round_trips"] = ran.statistics.round_trips.into();
+                object["failure"] = json!(ran.failure);
+                if self.purpose == Purpose::Plan || ran.predicted.is_some() {
+                    object["configuration_diff"] = json!(ran.predicted);
+                }
+            }
+            (Err(failure), _) => {
+                object["status"] = "not run".into();
+                object["error"] = chain(failure).into();
+                if let Failure::NotRun(not_run) = failure {
+                    object["hint"] = json!(not_run.hint());
+                    let findings = not_run.findings().iter().map(diagnostic::json::object);
+                    object["findings"] = findings.collect();
+                }
+            }
+            (Ok(_), None) => {}
+        }
+        line(&done.device, object);
+    }
+
+    fn end(&mut self, all: &[Done]) {
+        let mut counts: Map<String, Json_> = Map::new();
+        for done in all {
+            let word = done.tally().map_or("not run", |tally| tally.word());
+            let count = counts.get(word).and_then(Json_::as_u64).unwrap_or(0) + 1;
+            counts.insert(word.to_owned(), count.into());
+        }
+        print(&format!(
+            "{}\n",
+            json!({ "kind": "summary", "devices": all.len(), "statuses": counts })
+        ));
+    }
+}
+
+fn line(device: &str, object: Json_) {
+    let mut whole = Map::new();
+    whole.insert("device".to_owned(), device.into());
+    if let Json_::Object(entries) = object {
+        whole.extend(entries);
+    }
+    print(&format!("{}\n", Json_::Object(whole)));
+}
+
+fn event_json(event: &Event) -> Json_ {
+    json!({
+        "name": event.name,
+        "property": event.property,
+        "status": event.status,
+        "previous_value": event.previous_value.as_ref().map(rich_data::write_plain),
+        "desired_value": event.desired_value.as_ref().map(rich_data::write_plain),
+        "message": event.message,
+    })
+}

@@ -1,0 +1,52 @@
+//! Operations as people read them: configuration lines indented under their modes, requests.
+
+use switchtender_devices::operation::{Action, Operation, Outcome};
+
+use crate::transaction::OperationRecord;
+
+/// The lines of several operations, modes told once, secrets masked.
+pub fn lines<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut mode: Vec<String> = Vec::new();
+    for operation in operations {
+        match &operation.action {
+            Action::Request(request) => lines.push(request.to_string()),
+            Action::Line(line) => {
+                let path: Vec<String> = line.mode.iter().map(ToString::to_string).collect();
+                if path != mode || line.text.is_none() {
+                    let kept = path
+                        .iter()
+                        .zip(&mode)
+                        .take_while(|(new, old)| new == old)
+                        .count();
+                    for (depth, step) in path.iter().enumerate().skip(kept) {
+                        lines.push(format!("{}{step}", " ".repeat(depth)));
+                    }
+                    mode = path;
+                }
+                let indent = " ".repeat(mode.len());
+                for text in line.text.iter().chain(&line.body) {
+                    lines.push(format!("{indent}{text}"));
+                }
+            }
+        }
+    }
+    lines
+}
+
+/// What the device did not take, each operation with the device's words.
+pub fn refusals(records: &[OperationRecord]) -> Vec<(String, String)> {
+    records
+        .iter()
+        .filter_map(|record| match record.result.as_ref()? {
+            (Outcome::Refused { said }, _) => {
+                let line = match &record.operation.action {
+                    Action::Line(line) => line.text.as_ref().or(line.mode.last())?.to_string(),
+                    Action::Request(request) => request.to_string(),
+                };
+                Some((line, said.clone()))
+            }
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,50 @@
+//! A plan of one device for people: changes, commands, and the configuration's difference.
+
+use std::fmt::Write as _;
+
+use super::operations;
+use crate::fleet::device_run::Ran;
+use crate::transaction::{EventStatus, RunEvent};
+
+/// The whole plan of a device.
+pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
+    let mut text = format!("{device} ({platform})\n");
+    let mut planned = false;
+    for event in &ran.events {
+        let RunEvent::Resource(status) = event else {
+            continue;
+        };
+        let changes: Vec<_> = status
+            .events
+            .iter()
+            .filter(|event| event.status == EventStatus::Noop)
+            .collect();
+        if changes.is_empty() {
+            continue;
+        }
+        planned = true;
+        let place = match (&status.file, status.line) {
+            (Some(file), Some(line)) => format!("  ({file}:{line})"),
+            _ => String::new(),
+        };
+        let _ = writeln!(text, "  {}{place}", status.reference);
+        for change in changes {
+            let message = change.message.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "    {}", message.trim_end_matches(" (noop)"));
+        }
+        for line in operations::lines(status.operations.iter().map(|record| &record.operation)) {
+            let _ = writeln!(text, "    > {line}");
+        }
+    }
+    if !planned {
+        text.push_str("  nothing to change\n");
+    }
+    if let Some(diff) = ran.predicted.as_deref().filter(|diff| !diff.is_empty()) {
+        text.push_str("\n  configuration, as it is and as it would be:\n");
+        for line in diff.lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    text.push('\n');
+    text
+}

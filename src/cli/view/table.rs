@@ -1,0 +1,54 @@
+//! Columns of text for the summary at the end.
+
+/// Rows under a header, columns as wide as they need; numbers to the right.
+pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells
+            .chain([header[column].chars().count()])
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let numeric = |column: usize| {
+        rows.iter()
+            .all(|row| row[column].starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+    };
+    let right: Vec<bool> = (0..header.len())
+        .map(|column| !rows.is_empty() && numeric(column))
+        .collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for (column, cell) in cells.enumerate() {
+            let width = widths[column];
+            let cell = if right[column] {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:width$}")
+            };
+            text.push_str(&cell);
+            text.push_str("  ");
+        }
+        text.trim_end().to_owned() + "\n"
+    };
+    let mut text = line(&mut header.iter().copied());
+    for row in rows {
+        text.push_str(&line(&mut row.iter().map(String::as_str)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn columns_are_as_wide_as_needed_and_numbers_stand_to_the_right() {
+        let rows = [
+            vec!["sw1".to_owned(), "7".to_owned()],
+            vec!["switch10".to_owned(), "12".to_owned()],
+        ];
+        assert_eq!(
+            super::render(&["Device", "Changed"], &rows),
+            "Device    Changed\nsw1             7\nswitch10       12\n"
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! Where the catalogs of devices come from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use switchtender_devices::diagnostic::Source;
+
+use crate::catalog;
+use crate::inventory::Device;
+
+/// A place that has catalogs.
+#[async_trait]
+pub trait CatalogSource: Send + Sync {
+    /// The text of a device's catalog.
+    async fn fetch(&self, device: &Device) -> Result<Arc<Source>, CatalogError>;
+}
+
+/// Why a device has no catalog.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    #[error("{path}")]
+    Unreadable {
+        path: PathBuf,
+        device: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    NotText(#[from] catalog::LoadError),
+}
+
+impl CatalogError {
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            CatalogError::Unreadable {
+                path,
+                device,
+                source,
+            } if source.kind() == std::io::ErrorKind::NotFound => {
+                let dir = path.parent().unwrap_or(Path::new(".")).display();
+                Some(format!(
+                    "put the catalog of {device} into {dir}, or choose devices with --target"
+                ))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Catalogs in files: one file for the one device, or a directory that holds `<device>.json`.
+#[derive(Clone, Debug)]
+pub struct CatalogFiles {
+    pub path: PathBuf,
+}
+
+#[async_trait]
+impl CatalogSource for CatalogFiles {
+    async fn fetch(&self, device: &Device) -> Result<Arc<Source>, CatalogError> {
+        let path = if self.path.is_dir() {
+            self.path.join(format!("{}.json", device.name))
+        } else {
+            self.path.clone()
+        };
+        let bytes = tokio::fs::read(&path)
+            .await
+            .map_err(|source| CatalogError::Unreadable {
+                path: path.clone(),
+                device: device.name.clone(),
+                source,
+            })?;
+        Ok(catalog::source(path.display().to_string(), bytes)?)
+    }
+}

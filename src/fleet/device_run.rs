@@ -1,0 +1,493 @@
+//! One device, from its lock to its result.
+//!
+//! ```text
+//! lock ─► catalog ─► checks that need no device ─► secrets ─► session ─► facts ─► driver
+//!      ─► transaction ─► proof by one read ─► save ─► close ─► memory
+//! ```
+//!
+//! Whatever stands in the way before the transaction is a [`NotRun`]: the device was not changed.
+//! After that there is always a [`Ran`], with everything that happened as run events.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use switchtender_devices::diagnostic::{Diagnostic, Severity};
+use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::operation::Operation;
+use switchtender_devices::provider::driven::{Difference, DrivenProvider, Reconnect};
+use switchtender_devices::read::Reads;
+use switchtender_devices::session::target::Target;
+use switchtender_devices::session::{self, Access, Session, SessionError, Statistics};
+use switchtender_devices::value::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::catalog_source::{CatalogError, CatalogSource};
+use super::stand_in::StandIns;
+use crate::catalog::types::Types;
+use crate::catalog::{self, Catalog, Level, LoadError, Loading, Resources, Typing};
+use crate::clock;
+use crate::inventory::{Device, Inventory, Secrets};
+use crate::store::remembered::Remembered;
+use crate::store::{self, LockError, Store, StoreError};
+use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, Sink, history};
+use crate::validate::{self, Policy};
+
+const MEMORY: &str = "memory.json";
+
+/// What the runs of a fleet share.
+pub struct Fleet {
+    pub inventory: Inventory,
+    pub registry: Registry,
+    pub catalogs: Box<dyn CatalogSource>,
+    pub secrets: Secrets,
+    pub store: Store,
+    pub settings: Settings,
+    pub policy: Policy,
+    pub purpose: Purpose,
+    /// Mock devices in the place of the inventory's.
+    pub stand_ins: Option<StandIns>,
+    /// Asked to stop: the operation at hand is finished, then the way out is taken.
+    pub stop: CancellationToken,
+    /// Where each session's masked dialogue goes, if anywhere: `<device>.log`.
+    pub transcripts: Option<PathBuf>,
+}
+
+/// What a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Apply,
+    /// Tell what would be done; nothing can be written, whatever the catalog says.
+    Plan,
+}
+
+/// Who hears of a device's events as they happen.
+pub type Listener = Arc<dyn Fn(&str, &RunEvent) + Send + Sync>;
+
+/// A run that came as far as the transaction.
+#[derive(Debug)]
+pub struct Ran {
+    /// Everything that happened, in order.
+    pub events: Vec<RunEvent>,
+    /// What was set and is not as it was set.
+    pub differences: Vec<Difference>,
+    /// What failed after the transaction: the proof, saving, keeping the state.
+    pub failure: Option<String>,
+    /// The difference to the device's configuration that the operations make, for plans.
+    pub predicted: Option<String>,
+    pub facts: Facts,
+    pub statistics: Statistics,
+    /// Findings about the catalog that did not stand in the way.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Why a device could not run. It was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRun {
+    #[error(transparent)]
+    Locked(#[from] LockError),
+    #[error("cannot get a catalog")]
+    Catalog(#[from] CatalogError),
+    #[error("the catalog is refused")]
+    Refused { findings: Vec<Diagnostic> },
+    #[error("a credential is missing")]
+    Credentials { findings: Vec<Diagnostic> },
+    #[error("there is no platform `{0}`")]
+    Platform(String),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("cannot read what was kept of the device")]
+    Store(#[from] StoreError),
+    #[error("the run was stopped before it began")]
+    Stopped,
+}
+
+impl NotRun {
+    /// Findings in files, shown with their places.
+    pub fn findings(&self) -> &[Diagnostic] {
+        match self {
+            NotRun::Refused { findings } | NotRun::Credentials { findings } => findings,
+            _ => &[],
+        }
+    }
+
+    /// What to do, where there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            NotRun::Session(error) => error.hint(),
+            NotRun::Catalog(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+impl Fleet {
+    /// Runs one device.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway; it ends by itself soon after [`Fleet::stop`] was cancelled.
+    pub async fn run_device(&self, name: &str, listener: &Listener) -> Result<Ran, NotRun> {
+        let device = &self.inventory.devices[name];
+        let store = self.store.device(name);
+        let _lock = store.lock()?;
+        let platform = self.platform(device)?;
+        let catalog = self.catalog(device).await?;
+        let findings = self.check(&catalog, device)?;
+        let types = Types::new(|name: &str| self.registry.model(name).cloned());
+        let resources = self.typed(&catalog, &platform, &types)?;
+        let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
+        let remembered = Arc::new(Remembered::load(&store)?);
+        if self.stop.is_cancelled() {
+            return Err(NotRun::Stopped);
+        }
+
+        let connection = Connection {
+            target: self.target(device).await?,
+            platform: Arc::clone(&platform),
+            access: self.access(&catalog),
+        };
+        let mut session = connection.reconnect().await?;
+        let facts = match facts(session.as_mut(), &platform, device).await {
+            Ok(facts) => facts,
+            Err(error) => {
+                session.close().await;
+                return Err(error.into());
+            }
+        };
+
+        let mut provider = DrivenProvider::new(
+            Driver::new(&platform, &facts),
+            session,
+            Box::new(connection),
+            Arc::clone(&remembered) as Arc<_>,
+            self.stop.clone(),
+        );
+        let began = Instant::now();
+        let mut told = Told {
+            device: name,
+            listener,
+            events: Vec::new(),
+        };
+        for note in provider.notes() {
+            told.log(Level::Warning, note);
+        }
+        let input = transaction::Input {
+            resources,
+            types: &types,
+            settings: &self.settings,
+            clock: &clock::now,
+            memory: &mut memory,
+            provider: &mut provider,
+            sink: &mut told,
+            stop: &|| self.stop.is_cancelled(),
+        };
+        // What ended a run early has been told as an event.
+        let _ = transaction::run(input).await;
+
+        let mut result = Outcome::default();
+        if self.purpose == Purpose::Apply {
+            self.prove(&mut provider, &mut told, &mut result).await;
+            if device.save_config() == Some(true) && provider.has_set() {
+                save(&mut provider, &mut told, &mut result).await;
+            }
+        }
+        let predicted = (self.purpose == Purpose::Plan || self.settings.noop)
+            .then(|| self.predicted(&provider, &told.events));
+        for note in provider.close().await {
+            told.log(Level::Warning, note);
+        }
+        told.log(
+            Level::Notice,
+            format!(
+                "Applied catalog in {:.2} seconds",
+                began.elapsed().as_secs_f64()
+            ),
+        );
+        if self.purpose == Purpose::Apply {
+            for stored in [
+                store.save(MEMORY, history::VERSION, &memory),
+                remembered.save(&store),
+            ] {
+                if let Err(error) = stored {
+                    result.fail(
+                        &mut told,
+                        format!("cannot keep the state of the device: {}", chain(&error)),
+                    );
+                }
+            }
+        }
+        Ok(Ran {
+            events: told.events,
+            differences: result.differences,
+            failure: result.failure,
+            predicted,
+            facts,
+            statistics: provider.statistics(),
+            findings,
+        })
+    }
+
+    fn platform(&self, device: &Device) -> Result<Arc<Platform>, NotRun> {
+        let platform = self.registry.platform(&device.platform);
+        platform
+            .cloned()
+            .ok_or_else(|| NotRun::Platform(device.platform.clone()))
+    }
+
+    async fn catalog(&self, device: &Device) -> Result<Catalog, NotRun> {
+        let source = self.catalogs.fetch(device).await?;
+        let mut catalog = catalog::load(&source, &Loading::default()).map_err(refused)?;
+        if self.purpose == Purpose::Plan {
+            // A plan shows what an apply would do; a resource cannot opt out of being harmless.
+            for declared in &mut catalog.resources {
+                declared
+                    .parameters
+                    .retain(|name, value| name != "noop" || *value != Value::Bool(false));
+            }
+        }
+        Ok(catalog)
+    }
+
+    /// Checks all that can be known without the device; what does not stand in the way is kept.
+    fn check(&self, catalog: &Catalog, device: &Device) -> Result<Vec<Diagnostic>, NotRun> {
+        let findings = validate::for_device(catalog, device, &self.registry, &self.policy);
+        if findings
+            .iter()
+            .any(|found| found.severity == Severity::Error)
+        {
+            return Err(NotRun::Refused { findings });
+        }
+        Ok(findings)
+    }
+
+    fn typed<F>(
+        &self,
+        catalog: &Catalog,
+        platform: &Arc<Platform>,
+        types: &Types<F>,
+    ) -> Result<Resources, NotRun>
+    where
+        F: Fn(&str) -> Option<Arc<TypeModel>> + Sync,
+    {
+        let driver = Driver::new(platform, &Facts::default());
+        let canonicalize = |model: &TypeModel, attributes| {
+            driver
+                .canonicalize(model, attributes)
+                .map_err(|mut errors| errors.remove(0))
+        };
+        let typing = Typing {
+            types,
+            canonicalize: &canonicalize,
+            default_schedules: true,
+            deviations: &self.settings.deviations,
+        };
+        catalog::convert(catalog, &typing).map_err(refused)
+    }
+
+    async fn target(&self, device: &Device) -> Result<Target, NotRun> {
+        let mut target = match &self.stand_ins {
+            Some(stand_ins) => stand_ins.target(&device.name),
+            None => {
+                let resolved = self
+                    .inventory
+                    .resolve(device, &self.secrets, self.store.root())
+                    .await;
+                resolved.map_err(|findings| NotRun::Credentials { findings })?
+            }
+        };
+        if let Some(dir) = &self.transcripts {
+            target.transcript =
+                Some(dir.join(format!("{}.log", store::directory_name(&device.name))));
+        }
+        Ok(target)
+    }
+
+    /// What the session may do. A noop run can only write where the catalog itself says
+    /// `noop => false`, as in Puppet; a plan never.
+    fn access(&self, catalog: &Catalog) -> Access {
+        let insists = |declared: &catalog::Declared| {
+            declared.parameters.get("noop") == Some(&Value::Bool(false))
+        };
+        match self.purpose {
+            Purpose::Plan => Access::ReadOnly,
+            Purpose::Apply if !self.settings.noop => Access::ReadWrite,
+            Purpose::Apply if catalog.resources.iter().any(insists) => Access::ReadWrite,
+            Purpose::Apply => Access::ReadOnly,
+        }
+    }
+
+    /// Proves by one more read that what was set is as it was set.
+    async fn prove(
+        &self,
+        provider: &mut DrivenProvider,
+        told: &mut Told<'_>,
+        result: &mut Outcome,
+    ) {
+        match provider.verify().await {
+            Ok(differences) => {
+                for difference in &differences {
+                    told.log(Level::Err, shown(difference));
+                }
+                if !differences.is_empty() {
+                    result
+                        .failure
+                        .get_or_insert("the device is not as it was set".to_owned());
+                }
+                result.differences = differences;
+            }
+            Err(error) => result.fail(told, format!("the result could not be proved: {error}")),
+        }
+    }
+
+    fn predicted(&self, provider: &DrivenProvider, events: &[RunEvent]) -> String {
+        let changes: Vec<(&TypeModel, Vec<Operation>)> = events
+            .iter()
+            .filter_map(|event| match event {
+                RunEvent::Operations {
+                    reference,
+                    operations,
+                } => {
+                    let model = self.registry.model(&reference.model_name())?;
+                    let operations = operations.iter().map(|record| record.operation.clone());
+                    Some((model.as_ref(), operations.collect()))
+                }
+                _ => None,
+            })
+            .collect();
+        provider.predicted_diff(
+            changes
+                .iter()
+                .map(|(model, operations)| (*model, operations.as_slice())),
+        )
+    }
+}
+
+/// Saves the configuration on the device.
+async fn save(provider: &mut DrivenProvider, told: &mut Told<'_>, result: &mut Outcome) {
+    match provider.save().await {
+        Ok(_) => told.log(Level::Notice, "saved the configuration".to_owned()),
+        Err(error) => result.fail(
+            told,
+            format!("cannot save the configuration: {}", error.kind),
+        ),
+    }
+}
+
+/// What came after the transaction.
+#[derive(Default)]
+struct Outcome {
+    differences: Vec<Difference>,
+    failure: Option<String>,
+}
+
+impl Outcome {
+    fn fail(&mut self, told: &mut Told<'_>, why: String) {
+        told.log(Level::Err, why.clone());
+        self.failure.get_or_insert(why);
+    }
+}
+
+/// Keeps the events of a run and hands them on as they come.
+struct Told<'a> {
+    device: &'a str,
+    listener: &'a Listener,
+    events: Vec<RunEvent>,
+}
+
+impl Told<'_> {
+    fn log(&mut self, level: Level, message: String) {
+        self.emit(RunEvent::Log(LogEntry {
+            level,
+            message,
+            source: "Puppet".to_owned(),
+            tags: Vec::new(),
+            time: clock::timestamp(),
+            file: None,
+            line: None,
+        }));
+    }
+}
+
+impl Sink for Told<'_> {
+    fn emit(&mut self, event: RunEvent) {
+        (self.listener)(self.device, &event);
+        self.events.push(event);
+    }
+}
+
+/// How the device of a run is reached.
+struct Connection {
+    target: Target,
+    platform: Arc<Platform>,
+    access: Access,
+}
+
+#[async_trait]
+impl Reconnect for Connection {
+    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
+        session::open(&self.target, &self.platform.protocol, self.access).await
+    }
+}
+
+/// Facts of the device, of the connection, and the driver's options as `option.<name>`.
+pub(super) async fn facts(
+    session: &mut dyn Session,
+    platform: &Platform,
+    device: &Device,
+) -> Result<Facts, SessionError> {
+    let requests = platform.fact_reads();
+    let texts = session.read(&requests).await?;
+    let reads: Reads = requests
+        .into_iter()
+        .map(|request| request.name)
+        .zip(texts)
+        .collect();
+    let mut facts = platform.facts(&reads);
+    facts.extend(
+        session
+            .facts()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
+    facts.extend(
+        device
+            .options()
+            .into_iter()
+            .map(|(name, value)| (format!("option.{name}"), plain(&value))),
+    );
+    Ok(facts)
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) | Value::Symbol(text) => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn refused(error: LoadError) -> NotRun {
+    NotRun::Refused {
+        findings: error.diagnostics,
+    }
+}
+
+/// A difference found by the proof, in words.
+fn shown(difference: &Difference) -> String {
+    format!(
+        "{}: {} was set to {:?}, and the device has {:?}",
+        difference.reference, difference.attribute, difference.wanted, difference.found
+    )
+}
+
+/// An error with its causes in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,184 @@
+//! Mock devices in the place of an inventory's devices, for the length of a run.
+//!
+//! Each device gets a mock of its platform on this machine, under the same name. No secret of the
+//! inventory is looked up, and no address in it is contacted.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use switchtender_devices::session::target::{
+    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
+};
+use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
+use switchtender_mocks::{Fault, LoadBalancerOptions, SwitchOptions};
+
+use crate::inventory::Device;
+
+/// The mocks of a run.
+#[derive(Debug)]
+pub struct StandIns {
+    mocks: Fleet,
+}
+
+/// Why a mock could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StandInError {
+    #[error(
+        "{device}: there is no mock of platform {platform}; platforms that have one: cisco_ios, f5_bigip"
+    )]
+    NoMock { device: String, platform: String },
+    #[error("{device}: cannot read {path}")]
+    Config {
+        device: String,
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{device}: {path} is not JSON")]
+    NotJson {
+        device: String,
+        path: PathBuf,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error(transparent)]
+    Start(#[from] StartFleetError),
+}
+
+const USER: &str = "mock";
+const PASSWORD: &str = "mock";
+
+impl StandIns {
+    /// Starts a mock for each device. `configs` holds `<device>.cfg`: the running configuration of
+    /// a switch as text, that of a load balancer as JSON; devices without one begin as from the
+    /// factory.
+    ///
+    /// # Errors
+    /// A platform without a mock, a configuration that cannot be read, a port that cannot be had.
+    pub async fn start(
+        devices: &[&Device],
+        configs: Option<&Path>,
+        faults: &[Fault],
+    ) -> Result<Self, StandInError> {
+        let mut options = Vec::new();
+        for device in devices {
+            options.push(describe(device, configs, faults)?);
+        }
+        Ok(Self {
+            mocks: Fleet::start(options, 0).await?,
+        })
+    }
+
+    /// How the mock of a device is reached.
+    ///
+    /// # Panics
+    /// When there is no mock of that name: all devices of a run have one.
+    pub fn target(&self, device: &str) -> Target {
+        let running = self
+            .mocks
+            .find(device)
+            .expect("every device of the run has its mock");
+        let (mut host_key, mut tls) = (HostKeyPolicy::Ignore, TlsPolicy::Ignore);
+        match running {
+            RunningDevice::Switch(switch) => {
+                host_key = HostKeyPolicy::Fingerprint(switch.host_key().fingerprint);
+            }
+            RunningDevice::LoadBalancer(balancer) => {
+                tls = TlsPolicy::Fingerprint(balancer.fingerprint());
+            }
+        }
+        let address = running.address();
+        Target {
+            device: device.to_owned(),
+            host: address.ip().to_string(),
+            port: Some(address.port()),
+            user: USER.to_owned(),
+            password: Some(SecretString::from(PASSWORD)),
+            enable_password: Some(SecretString::from(PASSWORD)),
+            ssh: SshOptions {
+                private_key: None,
+                passphrase: None,
+                agent: None,
+                host_key,
+                algorithms: Algorithms::Modern,
+                jump: None,
+            },
+            rest: RestOptions {
+                login: RestLogin::Auto,
+                login_provider: None,
+                token: None,
+                tls,
+                proxy: None,
+            },
+            connect_timeout: Duration::from_secs(30),
+            command_timeout: Duration::from_secs(30),
+            transcript: None,
+        }
+    }
+
+    /// Ends all mocks.
+    pub async fn stop(self) {
+        self.mocks.stop().await;
+    }
+}
+
+fn describe(
+    device: &Device,
+    configs: Option<&Path>,
+    faults: &[Fault],
+) -> Result<DeviceOptions, StandInError> {
+    let name = device.name.clone();
+    let config = read(device, configs)?;
+    match device.platform.as_str() {
+        "cisco_ios" => Ok(DeviceOptions::Switch(SwitchOptions {
+            hostname: name.clone(),
+            name,
+            user: USER.to_owned(),
+            password: PASSWORD.to_owned(),
+            enable_password: Some(PASSWORD.to_owned()),
+            config: config.map(|(_, text)| text),
+            faults: faults.to_vec(),
+            ..SwitchOptions::default()
+        })),
+        "f5_bigip" => {
+            let config = config.map(|(path, text)| {
+                serde_json::from_str(&text).map_err(|source| StandInError::NotJson {
+                    device: device.name.clone(),
+                    path,
+                    source,
+                })
+            });
+            Ok(DeviceOptions::LoadBalancer(LoadBalancerOptions {
+                hostname: format!("{name}.example"),
+                name,
+                user: USER.to_owned(),
+                password: PASSWORD.to_owned(),
+                config: config.transpose()?,
+                faults: faults.to_vec(),
+                ..LoadBalancerOptions::default()
+            }))
+        }
+        platform => Err(StandInError::NoMock {
+            device: name,
+            platform: platform.to_owned(),
+        }),
+    }
+}
+
+fn read(
+    device: &Device,
+    configs: Option<&Path>,
+) -> Result<Option<(PathBuf, String)>, StandInError> {
+    let Some(dir) = configs else { return Ok(None) };
+    let path = dir.join(format!("{}.cfg", device.name));
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some((path, text))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(StandInError::Config {
+            device: device.name.clone(),
+            path,
+            source,
+        }),
+    }
+}
