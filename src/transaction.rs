@@ -28,5 +28,4 @@ pub use event::{
 };
 pub use history::Memory;
 pub use run::{Input, Mixed, RunError, Settings, refused, run};
-pub use run::{Input, Mixed, RunError, Settings, run};
 pub use tags::TagSelection;
