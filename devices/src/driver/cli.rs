@@ -1,6 +1,6 @@
 //! Types made of configuration lines.
 //!
-//! [`CliType`] holds the rules of one type on one platform. Line templates are read and written in
+//! [`CliType`] holds the [`rules`] of one type on one platform, which [`load`] reads. Line templates are read and written in
 //! [`template`]; instances are found in [`find`], lines are made in [`render`], their effect is
 //! foreseen in [`predict`], and what can be wrong with the rules is told in [`audit`].
 
@@ -8,6 +8,7 @@ mod audit;
 mod compare;
 mod explain;
 mod find;
+mod load;
 mod predict;
 mod render;
 mod rewrite;
@@ -54,7 +55,7 @@ pub struct CliType {
 
 /// Reads the part of a type's file that is about command lines.
 pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
-    rules::load(context, root).map(|cli| Arc::new(cli) as Arc<dyn Implementation>)
+    load::load(context, root).map(|cli| Arc::new(cli) as Arc<dyn Implementation>)
 }
 
 impl Vocabulary for CliType {
