@@ -10,6 +10,7 @@
 mod answer;
 pub mod cache;
 pub mod certificates;
+pub mod disabled;
 mod encode;
 pub mod endpoint;
 pub mod environment;

@@ -7,10 +7,12 @@ pub mod apply;
 pub mod cert;
 pub mod completions;
 pub mod definitions;
+pub mod device;
 pub mod doctor;
 pub mod exit;
 pub mod explain;
 pub mod inventory;
+mod log_destination;
 pub mod man;
 pub mod mock;
 pub mod model;
@@ -91,6 +93,7 @@ pub enum Command {
     Apply(Box<apply::Args>),
     Plan(Box<plan::Args>),
     Completions(completions::Args),
+    Device(Box<device::Args>),
     Doctor(doctor::Args),
     Explain(explain::Args),
     Inventory(inventory::Args),
@@ -107,6 +110,7 @@ impl Command {
             Command::Apply(args) => apply::run(&args, global),
             Command::Plan(args) => plan::run(&args, global),
             Command::Completions(args) => completions::run(&args),
+            Command::Device(args) => device::run(&args, global),
             Command::Doctor(args) => doctor::run(&args),
             Command::Explain(args) => explain::run(&args, global),
             Command::Inventory(args) => inventory::run(&args, global),

@@ -8,5 +8,6 @@ pub mod catalog_source;
 pub mod device_run;
 pub mod limits;
 pub mod runner;
+pub mod served_device;
 pub mod stand_in;
 pub mod tally;

@@ -49,7 +49,6 @@ pub struct Settings {
     pub splay: Option<Duration>,
     pub ignoreschedules: bool,
     pub exclude_unchanged_resources: bool,
-    pub statettl: Option<Duration>,
     pub fact_limits: FactLimits,
     /// What was set, with its value and origin, for people.
     pub given: Vec<(String, String, Origin)>,
@@ -295,7 +294,6 @@ impl Resolver<'_> {
             },
             ignoreschedules: self.boolean("ignoreschedules")?,
             exclude_unchanged_resources: self.boolean("exclude_unchanged_resources")?,
-            statettl: self.duration("statettl")?.filter(|limit| !limit.is_zero()),
             fact_limits: FactLimits {
                 value_length: self.count("fact_value_length_soft_limit")?,
                 name_length: self.count("fact_name_length_soft_limit")?,

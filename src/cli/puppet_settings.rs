@@ -82,6 +82,10 @@ fn flag(setting: &'static Setting) -> Arg {
             setting.support,
             Support::NoEffect(_) | Support::Refused(_)
         ));
+    let arg = match setting.name {
+        "waitforcert" => arg.short('w'),
+        _ => arg,
+    };
     match setting.kind {
         Kind::Boolean => arg
             .num_args(0..=1)

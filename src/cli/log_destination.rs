@@ -1,0 +1,201 @@
+//! Where the messages of device runs go: `--logdest`, as the peer has it.
+//!
+//! `console`, `syslog`, or files: text, `.json` (a list), `.jsonl` (an object per line); several
+//! separated by commas.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::json;
+
+use super::exit::CommandError;
+use crate::agent::facts::wire_time;
+use crate::catalog::Level;
+use crate::transaction::LogEntry;
+
+/// All destinations of one process.
+pub struct LogDestinations {
+    level: Level,
+    all: Mutex<Vec<Destination>>,
+}
+
+enum Destination {
+    Console {
+        colored: bool,
+    },
+    Syslog(UnixDatagram),
+    Text(File),
+    Lines(File),
+    /// `count` entries are in the list so far.
+    List {
+        file: File,
+        count: usize,
+    },
+}
+
+impl LogDestinations {
+    /// Opens the destinations; messages below `level` go nowhere.
+    pub fn open(names: &[String], level: Level, colored: bool) -> Result<Self, CommandError> {
+        let all = names
+            .iter()
+            .map(|name| Destination::open(name, colored))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            level,
+            all: Mutex::new(all),
+        })
+    }
+
+    /// Writes a message about a device. What cannot be written is lost: a full disk must not stop
+    /// the devices.
+    pub fn write(&self, device: &str, entry: &LogEntry) {
+        if entry.level < self.level {
+            return;
+        }
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        for destination in all.iter_mut() {
+            let _ = destination.write(device, entry);
+        }
+    }
+
+    /// Ends the lists.
+    pub fn finish(&self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        for destination in all.iter_mut() {
+            if let Destination::List { file, count } = destination {
+                let _ = file.write_all(if *count == 0 { b"[]\n" } else { b"\n]\n" });
+            }
+        }
+    }
+}
+
+impl Destination {
+    fn open(name: &str, colored: bool) -> Result<Self, CommandError> {
+        let failed = |error: std::io::Error| {
+            CommandError::new(format!("cannot log to {name}"))
+                .because(error)
+                .hint("--logdest takes console, syslog or the path of a file")
+        };
+        match name {
+            "console" => Ok(Self::Console { colored }),
+            "syslog" => {
+                let socket = UnixDatagram::unbound().map_err(failed)?;
+                socket.connect("/dev/log").map_err(failed)?;
+                // A log daemon that does not read must not hold up the devices.
+                socket.set_nonblocking(true).map_err(failed)?;
+                Ok(Self::Syslog(socket))
+            }
+            path => {
+                let list = Path::new(path)
+                    .extension()
+                    .is_some_and(|extension| extension == "json");
+                let file = File::options()
+                    .create(true)
+                    .append(!list)
+                    .write(true)
+                    .truncate(list)
+                    .open(path)
+                    .map_err(failed)?;
+                Ok(if list {
+                    Self::List { file, count: 0 }
+                } else if path.ends_with(".jsonl") {
+                    Self::Lines(file)
+                } else {
+                    Self::Text(file)
+                })
+            }
+        }
+    }
+
+    fn write(&mut self, device: &str, entry: &LogEntry) -> std::io::Result<()> {
+        let told = told(entry);
+        match self {
+            Self::Console { colored } => {
+                let (color, plain) = match entry.level {
+                    _ if !*colored => ("", ""),
+                    level if level >= Level::Err => ("\x1b[1;31m", "\x1b[0m"),
+                    Level::Warning => ("\x1b[1;33m", "\x1b[0m"),
+                    _ => ("\x1b[32m", "\x1b[0m"),
+                };
+                let line = format!("{color}{}{plain}: {device}: {told}\n", name(entry.level));
+                if entry.level >= Level::Warning {
+                    std::io::stderr().write_all(line.as_bytes())
+                } else {
+                    std::io::stdout().write_all(line.as_bytes())
+                }
+            }
+            Self::Syslog(socket) => {
+                let priority = 3 * 8 + severity(entry.level);
+                let process = std::process::id();
+                let line = format!("<{priority}>switchtender[{process}]: ({device}) {told}");
+                socket.send(line.as_bytes()).map(drop)
+            }
+            Self::Text(file) => {
+                let time = wire_time(entry.time);
+                writeln!(
+                    file,
+                    "{time} {} ({}): {device}: {told}",
+                    entry.source, entry.level
+                )
+            }
+            Self::Lines(file) => writeln!(file, "{}", object(device, entry)),
+            Self::List { file, count } => {
+                let before = if *count == 0 { "[\n" } else { ",\n" };
+                *count += 1;
+                write!(file, "{before}{}", object(device, entry))
+            }
+        }
+    }
+}
+
+/// The message with its source, unless that is the program itself; in one line.
+fn told(entry: &LogEntry) -> String {
+    let text = match entry.source.as_str() {
+        "Puppet" => entry.message.clone(),
+        source => format!("{source}: {}", entry.message),
+    };
+    text.chars()
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .collect()
+}
+
+fn object(device: &str, entry: &LogEntry) -> serde_json::Value {
+    json!({
+        "time": wire_time(entry.time), "device": device, "level": entry.level.to_string(),
+        "source": entry.source, "message": entry.message, "file": entry.file, "line": entry.line,
+    })
+}
+
+/// As the peer's console says it.
+fn name(level: Level) -> &'static str {
+    match level {
+        Level::Debug => "Debug",
+        Level::Info => "Info",
+        Level::Notice => "Notice",
+        Level::Warning => "Warning",
+        _ => "Error",
+    }
+}
+
+/// Severity of syslog.
+fn severity(level: Level) -> u8 {
+    match level {
+        Level::Debug => 7,
+        Level::Info => 6,
+        Level::Notice => 5,
+        Level::Warning => 4,
+        Level::Err => 3,
+        Level::Crit => 2,
+        Level::Alert => 1,
+        Level::Emerg => 0,
+    }
+}

@@ -1,0 +1,876 @@
+//! One device of a Puppet Server, from its lock to its report.
+//!
+//! ```text
+//! lock ─► certificates ─► environment, definitions ─► session ─► facts up ─► catalog down
+//!      ─► hook ─► transaction ─► hook ─► close ─► memory ─► report
+//! ```
+//!
+//! The steps of `docs/agent-protocol.md`, section 5. Whatever stands in the way, what was said
+//! until then becomes a report, and the report is sent or kept.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secrecy::ExposeSecret as _;
+use serde_json::Map;
+use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::provider::driven::{DrivenProvider, Reconnect};
+use switchtender_devices::read::Reads;
+use switchtender_devices::secret::MASK;
+use switchtender_devices::session::target::Target;
+use switchtender_devices::session::{self, Access, Session, SessionError};
+use switchtender_devices::value::Value;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::certificates::layout::{FileError, Layout};
+use crate::agent::journal::{Journal, chain};
+use crate::agent::run::{AgentRun, CachedStatus, Obtained, Proxy, RunError};
+use crate::agent::spool::Delivery;
+use crate::agent::{PROTOCOL_VERSION, disabled, facts, hook, retry_after};
+use crate::catalog::types::Types;
+use crate::catalog::{self, Catalog, Level, LoadError, Loading, Resources, Typing};
+use crate::clock;
+use crate::inventory::Secrets;
+use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
+use crate::report::{CachedCatalog, Context, Report};
+use crate::store::remembered::Remembered;
+use crate::store::{DeviceLock, DeviceStore, LockError, Store, StoreError};
+use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, history};
+
+const MEMORY: &str = "memory.json";
+
+/// Who hears what is said about a device, as it is said.
+pub type Listener = Arc<dyn Fn(&str, &LogEntry) + Send + Sync>;
+
+/// What the runs of a proxy share.
+pub struct ServedFleet {
+    pub proxy: Arc<Proxy>,
+    pub secrets: Secrets,
+    pub readers: Readers,
+    pub settings: Settings,
+    /// Devices at work at once. Waiting for a signature is no work.
+    pub at_work: Semaphore,
+    /// Messages below it are left out of reports.
+    pub log_level: Level,
+    /// Apply this catalog instead of asking the server; nothing is sent then.
+    pub catalog: Option<String>,
+    pub stop: CancellationToken,
+    pub listener: Listener,
+}
+
+/// Why a run came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ServedError {
+    #[error(transparent)]
+    Agent(#[from] RunError),
+    #[error("Could not connect to the device: {0}")]
+    Session(#[from] SessionError),
+    #[error("Can't load {kind} for {device}: {}", told(.findings))]
+    Connection {
+        kind: String,
+        device: String,
+        findings: Vec<Diagnostic>,
+    },
+    #[error("there is no driver for type {kind}")]
+    Platform { kind: String, known: String },
+    #[error("Could not use the catalog: {0}")]
+    Catalog(String),
+    #[error(transparent)]
+    Hook(#[from] hook::HookError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Stopped(String),
+}
+
+impl ServedError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            ServedError::Agent(error) => error.hint(),
+            ServedError::Session(error) => error.hint(),
+            ServedError::Platform { known, .. } => Some(format!(
+                "known platforms: {known}; a module of the device's environment may bring one"
+            )),
+            _ => None,
+        }
+    }
+}
+
+fn told(findings: &[Diagnostic]) -> String {
+    let texts = findings.iter().map(|found| match found.labels.first() {
+        Some(label) => {
+            let (line, _) = label.source.position(label.span.start);
+            format!("{} ({}:{line})", found.message, label.source.name)
+        }
+        None => found.message.clone(),
+    });
+    texts.collect::<Vec<_>>().join("; ")
+}
+
+/// A run while it goes on: what was said, and how far it came.
+struct Attempt<'a> {
+    fleet: &'a ServedFleet,
+    device: &'a str,
+    /// Never shown, wherever they come from.
+    secrets: Vec<String>,
+    events: Vec<RunEvent>,
+    cached: CachedStatus,
+    /// The catalog was applied, or began to be.
+    applied: bool,
+}
+
+impl Attempt<'_> {
+    /// Takes over what the agent has said since the last time.
+    fn take(&mut self, journal: &mut Journal) {
+        for line in std::mem::take(&mut journal.lines) {
+            self.emit(RunEvent::Log(LogEntry {
+                level: line.level,
+                message: self.masked(line.message),
+                source: "Puppet".to_owned(),
+                tags: Vec::new(),
+                time: line.time,
+                file: None,
+                line: None,
+            }));
+        }
+    }
+
+    fn masked(&self, mut message: String) -> String {
+        for secret in &self.secrets {
+            message = message.replace(secret.as_str(), MASK);
+        }
+        message
+    }
+
+    /// Whether anything was changed on the device.
+    fn changed(&self) -> bool {
+        self.events.iter().any(|event| match event {
+            RunEvent::Resource(status) => status.changed,
+            _ => false,
+        })
+    }
+
+    fn emit(&mut self, event: RunEvent) {
+        if let RunEvent::Log(entry) = &event {
+            (self.fleet.listener)(self.device, entry);
+        }
+        self.events.push(event);
+    }
+}
+
+impl ServedFleet {
+    /// Runs one device; its part of the exit code: bits 2 (changes) and 4 (failures), or 1.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway; it ends by itself soon after `stop` was cancelled.
+    pub async fn run(&self, entry: &Entry) -> u8 {
+        let mut agent = AgentRun::new(&self.proxy, &entry.name);
+        let mut attempt = Attempt {
+            fleet: self,
+            device: &entry.name,
+            secrets: Vec::new(),
+            events: Vec::new(),
+            cached: CachedStatus::NotUsed,
+            applied: false,
+        };
+        self.splay(&entry.name).await;
+        let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
+        let _lock = match self.begin(&agent.layout, &store).await {
+            Ok(lock) => lock,
+            Err(why) => {
+                // Another run, or the operator's word: there is nothing to report.
+                agent.journal.err(why);
+                attempt.take(&mut agent.journal);
+                return 1;
+            }
+        };
+        let started = clock::timestamp();
+        let began = Instant::now();
+        let stop = self.stop.child_token();
+        let late = AtomicBool::new(false);
+        let outcome = tokio::select! {
+            outcome = self.attempt(&mut agent, &mut attempt, entry, &store, &stop) => outcome,
+            () = expire(self.proxy.settings.runtimeout, &stop, &late) => unreachable!("it never ends"),
+        };
+        if late.load(Ordering::Relaxed) {
+            let limit = self.proxy.settings.runtimeout.unwrap_or_default();
+            agent.journal.err(format!(
+                "The run did not end within {} s (runtimeout) and was stopped",
+                limit.as_secs()
+            ));
+        }
+        if let Err(error) = &outcome {
+            let hint = error.hint();
+            agent.journal.failure(error, hint.as_deref());
+            let no_catalog = matches!(error, ServedError::Agent(_) | ServedError::Catalog(_));
+            if no_catalog && !attempt.applied {
+                agent
+                    .journal
+                    .err("Could not retrieve catalog; skipping run");
+            }
+        }
+        attempt.take(&mut agent.journal);
+        let report = self.report(
+            &agent,
+            &attempt,
+            started,
+            outcome.as_ref().err(),
+            began.elapsed(),
+        );
+        self.finish(&mut agent, &mut attempt, &store, &report).await;
+        let stopped = stop.is_cancelled();
+        match report.exit_bits() {
+            Some(bits) if attempt.applied && outcome.is_ok() && !stopped => bits,
+            Some(bits) => bits | 1,
+            None => 1,
+        }
+    }
+
+    /// Devices begin apart when the operator says so.
+    async fn splay(&self, device: &str) {
+        if let Some(limit) = self.proxy.settings.splay {
+            let wait = limit.mul_f64(retry_after::share(device));
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Takes the device, unless it is disabled or another run has it.
+    async fn begin(&self, layout: &Layout, store: &DeviceStore) -> Result<DeviceLock, String> {
+        match disabled::reason(layout) {
+            Err(error) => return Err(chain(&error)),
+            Ok(Some(reason)) => {
+                return Err(format!(
+                    "Skipping run of {}; administratively disabled (Reason: '{reason}'); use `switchtender device --enable --target {}`",
+                    layout.certname, layout.certname
+                ));
+            }
+            Ok(None) => {}
+        }
+        let settings = &self.proxy.settings;
+        let mut waited = Duration::ZERO;
+        loop {
+            match store.lock() {
+                Ok(lock) => return Ok(lock),
+                Err(error @ LockError::Held { .. }) => {
+                    let over = settings.maxwaitforlock.is_some_and(|limit| waited >= limit);
+                    if settings.waitforlock.is_zero() || over || self.stop.is_cancelled() {
+                        return Err(chain(&error));
+                    }
+                }
+                Err(error) => return Err(chain(&error)),
+            }
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = tokio::time::sleep(settings.waitforlock) => {}
+            }
+            waited += settings.waitforlock;
+        }
+    }
+
+    async fn attempt(
+        &self,
+        agent: &mut AgentRun,
+        attempt: &mut Attempt<'_>,
+        entry: &Entry,
+        store: &DeviceStore,
+        stop: &CancellationToken,
+    ) -> Result<(), ServedError> {
+        if self.catalog.is_none() {
+            agent.set_up(stop).await?;
+            attempt.take(&mut agent.journal);
+        }
+        let _permit = unless_stopped(stop, self.at_work.acquire())
+            .await?
+            .expect("never closed");
+        let connection = self.connection(agent, entry).await?;
+        attempt.secrets = connection
+            .target
+            .secrets()
+            .into_iter()
+            .map(|secret| secret.expose_secret().to_owned())
+            .filter(|secret| !secret.is_empty())
+            .collect();
+        for warning in &connection.warnings {
+            agent.journal.warning(warning.message.clone());
+        }
+        let registry = match &self.catalog {
+            None => unless_stopped(stop, agent.begin()).await??,
+            Some(_) => self
+                .proxy
+                .definitions
+                .of(&agent.layout)
+                .map_err(RunError::from)?,
+        };
+        let platform = platform(&registry, &connection, entry)?;
+        agent.journal.info(format!(
+            "starting applying configuration to {} at {}",
+            entry.name, connection.shown_url
+        ));
+        attempt.take(&mut agent.journal);
+        let (session, device_facts) =
+            unless_stopped(stop, self.connect(&connection, &platform)).await??;
+        let told = self.facts(entry, &device_facts);
+        let prepared = unless_stopped(stop, self.prepare(agent, &told, &connection, entry)).await;
+        let (obtained, registry, catalog, platform) = match prepared {
+            Ok(Ok(prepared)) => prepared,
+            Ok(Err(error)) | Err(error) => {
+                close(session).await;
+                return Err(error);
+            }
+        };
+        attempt.cached = obtained.cached;
+        attempt.take(&mut agent.journal);
+        let applied = self
+            .apply(
+                agent,
+                attempt,
+                store,
+                stop,
+                Prepared {
+                    registry,
+                    platform,
+                    catalog,
+                    obtained,
+                    connection,
+                    session,
+                    facts: device_facts,
+                },
+            )
+            .await;
+        agent.resubmit(&told).await;
+        applied
+    }
+
+    async fn connection(&self, agent: &AgentRun, entry: &Entry) -> Result<Connection, ServedError> {
+        let around = Surroundings {
+            secrets: &self.secrets,
+            device_dir: &agent.layout.var,
+            readers: self.readers,
+        };
+        entry
+            .connection(around)
+            .await
+            .map_err(|findings| ServedError::Connection {
+                kind: entry.kind.clone(),
+                device: entry.name.clone(),
+                findings,
+            })
+    }
+
+    /// Opens a session that can only read, and asks the device who it is.
+    async fn connect(
+        &self,
+        connection: &Connection,
+        platform: &Arc<Platform>,
+    ) -> Result<(Box<dyn Session>, Facts), SessionError> {
+        let access = if self.settings.noop {
+            Access::ReadOnly
+        } else {
+            Access::ReadWrite
+        };
+        let mut session = session::open(&connection.target, &platform.protocol, access).await?;
+        match read_facts(session.as_mut(), platform, connection).await {
+            Ok(facts) => Ok((session, facts)),
+            Err(error) => {
+                close(session).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// The device's facts as the server gets them.
+    pub fn facts(&self, entry: &Entry, device: &Facts) -> facts::Facts {
+        let values: Map<String, serde_json::Value> = device
+            .iter()
+            .filter(|(name, _)| !name.starts_with("option."))
+            .map(|(name, value)| (name.clone(), value.clone().into()))
+            .collect();
+        facts::Facts::new(
+            &entry.name,
+            &values,
+            self.settings.noop,
+            clock::timestamp(),
+            self.proxy.settings.runinterval,
+        )
+    }
+
+    /// Gets the catalog and reads it.
+    async fn prepare(
+        &self,
+        agent: &mut AgentRun,
+        told: &facts::Facts,
+        connection: &Connection,
+        entry: &Entry,
+    ) -> Result<(Obtained, Arc<Registry>, Catalog, Arc<Platform>), ServedError> {
+        let (obtained, registry) = match &self.catalog {
+            None => agent.catalog(told).await?,
+            Some(text) => {
+                let head = crate::agent::cache::Head::read(text, &entry.name)
+                    .map_err(RunError::WrongName)?;
+                let obtained = Obtained {
+                    text: text.clone(),
+                    head,
+                    cached: CachedStatus::NotUsed,
+                };
+                (
+                    obtained,
+                    self.proxy
+                        .definitions
+                        .of(&agent.layout)
+                        .map_err(RunError::from)?,
+                )
+            }
+        };
+        let facts = told.values.iter().filter_map(|(name, value)| {
+            Some((name.clone(), Value::String(value.as_str()?.to_owned())))
+        });
+        let source = catalog::source(
+            format!("catalog of {}", entry.name),
+            obtained.text.clone().into_bytes(),
+        )
+        .map_err(refused)?;
+        let catalog = catalog::load(
+            &source,
+            &Loading {
+                facts: facts.collect(),
+            },
+        )
+        .map_err(refused)?;
+        let platform = platform(&registry, connection, entry)?;
+        Ok((obtained, registry, catalog, platform))
+    }
+
+    async fn apply(
+        &self,
+        agent: &mut AgentRun,
+        attempt: &mut Attempt<'_>,
+        store: &DeviceStore,
+        stop: &CancellationToken,
+        prepared: Prepared,
+    ) -> Result<(), ServedError> {
+        let Prepared {
+            registry,
+            platform,
+            catalog,
+            obtained,
+            connection,
+            mut session,
+            facts,
+        } = prepared;
+        let types = Types::new(|name: &str| registry.model(name).cloned());
+        let resources = match self.typed(&catalog, &platform, &types) {
+            Ok(resources) => resources,
+            Err(error) => {
+                close(session).await;
+                return Err(error);
+            }
+        };
+        if self.catalog.is_none() {
+            agent.keep(&obtained, self.settings.noop)?;
+        }
+        let limit = agent.hook_limit();
+        if let Some(command) = &self.proxy.settings.prerun_command {
+            let ran = hook::run(
+                "prerun_command",
+                command,
+                attempt.device,
+                limit,
+                &mut agent.journal,
+            )
+            .await;
+            if let Err(error) = ran {
+                close(session).await;
+                return Err(error.into());
+            }
+        }
+        attempt.take(&mut agent.journal);
+        let mut access = if self.settings.noop {
+            Access::ReadOnly
+        } else {
+            Access::ReadWrite
+        };
+        if self.settings.noop && insists(&catalog) {
+            // A resource may say `noop => false`; only then can a noop run write at all.
+            close(session).await;
+            access = Access::ReadWrite;
+            session = session::open(&connection.target, &platform.protocol, access).await?;
+        }
+        let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
+        let remembered = Arc::new(Remembered::load(store)?);
+        let mut provider = DrivenProvider::new(
+            Driver::new(&platform, &facts),
+            session,
+            Box::new(Again {
+                target: connection.target.clone(),
+                platform: Arc::clone(&platform),
+                access,
+            }),
+            Arc::clone(&remembered) as Arc<_>,
+            stop.clone(),
+        );
+        for note in provider.notes() {
+            agent.journal.warning(note);
+        }
+        attempt.take(&mut agent.journal);
+        attempt.applied = true;
+        let began = Instant::now();
+        let mut sink = |event: RunEvent| attempt.emit(event);
+        // What ended the run early has been told as an event.
+        let _ = transaction::run(transaction::Input {
+            resources,
+            types: &types,
+            settings: &self.settings,
+            clock: &clock::now,
+            memory: &mut memory,
+            provider: &mut provider,
+            sink: &mut sink,
+            stop: &|| stop.is_cancelled(),
+        })
+        .await;
+        let seconds = began.elapsed().as_secs_f64();
+        agent.times.insert("catalog_application", seconds);
+        agent
+            .journal
+            .notice(format!("Applied catalog in {seconds:.2} seconds"));
+        let save = connection
+            .options
+            .iter()
+            .any(|(name, value)| name == "save_config" && value != "never");
+        if save && attempt.changed() {
+            match provider.save().await {
+                Ok(_) => agent
+                    .journal
+                    .notice("Saved the configuration of the device"),
+                Err(error) => agent
+                    .journal
+                    .err(format!("Could not save the configuration: {}", error.kind)),
+            }
+        }
+        for note in provider.close().await {
+            agent.journal.warning(note);
+        }
+        store.save(MEMORY, history::VERSION, &memory)?;
+        remembered.save(store)?;
+        store.write("state/classes.txt", &(catalog.classes.join("\n") + "\n"))?;
+        if let Some(command) = &self.proxy.settings.postrun_command {
+            hook::run(
+                "postrun_command",
+                command,
+                attempt.device,
+                limit,
+                &mut agent.journal,
+            )
+            .await?;
+        }
+        Ok(())
+    }
+
+    fn typed<F>(
+        &self,
+        catalog: &Catalog,
+        platform: &Arc<Platform>,
+        types: &Types<F>,
+    ) -> Result<Resources, ServedError>
+    where
+        F: Fn(&str) -> Option<Arc<TypeModel>> + Sync,
+    {
+        let driver = Driver::new(platform, &Facts::default());
+        let canonicalize = |model: &TypeModel, attributes| {
+            driver
+                .canonicalize(model, attributes)
+                .map_err(|mut errors| errors.remove(0))
+        };
+        let typing = Typing {
+            types,
+            canonicalize: &canonicalize,
+            default_schedules: true,
+            deviations: &self.settings.deviations,
+        };
+        catalog::convert(catalog, &typing).map_err(refused)
+    }
+
+    fn report(
+        &self,
+        agent: &AgentRun,
+        attempt: &Attempt<'_>,
+        started: jiff::Timestamp,
+        error: Option<&ServedError>,
+        took: Duration,
+    ) -> Report {
+        let mut report = Report::new(Context {
+            host: attempt.device.to_owned(),
+            time: started,
+            transaction_uuid: Some(agent.transaction_uuid.clone()),
+            puppet_version: PROTOCOL_VERSION.to_owned(),
+            noop: self.settings.noop,
+            environment: Some(agent.environment().to_owned()),
+            server_used: agent.server_used(),
+            job_id: None,
+            cached_catalog_status: match attempt.cached {
+                CachedStatus::NotUsed => CachedCatalog::NotUsed,
+                CachedStatus::ExplicitlyRequested => CachedCatalog::ExplicitlyRequested,
+                CachedStatus::OnFailure => CachedCatalog::OnFailure,
+            },
+            log_level: self.log_level,
+        });
+        for event in &attempt.events {
+            report.fold(event);
+        }
+        for (name, seconds) in &agent.times {
+            report.measured(name, Duration::from_secs_f64(*seconds));
+        }
+        report.measured("total", took);
+        if let Some(error) = error {
+            // Whatever was applied, a run with an error in it is a failed one.
+            report.fold(&RunEvent::Finished {
+                completed: false,
+                failed_to_generate: false,
+                error: Some(attempt.masked(chain(error))),
+                time: clock::timestamp(),
+            });
+        }
+        report
+    }
+
+    /// Sends the report and keeps it beside the numbers for monitoring.
+    async fn finish(
+        &self,
+        agent: &mut AgentRun,
+        attempt: &mut Attempt<'_>,
+        store: &DeviceStore,
+        report: &Report,
+    ) {
+        let mut json = report.to_json();
+        if self.proxy.settings.exclude_unchanged_resources {
+            leave_out_unchanged(&mut json);
+        }
+        if self.catalog.is_none() {
+            match agent.deliver(&json).await {
+                Ok(Some(Delivery::Spooled(error))) => agent.journal.warning(format!(
+                    "Could not send report, it is kept and sent later: {error}"
+                )),
+                Ok(Some(Delivery::Refused(error, file))) => agent.journal.err(format!(
+                    "The server does not take the report, it lies in {}: {error}",
+                    file.display()
+                )),
+                Ok(Some(Delivery::Sent { earlier })) if earlier > 0 => {
+                    agent
+                        .journal
+                        .notice(format!("Sent {earlier} reports of earlier runs"));
+                }
+                Ok(_) => {}
+                Err(error) => agent
+                    .journal
+                    .err(format!("Could not keep the report: {}", chain(&error))),
+            }
+        }
+        for (name, text) in [
+            ("state/last_run_summary.yaml", report.summary_yaml()),
+            ("state/last_run_report.json", json.to_string()),
+        ] {
+            if let Err(error) = store.write(name, &text) {
+                agent.journal.err(chain(&error));
+            }
+        }
+        attempt.take(&mut agent.journal);
+    }
+
+    /// Logs in, reads the facts of a device and logs off.
+    pub async fn facts_of(&self, entry: &Entry) -> Result<facts::Facts, ServedError> {
+        let agent = AgentRun::new(&self.proxy, &entry.name);
+        let connection = self.connection(&agent, entry).await?;
+        let registry = self
+            .proxy
+            .definitions
+            .of(&agent.layout)
+            .map_err(RunError::from)?;
+        let platform = platform(&registry, &connection, entry)?;
+        let (session, facts) = self.connect(&connection, &platform).await?;
+        close(session).await;
+        Ok(self.facts(entry, &facts))
+    }
+
+    /// Logs in and reads the instances of a type: title and attributes.
+    pub async fn instances_of(
+        &self,
+        entry: &Entry,
+        type_name: &str,
+    ) -> Result<Vec<(String, switchtender_devices::value::Attributes)>, ServedError> {
+        let agent = AgentRun::new(&self.proxy, &entry.name);
+        let connection = self.connection(&agent, entry).await?;
+        let registry = self
+            .proxy
+            .definitions
+            .of(&agent.layout)
+            .map_err(RunError::from)?;
+        let platform = platform(&registry, &connection, entry)?;
+        let model = registry
+            .model(&type_name.to_lowercase())
+            .ok_or_else(|| ServedError::Catalog(format!("there is no type {type_name}")))?;
+        let (mut session, facts) = self.connect(&connection, &platform).await?;
+        let driver = Driver::new(&platform, &facts);
+        let outcome = async {
+            driver.supports(model).map_err(ServedError::Catalog)?;
+            let requests = driver.reads(&[model]);
+            let texts = session.read(&requests).await?;
+            let names = requests.into_iter().map(|request| request.name);
+            let reads: Reads = names.zip(texts).collect();
+            let unreadable = |error: String| ServedError::Catalog(error);
+            let state = platform
+                .parse(&reads)
+                .map_err(|error| unreadable(error.to_string()))?;
+            driver
+                .instances(model, &state)
+                .map_err(|error| unreadable(error.to_string()))
+        }
+        .await;
+        close(session).await;
+        let namevars: Vec<&str> = model.namevars().collect();
+        Ok(outcome?
+            .into_iter()
+            .map(|instance| {
+                let parts = namevars
+                    .iter()
+                    .filter_map(|name| instance.attributes.get(*name));
+                let title = parts.map(plain).collect::<Vec<_>>().join("/");
+                let mut attributes = instance.attributes;
+                attributes.shift_remove(namevars.first().copied().unwrap_or_default());
+                (title, attributes)
+            })
+            .collect())
+    }
+}
+
+/// What is at hand when the transaction can begin.
+struct Prepared {
+    registry: Arc<Registry>,
+    platform: Arc<Platform>,
+    catalog: Catalog,
+    obtained: Obtained,
+    connection: Connection,
+    session: Box<dyn Session>,
+    facts: Facts,
+}
+
+/// Stops a run that takes too long, and never ends itself: the run decides when it is over.
+async fn expire(limit: Option<Duration>, stop: &CancellationToken, late: &AtomicBool) {
+    if let Some(limit) = limit {
+        tokio::time::sleep(limit).await;
+        late.store(true, Ordering::Relaxed);
+        stop.cancel();
+    }
+    std::future::pending().await
+}
+
+/// Waits for what may be dropped, as long as nobody says stop.
+async fn unless_stopped<T>(
+    stop: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> Result<T, ServedError> {
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(ServedError::Stopped("Cancelling startup: the run was stopped before the catalog was applied".to_owned())),
+        done = work => Ok(done),
+    }
+}
+
+fn platform(
+    registry: &Registry,
+    connection: &Connection,
+    entry: &Entry,
+) -> Result<Arc<Platform>, ServedError> {
+    registry
+        .platform(&connection.platform)
+        .cloned()
+        .ok_or_else(|| ServedError::Platform {
+            kind: entry.kind.clone(),
+            known: registry
+                .platforms()
+                .map(|platform| platform.name.clone())
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
+}
+
+/// Facts of the device, of the connection, and the driver's options as `option.<name>`.
+async fn read_facts(
+    session: &mut dyn Session,
+    platform: &Platform,
+    connection: &Connection,
+) -> Result<Facts, SessionError> {
+    let requests = platform.fact_reads();
+    let texts = session.read(&requests).await?;
+    let reads: Reads = requests
+        .into_iter()
+        .map(|request| request.name)
+        .zip(texts)
+        .collect();
+    let mut facts = platform.facts(&reads);
+    facts.extend(
+        session
+            .facts()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
+    let options = connection.options.iter();
+    facts.extend(options.map(|(name, value)| (format!("option.{name}"), value.clone())));
+    Ok(facts)
+}
+
+/// What is as it should be needs no line in a report; the metrics still count it.
+fn leave_out_unchanged(report: &mut serde_json::Value) {
+    let Some(statuses) = report["resource_statuses"].as_object_mut() else {
+        return;
+    };
+    let flags = ["failed", "failed_to_restart", "out_of_sync", "skipped"];
+    statuses.retain(|_, status| flags.iter().any(|flag| status[flag] == true));
+}
+
+/// Logs off; what the device says to that is of no more interest.
+async fn close(mut session: Box<dyn Session>) {
+    session.close().await;
+}
+
+fn insists(catalog: &Catalog) -> bool {
+    catalog
+        .resources
+        .iter()
+        .any(|declared| declared.parameters.get("noop") == Some(&Value::Bool(false)))
+}
+
+fn refused(error: LoadError) -> ServedError {
+    ServedError::Catalog(error.message)
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) | Value::Symbol(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// How the device of a run is reached once more.
+struct Again {
+    target: Target,
+    platform: Arc<Platform>,
+    access: Access,
+}
+
+#[async_trait]
+impl Reconnect for Again {
+    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
+        session::open(&self.target, &self.platform.protocol, self.access).await
+    }
+}
