@@ -56,15 +56,18 @@ impl Run<'_> {
     }
 
     pub(super) fn say_from(&mut self, id: VertexId, source: String, level: Level, message: String) {
-        let node = self.resources.node(self.graph.vertex(id).node());
+        let vertex = self.graph.vertex(id);
+        let node = self.resources.node(vertex.node());
+        // A container has a place, but its markers have none.
+        let place = node.place.as_ref().filter(|_| !vertex.is_marker());
         let entry = LogEntry {
             level,
             message,
             source,
             tags: node.tags.clone(),
             time: self.now(),
-            file: node.place.as_ref().map(|place| place.file.clone()),
-            line: node.place.as_ref().map(|place| place.line),
+            file: place.map(|place| place.file.clone()),
+            line: place.map(|place| place.line),
         };
         self.sink.emit(RunEvent::Log(entry));
     }

@@ -187,6 +187,16 @@ impl Run<'_> {
             return answer;
         }
         let current = current.unwrap_sensitive();
+        if name == "ensure"
+            && behaviour.values() != Values::Classic
+            && let Some(value) = values.first()
+        {
+            // Whether a name or a text: what counts is what it says.
+            return match (is_absent(current), is_absent(value)) {
+                (false, false) => current.as_str() == value.as_str(),
+                (is, wanted) => is == wanted,
+            };
+        }
         match behaviour.values() {
             Values::Classic if values.is_empty() => {
                 // An empty list says nothing to Puppet; to us, that nothing is wanted.

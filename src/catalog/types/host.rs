@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::model::{Role, RunsOn};
+use switchtender_devices::model::{Refresh, Role, RunsOn};
 
 use super::{ResourceType, TypeBehaviour, Values, small_model};
 
@@ -38,8 +38,12 @@ pub(super) fn resource_type(name: &str) -> ResourceType {
         "file" | "tidy" => "path",
         _ => "name",
     };
+    let mut model = small_model(name, RunsOn::Host, &[(namevar, Role::Namevar)]);
+    if matches!(name, "exec" | "mount" | "package" | "service") {
+        model.refresh = Refresh::Yes;
+    }
     ResourceType {
-        model: Arc::new(small_model(name, RunsOn::Host, &[(namevar, Role::Namevar)])),
+        model: Arc::new(model),
         behaviour: Arc::new(Open),
     }
 }
