@@ -5,10 +5,14 @@
 
 #[path = "conformance/case.rs"]
 mod case;
+#[path = "conformance/declared.rs"]
+mod declared;
 #[path = "conformance/diff.rs"]
 mod diff;
 #[path = "conformance/provider.rs"]
 mod provider;
+#[path = "conformance/random.rs"]
+mod random;
 #[path = "conformance/types.rs"]
 mod types;
 #[path = "conformance/world.rs"]
@@ -25,7 +29,6 @@ use switchtender::deviations::{Deviation, Deviations};
 const SHOWN: usize = 3;
 
 fn cases() -> Vec<Json> {
-    let read = |text: &str| serde_json::from_str(text).expect("a case is JSON");
     if let Some(dir) = std::env::var_os("SWITCHTENDER_CONFORMANCE") {
         let mut files: Vec<_> = fs::read_dir(&dir)
             .unwrap_or_else(|error| panic!("{}: {error}", Path::new(&dir).display()))
@@ -35,16 +38,25 @@ fn cases() -> Vec<Json> {
         files.sort();
         return files
             .iter()
-            .map(|path| read(&fs::read_to_string(path).unwrap()))
+            .map(|path| {
+                serde_json::from_str(&fs::read_to_string(path).unwrap()).expect("a case is JSON")
+            })
             .collect();
     }
+    packed_cases()
+}
+
+/// The cases that come with the project.
+fn packed_cases() -> Vec<Json> {
     let packed =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/conformance/cases.jsonl.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(fs::File::open(packed).unwrap())
         .read_to_string(&mut text)
         .unwrap();
-    text.lines().map(read).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("a case is JSON"))
+        .collect()
 }
 
 /// The recorded runs, without what an engine need not have.

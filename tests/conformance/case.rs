@@ -42,8 +42,18 @@ pub struct Played {
     pub taken: Vec<Deviation>,
 }
 
-/// Applies all steps of a case with these deviations from Puppet 7.
+/// Applies all steps of a case with these deviations from Puppet 7; whether events cross containers
+/// is the case's own choice.
 pub fn play(case: &Json, deviations: &Deviations) -> Played {
+    play_steps(case, deviations, true)
+}
+
+/// The same, with the given deviations to the letter.
+pub fn play_with_containers(case: &Json, deviations: &Deviations) -> Played {
+    play_steps(case, deviations, false)
+}
+
+fn play_steps(case: &Json, deviations: &Deviations, own_containers: bool) -> Played {
     let world: Shared = Arc::new(Mutex::new(World {
         device: case["state"].as_object().cloned().unwrap_or_default(),
         ..World::default()
@@ -54,7 +64,11 @@ pub fn play(case: &Json, deviations: &Deviations) -> Played {
     let mut taken = Vec::new();
     let mut runs = Vec::new();
     for step in steps {
-        let deviations = deviations.clone();
+        let deviations = match own_containers {
+            true if container_events(case, step) => with(deviations, Deviation::ContainerEvents),
+            true => deviations.without(&[Deviation::ContainerEvents]),
+            false => deviations.clone(),
+        };
         let (run, settings) = play_step(case, step, &world, &mut memory, deviations);
         taken.extend(settings.deviations.taken());
         runs.push(run);
@@ -98,12 +112,6 @@ fn play_step(
         .parse()
         .unwrap();
     let now = now.to_zoned(jiff::tz::TimeZone::UTC);
-    // The option is one of the deviations.
-    let deviations = if flag("container_events", false) {
-        with(&deviations, Deviation::ContainerEvents)
-    } else {
-        deviations.without(&[Deviation::ContainerEvents])
-    };
     let settings = Settings {
         noop: flag("noop", false),
         tags: TagSelection::parse(text("tags")),
@@ -148,6 +156,12 @@ fn play_step(
         &mut seen,
     );
     (seen.result(memory), settings)
+}
+
+/// The option of the recordings, which is one of the deviations.
+fn container_events(case: &Json, step: &Json) -> bool {
+    let option = |of: &Json| of["options"]["container_events"].as_bool();
+    option(step).or(option(case)).unwrap_or(false)
 }
 
 fn with(deviations: &Deviations, one: Deviation) -> Deviations {

@@ -1,0 +1,382 @@
+//! Reports of ours against those that a real `puppet device` sent for the same catalogs.
+//!
+//! The recorded runs drove Resource API types on a device without contents, each the second run
+//! after everything had been removed by hand: so every change is corrective.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+use switchtender::catalog::types::{
+    ResourceType, TypeBehaviour, TypeSource, ValueTraits, Values, built_in,
+};
+use switchtender::catalog::{self, Catalog, Kind, Level, Loading, Typing};
+use switchtender::deviations::Deviations;
+use switchtender::report::{CachedCatalog, Context, Report};
+use switchtender::transaction::{self, Input, Memory, Mixed, RunEvent, Settings};
+use switchtender_devices::change::{Change, Instance, Wanted};
+use switchtender_devices::model::{AttributeModel, Refresh, Role, RunsOn, Style, TypeModel};
+use switchtender_devices::operation::Operation;
+use switchtender_devices::provider::{Committed, ErrorKind, Provider, ProviderError};
+use switchtender_devices::value::{Attributes, Value};
+
+fn fixture(path: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/puppetserver")
+        .join(path);
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Types made from what the catalog gives.
+struct Types(BTreeMap<String, ResourceType>);
+
+impl Types {
+    fn of(catalog: &Catalog) -> Self {
+        let built_in = built_in();
+        let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for resource in &catalog.resources {
+            let name = resource.reference.model_name();
+            if resource.kind == Kind::Compilable && !built_in.contains_key(name.as_str()) {
+                let attributes = names.entry(name).or_default();
+                for attribute in resource.parameters.keys() {
+                    if !attributes.contains(attribute) {
+                        attributes.push(attribute.clone());
+                    }
+                }
+            }
+        }
+        let mut types: BTreeMap<String, ResourceType> = built_in
+            .into_iter()
+            .map(|(name, ty)| (name.to_owned(), ty))
+            .collect();
+        types.extend(names.into_iter().map(|(name, attributes)| {
+            let model = model(&name, attributes);
+            let ty = ResourceType {
+                model: Arc::new(model),
+                behaviour: Arc::new(Api),
+            };
+            (name, ty)
+        }));
+        Self(types)
+    }
+}
+
+impl TypeSource for Types {
+    fn find(&self, name: &str) -> Option<ResourceType> {
+        self.0.get(name).cloned()
+    }
+}
+
+fn model(name: &str, given: Vec<String>) -> TypeModel {
+    // The order in which the recorded module defines what these catalogs use.
+    const ORDER: [&str; 6] = ["ensure", "enable", "description", "mtu", "speed", "duplex"];
+    let mut given: Vec<String> = given
+        .into_iter()
+        .filter(|name| !["require", "before", "notify", "subscribe"].contains(&name.as_str()))
+        .collect();
+    given.sort_by_key(|name| {
+        ORDER
+            .iter()
+            .position(|known| known == name)
+            .unwrap_or(ORDER.len())
+    });
+    let namevar = ("name".to_owned(), Role::Namevar);
+    let properties = given
+        .into_iter()
+        .filter(|name| name != "name")
+        .map(|name| (name, Role::Property));
+    let attributes: IndexMap<String, AttributeModel> = [namevar]
+        .into_iter()
+        .chain(properties)
+        .map(|(name, role)| {
+            let attribute = AttributeModel {
+                name: name.clone(),
+                doc: String::new(),
+                role,
+                values: Vec::new(),
+                array: None,
+                default: None,
+                required: false,
+                sensitive: false,
+                canon: Vec::new(),
+            };
+            (name, attribute)
+        })
+        .collect();
+    TypeModel {
+        name: name.to_owned(),
+        doc: String::new(),
+        runs_on: RunsOn::Device,
+        style: Style::ResourceApi,
+        refresh: Refresh::No,
+        attributes,
+        titles: Vec::new(),
+        rules: Vec::new(),
+        relations: Vec::new(),
+    }
+}
+
+#[derive(Debug)]
+struct Api;
+
+impl TypeBehaviour for Api {
+    fn values(&self) -> Values {
+        Values::ResourceApi
+    }
+
+    fn standard_ensure(&self) -> bool {
+        false
+    }
+
+    fn traits(&self, _: &str, _: &Value) -> ValueTraits {
+        ValueTraits::default()
+    }
+}
+
+/// A device without contents; names that begin with `broken` are refused, as in the recordings.
+struct Empty;
+
+#[async_trait]
+impl Provider for Empty {
+    fn name(&self) -> &str {
+        "labswitch"
+    }
+
+    fn supports(&self, _: &TypeModel) -> Result<(), String> {
+        Ok(())
+    }
+
+    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Wanted]) -> Result<(), ProviderError> {
+        Ok(())
+    }
+
+    async fn retrieve(&mut self, _: &Wanted, _: &[&str]) -> Result<Attributes, ProviderError> {
+        Ok(Attributes::new())
+    }
+
+    async fn instances(&mut self, _: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        Ok(Vec::new())
+    }
+
+    fn preview(&self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
+        Ok(Vec::new())
+    }
+
+    async fn commit(&mut self, change: &Change) -> Committed {
+        let title = &change.wanted.title;
+        let outcome = if title.starts_with("broken") {
+            let message = format!("invalid command: {title}");
+            Err(ProviderError::new(ErrorKind::Refused, message))
+        } else {
+            Ok(())
+        };
+        Committed {
+            attributes: change
+                .told_attributes()
+                .map(|name| (name.to_owned(), outcome.clone()))
+                .collect(),
+            ..Committed::default()
+        }
+    }
+
+    async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
+        Ok(())
+    }
+}
+
+/// The report of the second run.
+fn report(name: &str) -> Json {
+    let text = String::from_utf8(fixture(&format!("catalogs/{name}.json"))).unwrap();
+    // The recorded run had facts of the device, this compilation had none.
+    let text = text.replace("switch sw1 runs", "switch sw1.lab.test runs");
+    let source = catalog::source(name, text.into_bytes()).unwrap();
+    let catalog = catalog::load(&source, &Loading::default()).unwrap();
+    let types = Types::of(&catalog);
+    let settings = Settings {
+        mixed: Mixed::Silent,
+        deviations: Deviations::puppet7(),
+        ..Settings::default()
+    };
+    let mut memory = Memory::default();
+    let mut json = Json::Null;
+    for _ in 0..2 {
+        let resources = catalog::convert(
+            &catalog,
+            &Typing {
+                types: &types,
+                canonicalize: &|_, attributes| Ok(attributes),
+                default_schedules: true,
+                deviations: &settings.deviations,
+            },
+        )
+        .unwrap();
+        let mut report = Report::new(Context {
+            host: catalog.name.clone(),
+            time: "2026-11-21T08:19:10.472275311Z".parse().unwrap(),
+            transaction_uuid: Some("33992000-e861-4b25-b648-3b7cb0a52533".to_owned()),
+            puppet_version: "7.23.0".to_owned(),
+            noop: false,
+            environment: None,
+            server_used: None,
+            job_id: None,
+            cached_catalog_status: CachedCatalog::NotUsed,
+            log_level: Level::Info,
+        });
+        let mut sink = |event: RunEvent| report.fold(&event);
+        let mut provider = Empty;
+        let run = transaction::run(Input {
+            resources,
+            types: &types,
+            settings: &settings,
+            clock: &|| {
+                "2026-11-21T08:19:11.000000000+00:00[UTC]"
+                    .parse()
+                    .expect("a time")
+            },
+            memory: &mut memory,
+            provider: &mut provider,
+            sink: &mut sink,
+            stop: &|| false,
+        });
+        tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap()
+            .block_on(run)
+            .unwrap();
+        json = report.to_json();
+    }
+    json
+}
+
+fn keys(json: &Json) -> BTreeSet<&str> {
+    json.as_object()
+        .unwrap_or_else(|| panic!("no object: {json}"))
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+/// Fields that differ from run to run, or name what Puppet's agent found on the proxy host.
+const PASSING: [&str; 4] = [
+    "time",
+    "evaluation_time",
+    "provider_used",
+    "transaction_uuid",
+];
+
+fn without_passing(json: &Json) -> Json {
+    match json {
+        Json::Object(fields) => fields
+            .iter()
+            .filter(|(name, _)| !PASSING.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), without_passing(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        Json::Array(items) => items.iter().map(without_passing).collect(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn reports_have_the_fields_and_statuses_of_the_recorded_ones() {
+    for name in ["sw1", "failing1", "mixed1"] {
+        let recorded: Json =
+            serde_json::from_slice(&fixture(&format!("reports/{name}.json"))).unwrap();
+        let ours = report(name);
+        assert_eq!(keys(&ours), keys(&recorded), "{name}");
+        for field in [
+            "host",
+            "report_format",
+            "puppet_version",
+            "status",
+            "transaction_completed",
+            "noop",
+            "noop_pending",
+            "environment",
+            "corrective_change",
+            "catalog_uuid",
+            "configuration_version",
+            "cached_catalog_status",
+        ] {
+            // The recordings were made with catalogs compiled at other times.
+            if ["catalog_uuid", "configuration_version"].contains(&field) {
+                assert_eq!(
+                    std::mem::discriminant(&ours[field]),
+                    std::mem::discriminant(&recorded[field]),
+                    "{name}: {field}"
+                );
+            } else {
+                assert_eq!(ours[field], recorded[field], "{name}: {field}");
+            }
+        }
+        assert_eq!(
+            keys(&ours["resource_statuses"]),
+            keys(&recorded["resource_statuses"]),
+            "{name}"
+        );
+        for (reference, status) in recorded["resource_statuses"].as_object().unwrap() {
+            let own = &ours["resource_statuses"][reference];
+            assert_eq!(keys(own), keys(status), "{name}: {reference}");
+            assert_eq!(
+                without_passing(own),
+                without_passing(status),
+                "{name}: {reference}"
+            );
+        }
+        for (category, metric) in recorded["metrics"].as_object().unwrap() {
+            let own = &ours["metrics"][category];
+            assert_eq!(own["label"], metric["label"]);
+            if category != "time" {
+                assert_eq!(own, metric, "{name}: {category}");
+            }
+        }
+        let entry = &recorded["logs"][0];
+        for log in ours["logs"].as_array().unwrap() {
+            assert_eq!(keys(log), keys(entry));
+        }
+    }
+}
+
+#[test]
+fn log_entries_about_resources_are_the_recorded_ones() {
+    // What the recorded provider, and the agent around the run, said themselves is not the engine's.
+    let about = |log: &&Json| {
+        let message = log["message"].as_str().unwrap();
+        log["source"] != json!("Puppet") || message.starts_with("Applying")
+    };
+    for name in ["sw1", "failing1", "mixed1"] {
+        let recorded: Json =
+            serde_json::from_slice(&fixture(&format!("reports/{name}.json"))).unwrap();
+        let ours = report(name);
+        let lines = |report: &Json| -> Vec<Json> {
+            report["logs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(about)
+                .map(|log| {
+                    let message = log["message"].as_str().unwrap();
+                    let message = message
+                        .split_once(" version ")
+                        .map_or(message, |(own, _)| own);
+                    json!([
+                        log["level"],
+                        log["source"],
+                        message,
+                        log["tags"],
+                        log["line"]
+                    ])
+                })
+                .collect()
+        };
+        let (ours, recorded) = (lines(&ours), lines(&recorded));
+        for (own, other) in ours.iter().zip(&recorded) {
+            assert_eq!(own, other, "{name}");
+        }
+        assert_eq!(ours.len(), recorded.len(), "{name}");
+    }
+}
