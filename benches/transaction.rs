@@ -1,0 +1,308 @@
+//! Time and memory per resource, from JSON text to finished report, for catalogs of three shapes.
+//!
+//! `cargo bench --bench transaction` prints a table; each line is measured in a process of its own,
+//! so that memory is that of one catalog. `cargo bench --bench transaction -- chain 1000` measures
+//! one line.
+
+use std::fmt::Write as _;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use switchtender::catalog::types::Types;
+use switchtender::catalog::{self, Level, Loading, Typing};
+use switchtender::report::{CachedCatalog, Context, Report};
+use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
+use switchtender_devices::change::{Change, Instance, Wanted};
+use switchtender_devices::diagnostic::Source;
+use switchtender_devices::model::{AttributeModel, Refresh, Role, RunsOn, Style, TypeModel};
+use switchtender_devices::operation::Operation;
+use switchtender_devices::provider::{Committed, Provider, ProviderError};
+use switchtender_devices::value::{Attributes, Value};
+
+const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    if let [shape, size] = arguments.as_slice() {
+        let shape = Shape::ALL
+            .into_iter()
+            .find(|known| known.name() == shape)
+            .expect("a shape: flat, chain, nested or dense");
+        measure(shape, size.parse().expect("a number of resources"));
+        return;
+    }
+    println!(
+        "{:8} {:>9} {:>9} {:>10} {:>12} {:>9} {:>12}",
+        "shape", "resources", "edges", "seconds", "us/resource", "peak MB", "KB/resource"
+    );
+    let myself = std::env::current_exe().expect("a process knows its program");
+    for shape in Shape::ALL {
+        for size in SIZES {
+            if shape == Shape::Dense && size != 100_000 {
+                continue;
+            }
+            let output = Command::new(&myself)
+                .args([shape.name(), &size.to_string()])
+                .output()
+                .expect("the bench can start itself");
+            print!("{}", String::from_utf8_lossy(&output.stdout));
+            eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// Resources that know nothing of each other.
+    Flat,
+    /// Each requires the one before it.
+    Chain,
+    /// Classes in classes, with relationships between them and into them.
+    Nested,
+    /// Five edges for every resource.
+    Dense,
+}
+
+impl Shape {
+    const ALL: [Shape; 4] = [Shape::Flat, Shape::Chain, Shape::Nested, Shape::Dense];
+
+    fn name(self) -> &'static str {
+        match self {
+            Shape::Flat => "flat",
+            Shape::Chain => "chain",
+            Shape::Nested => "nested",
+            Shape::Dense => "dense",
+        }
+    }
+
+    /// The text of a catalog, and how many edges between resources and containers it has.
+    fn catalog(self, size: usize) -> (String, usize) {
+        let mut resources = String::from(
+            r#"{"type":"Stage","title":"main","tags":["stage"],"kind":"compilable_type"},{"type":"Class","title":"main","tags":["class"],"kind":"class"}"#,
+        );
+        let mut edges = String::from(r#"{"source":"Stage[main]","target":"Class[main]"}"#);
+        let mut count = 1;
+        let classes = if self == Shape::Nested { size / 20 } else { 0 };
+        for class in 0..classes {
+            let require = match class {
+                0 => String::new(),
+                _ => format!(r#","parameters":{{"require":["Class[C{}]"]}}"#, class - 1),
+            };
+            count += usize::from(class > 0);
+            write!(
+                resources,
+                r#",{{"type":"Class","title":"C{class}","tags":["class","c{class}"],"kind":"class"{require}}}"#
+            )
+            .unwrap();
+            write!(
+                edges,
+                r#",{{"source":"Stage[main]","target":"Class[C{class}]"}}"#
+            )
+            .unwrap();
+            count += 1;
+        }
+        for at in 0..size {
+            let others: Vec<String> = match self {
+                Shape::Flat => Vec::new(),
+                Shape::Chain => at.checked_sub(1).into_iter().map(reference).collect(),
+                // The neighbour in the class, and the first of the class.
+                Shape::Nested if at % 20 > 1 => vec![reference(at - 1), reference(at - at % 20)],
+                Shape::Nested => Vec::new(),
+                Shape::Dense => [1, 3, 7, 31, 101]
+                    .into_iter()
+                    .filter_map(|back| at.checked_sub(back))
+                    .map(reference)
+                    .collect(),
+            };
+            count += others.len() + 1;
+            let require = if others.is_empty() {
+                String::new()
+            } else {
+                format!(r#","require":["{}"]"#, others.join("\",\""))
+            };
+            write!(
+                resources,
+                r#",{{"type":"Bench_vlan","title":"{at}","tags":["bench_vlan","{at}","class","main"],"file":"/etc/puppetlabs/code/environments/production/manifests/site.pp","line":{},"exported":false,"kind":"compilable_type","parameters":{{"ensure":"present","label":"vlan number {at}","mtu":1500{require}}}}}"#,
+                at % 1000 + 1
+            )
+            .unwrap();
+            let container = match self {
+                Shape::Nested => format!("Class[C{}]", (at / 20).min(classes.saturating_sub(1))),
+                _ => "Class[main]".to_owned(),
+            };
+            write!(
+                edges,
+                r#",{{"source":"{container}","target":"Bench_vlan[{at}]"}}"#
+            )
+            .unwrap();
+        }
+        let text = format!(
+            r#"{{"name":"bench","version":1,"environment":"production","catalog_format":2,"resources":[{resources}],"edges":[{edges}]}}"#
+        );
+        (text, count)
+    }
+}
+
+fn reference(at: usize) -> String {
+    format!("Bench_vlan[{at}]")
+}
+
+fn measure(shape: Shape, size: usize) {
+    let (text, edges) = shape.catalog(size);
+    let before = peak_kilobytes();
+    let begun = Instant::now();
+    let report = apply(text);
+    let took = begun.elapsed();
+    assert_eq!(report.changes(), size as u64, "every resource was changed");
+    let peak = peak_kilobytes();
+    println!(
+        "{:8} {size:>9} {edges:>9} {:>10.3} {:>12.2} {:>9} {:>12.2}",
+        shape.name(),
+        took.as_secs_f64(),
+        took.as_secs_f64() * 1e6 / size as f64,
+        peak / 1024,
+        (peak - before) as f64 / size as f64,
+    );
+}
+
+/// From the text to the text of the report.
+fn apply(text: String) -> Report {
+    let model = Arc::new(model());
+    let types = Types::new(|name: &str| (name == "bench_vlan").then(|| Arc::clone(&model)));
+    let settings = Settings::default();
+    let source = Source::new("bench.json", text);
+    let catalog = catalog::load(&source, &Loading::default()).expect("the catalog is valid");
+    let resources = catalog::convert(
+        &catalog,
+        &Typing {
+            types: &types,
+            canonicalize: &|_, attributes| Ok(attributes),
+            default_schedules: true,
+            deviations: &settings.deviations,
+        },
+    )
+    .expect("the resources are valid");
+    drop(catalog);
+    let mut report = Report::new(Context {
+        host: "bench".to_owned(),
+        time: Timestamp::UNIX_EPOCH,
+        transaction_uuid: None,
+        puppet_version: "7.23.0".to_owned(),
+        noop: false,
+        environment: None,
+        server_used: None,
+        job_id: None,
+        cached_catalog_status: CachedCatalog::NotUsed,
+        log_level: Level::Notice,
+    });
+    let mut memory = Memory::default();
+    let mut provider = Empty;
+    let mut sink = |event: RunEvent| report.fold(&event);
+    let clock = switchtender::clock::now;
+    let run = transaction::run(Input {
+        resources,
+        types: &types,
+        settings: &settings,
+        clock: &clock,
+        memory: &mut memory,
+        provider: &mut provider,
+        sink: &mut sink,
+        stop: &|| false,
+    });
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime")
+        .block_on(run)
+        .expect("nothing stops the run");
+    report
+}
+
+fn model() -> TypeModel {
+    let attribute = |name: &str, role| AttributeModel {
+        name: name.to_owned(),
+        doc: String::new(),
+        role,
+        values: Vec::new(),
+        array: None,
+        default: None,
+        required: false,
+        sensitive: false,
+        canon: Vec::new(),
+    };
+    let attributes: IndexMap<String, AttributeModel> = [
+        ("name", Role::Namevar),
+        ("ensure", Role::Property),
+        ("label", Role::Property),
+        ("mtu", Role::Property),
+    ]
+    .into_iter()
+    .map(|(name, role)| (name.to_owned(), attribute(name, role)))
+    .collect();
+    TypeModel {
+        name: "bench_vlan".to_owned(),
+        doc: String::new(),
+        runs_on: RunsOn::Device,
+        style: Style::Classic,
+        refresh: Refresh::No,
+        attributes,
+        titles: Vec::new(),
+        rules: Vec::new(),
+        relations: Vec::new(),
+    }
+}
+
+/// A device that has nothing and takes everything.
+struct Empty;
+
+#[async_trait]
+impl Provider for Empty {
+    fn name(&self) -> &str {
+        "empty"
+    }
+
+    fn supports(&self, _: &TypeModel) -> Result<(), String> {
+        Ok(())
+    }
+
+    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Wanted]) -> Result<(), ProviderError> {
+        Ok(())
+    }
+
+    async fn retrieve(&mut self, _: &Wanted, _: &[&str]) -> Result<Attributes, ProviderError> {
+        Ok([("ensure".to_owned(), Value::Absent)].into_iter().collect())
+    }
+
+    async fn instances(&mut self, _: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        Ok(Vec::new())
+    }
+
+    fn preview(&self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
+        Ok(Vec::new())
+    }
+
+    async fn commit(&mut self, _: &Change) -> Committed {
+        Committed::default()
+    }
+
+    async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
+        Ok(())
+    }
+}
+
+/// The most memory that this process has held, where the system tells.
+fn peak_kilobytes() -> u64 {
+    std::fs::read_to_string("/proc/self/status")
+        .unwrap_or_default()
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.trim().strip_suffix("kB"))
+        .and_then(|number| number.trim().parse().ok())
+        .unwrap_or(0)
+}
