@@ -57,7 +57,8 @@ pub fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
             check(subject, &mut findings);
         }
     }
-    findings.diagnostics(subject.catalog, &subject.policy.severities)
+    let severities = &subject.policy.severities;
+    findings.diagnostics(subject.catalog, severities, || subject.secrets())
 }
 
 /// What speaks against applying a catalog to a device of the inventory. With an error among the

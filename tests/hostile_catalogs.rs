@@ -132,6 +132,19 @@ fn each_kind_of_damage_has_its_message() {
     }
 }
 
+#[test]
+fn a_catalog_that_does_not_load_shows_no_secret() {
+    let registry = Registry::shipped();
+    let resource = r#"{"type":"Ntp_auth_key","title":"7","kind":"compilable_type","parameters":{"password":"pl4nted","x":{"__ptype":"Odd"}},"sensitive_parameters":["password"]}"#;
+    let whole = format!(r#"{{"name":"n","catalog_format":2,"resources":[{resource},{resource}]}}"#);
+    let cut = &whole[..whole.find("pl4nted").expect("there") + 12];
+    for text in [whole.as_str(), cut] {
+        let found = findings(text.as_bytes().to_vec(), &registry);
+        let shown = format!("{}{}", render_all(&found, Look::PLAIN), json::lines(&found));
+        assert!(!shown.is_empty() && !shown.contains("pl4nted"), "{shown}");
+    }
+}
+
 /// Numbers that look random and are the same in every run (xorshift).
 struct Dice(u64);
 

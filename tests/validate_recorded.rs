@@ -181,3 +181,14 @@ fn the_example_of_a_mixed_catalog_is_what_is_printed() {
         "examples/mixed/printers.sarif is not what is printed; write it anew with --format sarif"
     );
 }
+
+#[test]
+fn the_examples_of_the_readme_have_no_errors() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let (exit, told) = validate(&[
+        &examples.join("catalogs").display().to_string(),
+        "--inventory",
+        &examples.join("inventory.toml").display().to_string(),
+    ]);
+    assert_eq!(exit, 0, "{told:?}");
+}

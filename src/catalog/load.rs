@@ -12,6 +12,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 use switchtender_devices::value::{Attributes, Value};
 
 use super::deferred;
+use super::masked::{masked, masked_strings};
 use super::position::{Segment, locate_all};
 use super::resource_ref::{ResourceRef, capitalize};
 use super::rich_data;
@@ -215,7 +216,7 @@ fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
     LoadError {
         diagnostics: vec![
             Diagnostic::error("catalog-syntax", format!("this is no catalog: {said}"))
-                .at(source, offset..end, "")
+                .at(&masked_strings(source), offset..end, "")
                 .help("a catalog is the JSON body that a Puppet server answers with"),
         ],
         message,
@@ -489,12 +490,13 @@ impl<'a> Findings<'a> {
             &self.source.text,
             self.found.iter().map(|(_, path)| path.as_slice()),
         );
+        let shown = masked(self.source);
         let diagnostics = self
             .found
             .into_iter()
             .zip(spans)
             .map(|((diagnostic, _), span)| match span {
-                Some(span) => diagnostic.at(self.source, span, ""),
+                Some(span) => diagnostic.at(&shown, span, ""),
                 None => diagnostic,
             })
             .collect();

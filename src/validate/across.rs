@@ -13,7 +13,7 @@ use super::Policy;
 use super::relation::texts;
 use super::rule::{Rule, both_sides, no_catalog, no_device, shared_address, vlan_names};
 use super::subject::Subject;
-use crate::catalog::{ResourceRef, Segment, locate};
+use crate::catalog::{ResourceRef, Segment, locate, masked};
 use crate::inventory::{Device, Inventory};
 
 /// Attributes by which a device takes an address for itself.
@@ -247,7 +247,7 @@ fn told(rule: &Rule, summary: &Summary, seen: Option<&Seen>, message: String) ->
     let found = Diagnostic::new(rule.code, rule.severity, message)
         .in_manifest(seen.and_then(|seen| seen.place.clone()));
     match locate(&summary.source.text, &path) {
-        Some(span) => found.at(&summary.source, span, ""),
+        Some(span) => found.at(&masked(&summary.source), span, ""),
         None => found,
     }
 }

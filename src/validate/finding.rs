@@ -7,7 +7,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Place, Severity};
 
 use super::rule::Rule;
 use super::severities::Severities;
-use crate::catalog::{Catalog, Segment, locate_all};
+use crate::catalog::{Catalog, Segment, locate_all, overwritten};
 
 /// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,8 +149,14 @@ impl Findings {
         self.list.push(finding);
     }
 
-    /// The findings with their places, as severe as the settings want them, sorted by place.
-    pub fn diagnostics(self, catalog: &Catalog, severities: &Severities) -> Vec<Diagnostic> {
+    /// The findings with their places, as severe as the settings want them, sorted by place. What
+    /// stands at the paths of `secrets` is overwritten in the text that they show.
+    pub fn diagnostics(
+        self,
+        catalog: &Catalog,
+        severities: &Severities,
+        secrets: impl FnOnce() -> Vec<Vec<Segment>>,
+    ) -> Vec<Diagnostic> {
         let list: Vec<(Finding, Severity)> = self
             .list
             .into_iter()
@@ -171,8 +177,11 @@ impl Findings {
             })
             .map(|at| at.path(catalog))
             .collect();
-        let source = &catalog.source;
-        let mut spans = locate_all(&source.text, paths.iter().map(Vec::as_slice)).into_iter();
+        let secrets = secrets();
+        let all = secrets.iter().chain(&paths).map(Vec::as_slice);
+        let mut spans = locate_all(&catalog.source.text, all).into_iter();
+        let hidden: Vec<_> = spans.by_ref().take(secrets.len()).flatten().collect();
+        let source = &overwritten(&catalog.source, &hidden);
         let mut diagnostics = Vec::with_capacity(list.len());
         for (finding, severity) in list {
             let place = finding.at.place(catalog).cloned();

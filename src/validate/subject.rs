@@ -10,12 +10,12 @@ use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::read::{ReadError, Reads};
-use switchtender_devices::value::Attributes;
+use switchtender_devices::value::{Attributes, Value};
 
 use super::Policy;
 use super::order::Order;
 use super::relation::{METAPARAMETERS, Names, Relation, relations};
-use crate::catalog::{Catalog, Declared, ResourceRef};
+use crate::catalog::{Catalog, Declared, ResourceRef, Segment};
 use crate::route::{Destination, route};
 
 /// Where a catalog is going.
@@ -136,6 +136,25 @@ impl<'a> Subject<'a> {
         self.order.get_or_init(|| Order::new(self))
     }
 
+    /// The paths of values that must not be shown: what the catalog marks as sensitive, and what
+    /// the models say is.
+    pub fn secrets(&self) -> Vec<Vec<Segment>> {
+        let mut paths = Vec::new();
+        for (index, resource) in self.resources() {
+            let typed = self.typed[index].as_ref();
+            for (name, value) in &resource.parameters {
+                let by_model = typed
+                    .and_then(|typed| typed.model.attributes.get(name))
+                    .is_some_and(|attribute| attribute.sensitive);
+                if by_model || holds_secret(value) {
+                    let path = ["resources".into(), index.into(), "parameters".into()];
+                    paths.push(path.into_iter().chain([name.as_str().into()]).collect());
+                }
+            }
+        }
+        paths
+    }
+
     pub fn driver(&self) -> Option<&'a Driver> {
         match self.side {
             Side::Device { driver, .. } => driver.as_ref(),
@@ -205,6 +224,15 @@ pub fn only_name(wanted: &Wanted) -> Option<String> {
     }
     let value = wanted.attributes.get(name)?.unwrap_sensitive();
     text_of(value)
+}
+
+fn holds_secret(value: &Value) -> bool {
+    match value {
+        Value::Sensitive(_) => true,
+        Value::List(items) => items.iter().any(holds_secret),
+        Value::Hash(entries) => entries.iter().any(|(_, value)| holds_secret(value)),
+        _ => false,
+    }
 }
 
 fn type_it(resource: &Declared, model: &Arc<TypeModel>, driver: Option<&Driver>) -> Typed {

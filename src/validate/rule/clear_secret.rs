@@ -48,3 +48,26 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::json;
+    use crate::diagnostic::terminal::{Look, render_all};
+    use crate::validate::Policy;
+    use crate::validate::example::{device, findings};
+
+    #[test]
+    fn no_finding_shows_a_secret_that_stands_near_its_mark() {
+        for value in ["'pl4nted'", "Sensitive('pl4nted')"] {
+            let manifest = format!(
+                "ntp_auth_key {{ '7': algorithm => 'md6', password => {value}, mode => 'x', \
+                 require => Ntp_server['x'] }}"
+            );
+            let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
+            assert!(found.len() >= 3, "{found:#?}");
+            let shown = format!("{}{}", render_all(&found, Look::PLAIN), json::lines(&found));
+            assert!(!shown.contains("pl4nted"), "{shown}");
+        }
+    }
+}

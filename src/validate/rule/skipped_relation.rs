@@ -43,9 +43,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         };
         let (from, kind) = (relation.from, relation.kind);
         // One of the two is applied and the other is skipped.
-        let (applied, skipped) = match (subject.skipped(from), subject.skipped(other)) {
-            (false, true) if subject.applied(from) => (from, other),
-            (true, false) if subject.applied(other) => (other, from),
+        let skipped = match (subject.skipped(from), subject.skipped(other)) {
+            (false, true) if subject.applied(from) => other,
+            (true, false) if subject.applied(other) => from,
             _ => continue,
         };
         let reference = |index: usize| &subject.catalog.resources[index].reference;
@@ -65,10 +65,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         findings.push(
             Finding::new(&RULE, At::Resource(from, part), message)
                 .also(At::title(skipped), "skipped")
-                .help(format!(
-                    "leave {} out of what is for the other side, or drop the relation",
-                    reference(applied)
-                )),
+                .help("drop the relation, or declare both on one side"),
         );
     }
 }

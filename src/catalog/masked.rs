@@ -1,0 +1,170 @@
+//! The text of a catalog without its secrets, for messages that show it.
+//!
+//! A catalog carries the values of `sensitive_parameters` in clear, and a message shows what
+//! stands around a mistake. What is shown is therefore a text of the same length in which secrets
+//! are overwritten; places stay what they are.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use jsonc_parser::ast::{Array, Object, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use switchtender_devices::diagnostic::Source;
+
+/// The source of a catalog with its secrets overwritten. The text must be JSON that was parsed
+/// already: nesting is not bounded here.
+pub fn masked(source: &Arc<Source>) -> Arc<Source> {
+    let text = source.text.as_str();
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    let root = parsed.ok().and_then(|parsed| parsed.value);
+    let mut spans = Vec::new();
+    if let Some(Value::Object(root)) = &root
+        && let Some(Value::Array(resources)) = value(root, "resources")
+    {
+        for resource in &resources.elements {
+            if let Value::Object(resource) = resource {
+                of_resource(resource, &mut spans);
+            }
+        }
+    }
+    overwritten(source, &spans)
+}
+
+/// The source of a damaged text with every string overwritten that is not a key: nobody can say
+/// which of them are secret.
+pub fn masked_strings(source: &Arc<Source>) -> Arc<Source> {
+    overwritten(source, &strings(&source.text))
+}
+
+/// The source with some ranges of it overwritten, byte by byte; quotes and line feeds stay.
+pub fn overwritten(source: &Arc<Source>, spans: &[Range<usize>]) -> Arc<Source> {
+    if spans.is_empty() {
+        return Arc::clone(source);
+    }
+    let mut bytes = source.text.clone().into_bytes();
+    for span in spans {
+        // A value of several bytes per character becomes as many asterisks.
+        for byte in bytes.get_mut(span.clone()).into_iter().flatten() {
+            if !matches!(*byte, b'\n' | b'"') {
+                *byte = b'*';
+            }
+        }
+    }
+    // Ranges end between characters, so what remains is text.
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Source::new(source.name.clone(), text)
+}
+
+fn value<'a, 'text>(object: &'a Object<'text>, name: &str) -> Option<&'a Value<'text>> {
+    object
+        .properties
+        .iter()
+        .find(|property| property.name.as_str() == name)
+        .map(|property| &property.value)
+}
+
+fn of_resource(resource: &Object<'_>, spans: &mut Vec<Range<usize>>) {
+    let named: Vec<&str> = match value(resource, "sensitive_parameters") {
+        Some(Value::Array(Array { elements, .. })) => elements
+            .iter()
+            .filter_map(|element| match element {
+                Value::StringLit(name) => Some(name.value.as_ref()),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let Some(Value::Object(parameters)) = value(resource, "parameters") else {
+        return;
+    };
+    for property in &parameters.properties {
+        if named.contains(&property.name.as_str()) {
+            spans.push(range(&property.value));
+        } else {
+            wrapped(&property.value, spans);
+        }
+    }
+}
+
+/// Payloads of `{"__ptype": "Sensitive", …}`, at any depth.
+fn wrapped(of: &Value<'_>, spans: &mut Vec<Range<usize>>) {
+    match of {
+        Value::Array(array) => array.elements.iter().for_each(|item| wrapped(item, spans)),
+        Value::Object(object) => {
+            let kind = value(object, "__ptype");
+            let payload = value(object, "__pvalue");
+            if let (Some(Value::StringLit(kind)), Some(payload)) = (kind, payload)
+                && kind.value == "Sensitive"
+            {
+                spans.push(range(payload));
+                return;
+            }
+            let properties = object.properties.iter();
+            properties.for_each(|property| wrapped(&property.value, spans));
+        }
+        _ => {}
+    }
+}
+
+fn range(value: &Value<'_>) -> Range<usize> {
+    let range = value.range();
+    range.start..range.end
+}
+
+/// The strings of a damaged text that no colon follows.
+fn strings(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'"' {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at += 1;
+        while at < bytes.len() && bytes[at] != b'"' {
+            at += if bytes[at] == b'\\' { 2 } else { 1 };
+        }
+        at = (at + 1).min(bytes.len());
+        let follows = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace());
+        if follows != Some(&b':') {
+            spans.push(start..at);
+        }
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_overwritten_and_nothing_moves() {
+        let cases = [
+            (
+                r#"{"resources": [{"title": "a", "parameters": {"x": "s3crét", "y": 1}, "sensitive_parameters": ["x"]}]}"#,
+                r#"{"resources": [{"title": "a", "parameters": {"x": "*******", "y": 1}, "sensitive_parameters": ["x"]}]}"#,
+            ),
+            (
+                r#"{"resources": [{"parameters": {"x": [{"k": {"__ptype": "Sensitive", "__pvalue": [12]}}]}}]}"#,
+                r#"{"resources": [{"parameters": {"x": [{"k": {"__ptype": "Sensitive", "__pvalue": ****}}]}}]}"#,
+            ),
+            (
+                r#"{"resources": [{"title": "a"}]}"#,
+                r#"{"resources": [{"title": "a"}]}"#,
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(masked(&Source::new("c", text)).text, expected);
+        }
+    }
+
+    #[test]
+    fn of_a_damaged_text_only_keys_are_shown() {
+        let source = Source::new("c", r#"{"password": "s3crét", "a" : ["b\"c"#);
+        let expected = r#"{"password": "*******", "a" : ["**"*"#;
+        assert_eq!(masked_strings(&source).text, expected);
+    }
+}
