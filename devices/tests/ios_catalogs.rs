@@ -222,8 +222,8 @@ fn a_new_switch_gets_just_these_lines_and_the_second_run_sends_none() {
 ntp server 192.0.2.10 maxpoll 10 minpoll 6 prefer source Vlan10
 ntp server 192.0.2.11 maxpoll 10 minpoll 6 source Vlan10
 ntp server 192.0.2.12 maxpoll 10 minpoll 6 source Vlan10
-logging host 192.0.2.20 transport udp port 514
-logging host 192.0.2.21 transport udp port 514
+logging host 192.0.2.20
+logging host 192.0.2.21
 vlan 10
  name users
  no shutdown

@@ -380,10 +380,15 @@ impl Converting<'_, '_> {
     fn assign_canonical(&mut self, resource: &mut Resource, at: &str) -> Result<(), Finding> {
         let declared = self.declared;
         let reference = &declared.reference;
+        let model = Arc::clone(&resource.ty.model);
         let given: Attributes = declared
             .parameters
             .iter()
-            .filter(|(name, _)| !metaparameters::NAMES.contains(&name.as_str()))
+            // A type may have an attribute of such a name, as f5_monitor has `provider`.
+            .filter(|(name, _)| {
+                model.attributes.contains_key(*name)
+                    || !metaparameters::NAMES.contains(&name.as_str())
+            })
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         if let Some((name, _)) = given.iter().find(|(_, value)| **value == Value::Undef) {
@@ -392,7 +397,6 @@ impl Converting<'_, '_> {
                 format!("Got nil value for {name}"),
             ));
         }
-        let model = Arc::clone(&resource.ty.model);
         let finding = |error: ValueError| {
             let message = if model.attributes.contains_key(&error.attribute) {
                 format!(
