@@ -384,6 +384,10 @@ fn attribute(
             known_value(table, known, value, item.span.clone());
         }
     }
+    rule.first = table.strings("first").unwrap_or_default();
+    for value in &rule.first {
+        known_value(table, known, value, table.span.clone());
+    }
     rule.at_most = table
         .integer("at_most")
         .and_then(|number| usize::try_from(number).ok());

@@ -139,7 +139,9 @@ impl Rendering<'_> {
                 self.enter(&attributes);
             }
         }
-        for rule in cli.attributes.values() {
+        let mut rules: Vec<&AttributeRule> = cli.attributes.values().collect();
+        rules.sort_by_key(|rule| self.turn(rule));
+        for rule in rules {
             let inside_of = |name: &String| self.change.attributes.contains(name);
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
             if !concerned || rule.inside.is_some() || !rule.is_applied() {
@@ -156,6 +158,17 @@ impl Rendering<'_> {
             self.mode.truncate(block);
         }
         Ok(())
+    }
+
+    /// When the lines of an attribute are sent: existence, then what stands in the way of others.
+    fn turn(&self, rule: &AttributeRule) -> u8 {
+        let value = self.change.wanted.attributes.get(&rule.name);
+        let named = value.and_then(|value| self.cli.value_name(&rule.name, value));
+        match named {
+            _ if rule.name == "ensure" => 0,
+            Some(named) if rule.first.contains(&named) => 1,
+            _ => 2,
+        }
     }
 
     /// The lines of one attribute (and of those in the same lines).

@@ -98,6 +98,8 @@ pub struct AttributeRule {
     pub unsupported_values: IndexMap<String, String>,
     /// Most elements that the device keeps.
     pub at_most: Option<usize>,
+    /// Values, by their name, whose lines go before those of all other attributes.
+    pub first: Vec<String>,
     /// Values that the device may have instead of a wanted one.
     pub alike: IndexMap<String, Vec<Alike>>,
     pub fallback: Option<Fallback>,
@@ -202,6 +204,7 @@ impl AttributeRule {
             left_out: None,
             unsupported_values: IndexMap::new(),
             at_most: None,
+            first: Vec::new(),
             alike: IndexMap::new(),
             fallback: None,
         }
