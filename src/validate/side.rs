@@ -90,3 +90,100 @@ fn shown(value: &Value) -> String {
         other => format!("{other:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::example::{compile, registry};
+    use super::super::{Policy, for_device};
+    use super::*;
+    use crate::inventory::Reading;
+
+    fn inventory(keys: &str) -> Inventory {
+        let text = format!(
+            "[device.sw1]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\nuser = \"u\"\n\
+             agent = true\ncertname = \"sw1.example.net\"\n{keys}\n"
+        );
+        Inventory::parse("i.toml", &text, Path::new(""), None, &Reading::default()).unwrap()
+    }
+
+    fn codes(manifest: &str, routing: Routing<'_>, facts: &Facts) -> Vec<&'static str> {
+        let (registry, catalog) = (registry(), compile(manifest).catalog);
+        let side = routing.side(&catalog, &registry, facts);
+        let found = super::super::catalog(&catalog, &registry, &side, &Policy::default());
+        found.iter().map(|found| found.code).collect()
+    }
+
+    #[test]
+    fn what_is_wanted_decides_then_the_inventory_then_the_resources() {
+        let inventory = inventory("");
+        let both = "file { '/x': } network_vlan { '40': }";
+        let ours = format!("node 'sw1.example.net' {{ {both} f5_ntp {{ '/Common/ntp': }} }}");
+        let host_only = "file { '/x': }";
+        let wanted = |wanted| Routing {
+            wanted,
+            ..Routing::default()
+        };
+        let with_inventory = Routing {
+            inventory: Some(&inventory),
+            ..Routing::default()
+        };
+        let cases: [(&str, Routing<'_>, &[&str]); 6] = [
+            (both, Routing::default(), &["host-resource"]),
+            (both, wanted(For::Host), &["device-resource"]),
+            (host_only, Routing::default(), &[]),
+            (
+                host_only,
+                wanted(For::Device),
+                &["empty-catalog", "host-resource"],
+            ),
+            // The platform comes from the inventory, and does not have the type.
+            (
+                &ours,
+                with_inventory,
+                &["host-resource", "unsupported-type"],
+            ),
+            (&ours, Routing::default(), &["host-resource"]),
+        ];
+        for (manifest, routing, expected) in cases {
+            let found = codes(manifest, routing, &Facts::default());
+            assert_eq!(found, expected, "{manifest} {routing:?}");
+        }
+    }
+
+    #[test]
+    fn facts_and_options_choose_what_a_device_has() {
+        let routing = Routing {
+            platform: Some("cisco_ios"),
+            ..Routing::default()
+        };
+        let manifest = "vrf { 'red': ensure => 'present' }";
+        let model = |name: &str| Facts::from_iter([("model".to_owned(), name.to_owned())]);
+        assert_eq!(codes(manifest, routing, &model("9300")), [""; 0]);
+        assert_eq!(
+            codes(manifest, routing, &model("2960")),
+            ["unsupported-type"]
+        );
+    }
+
+    #[test]
+    fn before_a_run_the_device_of_the_inventory_counts() {
+        let device = |keys: &str| inventory(keys).devices["sw1"].clone();
+        let run = |manifest: &str, policy: &Policy| -> Vec<&'static str> {
+            let catalog = compile(manifest).catalog;
+            let found = for_device(&catalog, &device(""), &registry(), policy);
+            found.iter().map(|found| found.code).collect()
+        };
+        let policy = Policy::default();
+        let other = "node 'sw2.example.net' { network_vlan { '40': } }";
+        assert_eq!(run(other, &policy), ["wrong-name"]);
+        let forced = Policy {
+            force_name: true,
+            ..Policy::default()
+        };
+        assert_eq!(run(other, &forced), [""; 0]);
+        let ours = "node 'sw1.example.net' { network_vlan { '40': vlan_name => 'a b' } }";
+        assert_eq!(run(ours, &policy), ["unwritable-value"]);
+    }
+}

@@ -104,12 +104,7 @@ impl<'a> Subject<'a> {
             Side::Device { driver, .. } => driver.as_ref(),
             Side::Host => None,
         };
-        let typed: Vec<Option<Typed>> = catalog
-            .resources
-            .iter()
-            .zip(&destinations)
-            .map(|(resource, destination)| Some(type_it(resource, destination.model()?, driver)))
-            .collect();
+        let typed = type_all(catalog, &destinations, driver);
         for (index, typed) in typed.iter().enumerate() {
             let wanted = typed.as_ref().and_then(|typed| typed.wanted.as_ref());
             if let Some(name) = wanted.and_then(only_name) {
@@ -224,6 +219,39 @@ pub fn only_name(wanted: &Wanted) -> Option<String> {
     }
     let value = wanted.attributes.get(name)?.unwrap_sensitive();
     text_of(value)
+}
+
+/// From this many resources on, typing them is shared among processors.
+const MANY: usize = 2000;
+
+fn type_all(
+    catalog: &Catalog,
+    destinations: &[Destination],
+    driver: Option<&Driver>,
+) -> Vec<Option<Typed>> {
+    let type_some = |resources: &[Declared], destinations: &[Destination]| -> Vec<_> {
+        let pairs = resources.iter().zip(destinations);
+        pairs
+            .map(|(resource, destination)| Some(type_it(resource, destination.model()?, driver)))
+            .collect()
+    };
+    let resources = catalog.resources.as_slice();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    if resources.len() < MANY || processors == 1 {
+        return type_some(resources, destinations);
+    }
+    let share = resources.len().div_ceil(processors);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = resources
+            .chunks(share)
+            .zip(destinations.chunks(share))
+            .map(|(resources, destinations)| scope.spawn(|| type_some(resources, destinations)))
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("typing does not panic"))
+            .collect()
+    })
 }
 
 fn holds_secret(value: &Value) -> bool {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use switchtender_devices::change::{Change, ChangeKind, Wanted};
 use switchtender_devices::driver::Driver;
+use switchtender_devices::model::ValueSpec;
 use switchtender_devices::operation::Action;
 use switchtender_devices::read::State;
 
@@ -54,6 +55,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
             by_name.entry(name).or_default().push((index, wanted));
         }
     }
+    // Which lines a resource writes follows from its type and its attributes: of many alike, one
+    // is enough to see that they have no line in common.
+    let mut apart: BTreeSet<Vec<Shape<'_>>> = BTreeSet::new();
     for resources in by_name.values() {
         let types: BTreeSet<&str> = resources
             .iter()
@@ -62,6 +66,11 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         if types.len() < 2 {
             continue;
         }
+        let shapes: Vec<Shape<'_>> = resources.iter().map(|(_, wanted)| shape(wanted)).collect();
+        if apart.contains(&shapes) {
+            continue;
+        }
+        let mut in_common = false;
         let mut set: BTreeMap<Setting, (usize, String, String)> = BTreeMap::new();
         for &(index, wanted) in resources {
             for (setting, value, attribute) in settings(driver, wanted) {
@@ -69,8 +78,10 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
                     None => {
                         set.insert(setting, (index, value, attribute));
                     }
-                    Some((other, theirs, _)) if *other == index || *theirs == value => {}
+                    Some((other, ..)) if *other == index => {}
+                    Some((_, theirs, _)) if *theirs == value => in_common = true,
                     Some((other, _, other_attribute)) => {
+                        in_common = true;
                         let reference = |index: usize| &subject.catalog.resources[index].reference;
                         let message = format!(
                             "{} and {} set `{}` of the device to different values",
@@ -87,7 +98,23 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
                 }
             }
         }
+        if !in_common {
+            apart.insert(shapes);
+        }
     }
+}
+
+/// A type with the names of the attributes that are given, and what decides among lines.
+type Shape<'a> = (&'a str, Vec<(&'a str, Option<String>)>);
+
+fn shape(wanted: &Wanted) -> Shape<'_> {
+    let attributes = wanted.attributes.iter().map(|(name, value)| {
+        let attribute = wanted.model.attributes.get(name);
+        let listed = |spec: &ValueSpec| matches!(spec, ValueSpec::Literal(literal) if literal == value);
+        let chosen = attribute.is_some_and(|attribute| attribute.values.iter().any(listed));
+        (name.as_str(), chosen.then(|| format!("{value:?}")))
+    });
+    (wanted.model.name.as_str(), attributes.collect())
 }
 
 /// The mode and the words of a line without its value.

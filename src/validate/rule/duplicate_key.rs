@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserializer;
@@ -58,18 +58,18 @@ fn duplicate_keys(text: &str) -> Vec<Vec<Segment>> {
 
 /// Walks over a value and notes the paths of keys that come twice.
 #[derive(Clone, Copy)]
-struct Keys<'a> {
+struct Keys<'a, 'de> {
     found: &'a RefCell<Vec<Vec<Segment>>>,
-    path: &'a RefCell<Vec<Step>>,
+    path: &'a RefCell<Vec<Step<'de>>>,
 }
 
 /// A step of the path to what is being read.
-enum Step {
-    Key(String),
+enum Step<'de> {
+    Key(Cow<'de, str>),
     Index(usize),
 }
 
-impl<'de> DeserializeSeed<'de> for Keys<'_> {
+impl<'de> DeserializeSeed<'de> for Keys<'_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -77,7 +77,7 @@ impl<'de> DeserializeSeed<'de> for Keys<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Keys<'_> {
+impl<'de> Visitor<'de> for Keys<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,13 +120,14 @@ impl<'de> Visitor<'de> for Keys<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let mut seen: HashSet<Cow<'de, str>> = HashSet::new();
-        while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
-            self.path.borrow_mut().push(Step::Key(key.to_string()));
+        // Sorted, because objects are small and a hostile one may be large.
+        let mut seen: BTreeSet<Cow<'de, str>> = BTreeSet::new();
+        while let Some(key) = entries.next_key_seed(Key)? {
+            self.path.borrow_mut().push(Step::Key(key.clone()));
             if !seen.insert(key) && self.found.borrow().len() < LIMIT {
                 let path = self.path.borrow();
                 let path = path.iter().map(|step| match step {
-                    Step::Key(key) => Segment::Key(key.clone()),
+                    Step::Key(key) => Segment::Key(key.to_string()),
                     Step::Index(index) => Segment::Index(*index),
                 });
                 self.found.borrow_mut().push(path.collect());
@@ -135,6 +136,33 @@ impl<'de> Visitor<'de> for Keys<'_> {
             self.path.borrow_mut().pop();
         }
         Ok(())
+    }
+}
+
+/// A key, borrowed from the text where it has no escapes.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(key.to_owned()))
     }
 }
 
