@@ -526,3 +526,61 @@ async fn host_resources_are_skipped_reported_and_told_once() {
         .count();
     assert_eq!(warnings, 1, "{:?}", logs(&report));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_run_per_device_and_an_orderly_way_out() {
+    let host = Host::new(1).await;
+    let slow = Answer::text(500, "late").delay(std::time::Duration::from_secs(300));
+    host.server.state().fail("/puppet/v3/catalog", [slow]);
+    let dir = host.dir.path().display();
+    let first = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"))
+        .args([
+            "device",
+            &format!("--confdir={dir}"),
+            &format!("--vardir={dir}/var"),
+        ])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It waits for its catalog.
+    while host
+        .server
+        .state()
+        .faults
+        .iter()
+        .any(|(_, answers)| !answers.is_empty())
+    {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let process = first.id().unwrap();
+    let (code, text) = host.run(&[]).await;
+    assert_eq!(code, 1);
+    assert!(
+        text.contains(&format!(
+            "another run is at work on sw1.lab.test (process {process})"
+        )),
+        "{text}"
+    );
+
+    let killed = std::process::Command::new("kill")
+        .args(["-TERM", &process.to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let output = first.wait_with_output().await.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report = host.report(&name(1));
+    assert_eq!(
+        (&report["status"], &report["transaction_completed"]),
+        (&json!("failed"), &json!(false))
+    );
+    assert!(
+        logs(&report)
+            .iter()
+            .any(|line| line.starts_with("Cancelling startup")),
+        "{:?}",
+        logs(&report)
+    );
+    assert_eq!(host.run(&[]).await.0, 0, "the device is free again");
+}

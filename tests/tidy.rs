@@ -49,6 +49,17 @@ const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
         &["russh::", "reqwest::"],
         "SSH lives in devices/src/session and in the mocks, and the agent's HTTP in one file",
     ),
+    (
+        "src/agent",
+        &[
+            "crate::cli",
+            "crate::fleet",
+            "crate::inventory",
+            "crate::transaction",
+            "crate::report",
+        ],
+        "the client of a Puppet Server knows nothing of what is applied",
+    ),
     ("src/fleet", &["crate::cli"], "dependencies point one way"),
     (
         "src/store",

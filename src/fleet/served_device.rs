@@ -8,6 +8,10 @@
 //! The steps of `docs/agent-protocol.md`, section 5. Whatever stands in the way, what was said
 //! until then becomes a report, and the report is sent or kept.
 
+mod attempt;
+mod error;
+mod look;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,12 +19,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 use serde_json::Map;
-use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::provider::driven::{DrivenProvider, Reconnect};
 use switchtender_devices::read::Reads;
-use switchtender_devices::secret::MASK;
 use switchtender_devices::session::target::Target;
 use switchtender_devices::session::{self, Access, Session, SessionError};
 use switchtender_devices::value::Value;
@@ -28,8 +30,8 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::certificates::layout::{FileError, Layout};
-use crate::agent::journal::{Journal, chain};
+use crate::agent::certificates::layout::Layout;
+use crate::agent::journal::chain;
 use crate::agent::run::{AgentRun, CachedStatus, Obtained, Proxy, RunError};
 use crate::agent::spool::Delivery;
 use crate::agent::{PROTOCOL_VERSION, disabled, facts, hook, retry_after};
@@ -40,8 +42,11 @@ use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
 use crate::report::{CachedCatalog, Context, Report};
 use crate::store::remembered::Remembered;
-use crate::store::{DeviceLock, DeviceStore, LockError, Store, StoreError};
+use crate::store::{DeviceLock, DeviceStore, LockError, Store};
 use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, history};
+
+use attempt::Attempt;
+pub use error::ServedError;
 
 const MEMORY: &str = "memory.json";
 
@@ -62,108 +67,6 @@ pub struct ServedFleet {
     pub catalog: Option<String>,
     pub stop: CancellationToken,
     pub listener: Listener,
-}
-
-/// Why a run came to nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum ServedError {
-    #[error(transparent)]
-    Agent(#[from] RunError),
-    #[error("Could not connect to the device: {0}")]
-    Session(#[from] SessionError),
-    #[error("Can't load {kind} for {device}: {}", told(.findings))]
-    Connection {
-        kind: String,
-        device: String,
-        findings: Vec<Diagnostic>,
-    },
-    #[error("there is no driver for type {kind}")]
-    Platform { kind: String, known: String },
-    #[error("Could not use the catalog: {0}")]
-    Catalog(String),
-    #[error(transparent)]
-    Hook(#[from] hook::HookError),
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("{0}")]
-    Stopped(String),
-}
-
-impl ServedError {
-    fn hint(&self) -> Option<String> {
-        match self {
-            ServedError::Agent(error) => error.hint(),
-            ServedError::Session(error) => error.hint(),
-            ServedError::Platform { known, .. } => Some(format!(
-                "known platforms: {known}; a module of the device's environment may bring one"
-            )),
-            _ => None,
-        }
-    }
-}
-
-fn told(findings: &[Diagnostic]) -> String {
-    let texts = findings.iter().map(|found| match found.labels.first() {
-        Some(label) => {
-            let (line, _) = label.source.position(label.span.start);
-            format!("{} ({}:{line})", found.message, label.source.name)
-        }
-        None => found.message.clone(),
-    });
-    texts.collect::<Vec<_>>().join("; ")
-}
-
-/// A run while it goes on: what was said, and how far it came.
-struct Attempt<'a> {
-    fleet: &'a ServedFleet,
-    device: &'a str,
-    /// Never shown, wherever they come from.
-    secrets: Vec<String>,
-    events: Vec<RunEvent>,
-    cached: CachedStatus,
-    /// The catalog was applied, or began to be.
-    applied: bool,
-}
-
-impl Attempt<'_> {
-    /// Takes over what the agent has said since the last time.
-    fn take(&mut self, journal: &mut Journal) {
-        for line in std::mem::take(&mut journal.lines) {
-            self.emit(RunEvent::Log(LogEntry {
-                level: line.level,
-                message: self.masked(line.message),
-                source: "Puppet".to_owned(),
-                tags: Vec::new(),
-                time: line.time,
-                file: None,
-                line: None,
-            }));
-        }
-    }
-
-    fn masked(&self, mut message: String) -> String {
-        for secret in &self.secrets {
-            message = message.replace(secret.as_str(), MASK);
-        }
-        message
-    }
-
-    /// Whether anything was changed on the device.
-    fn changed(&self) -> bool {
-        self.events.iter().any(|event| match event {
-            RunEvent::Resource(status) => status.changed,
-            _ => false,
-        })
-    }
-
-    fn emit(&mut self, event: RunEvent) {
-        if let RunEvent::Log(entry) = &event {
-            (self.fleet.listener)(self.device, entry);
-        }
-        self.events.push(event);
-    }
 }
 
 impl ServedFleet {
@@ -563,6 +466,7 @@ impl ServedFleet {
         store.save(MEMORY, history::VERSION, &memory)?;
         remembered.save(store)?;
         store.write("state/classes.txt", &(catalog.classes.join("\n") + "\n"))?;
+        store.write("state/resources.txt", &managed(&catalog))?;
         if let Some(command) = &self.proxy.settings.postrun_command {
             hook::run(
                 "postrun_command",
@@ -685,71 +589,6 @@ impl ServedFleet {
         }
         attempt.take(&mut agent.journal);
     }
-
-    /// Logs in, reads the facts of a device and logs off.
-    pub async fn facts_of(&self, entry: &Entry) -> Result<facts::Facts, ServedError> {
-        let agent = AgentRun::new(&self.proxy, &entry.name);
-        let connection = self.connection(&agent, entry).await?;
-        let registry = self
-            .proxy
-            .definitions
-            .of(&agent.layout)
-            .map_err(RunError::from)?;
-        let platform = platform(&registry, &connection, entry)?;
-        let (session, facts) = self.connect(&connection, &platform).await?;
-        close(session).await;
-        Ok(self.facts(entry, &facts))
-    }
-
-    /// Logs in and reads the instances of a type: title and attributes.
-    pub async fn instances_of(
-        &self,
-        entry: &Entry,
-        type_name: &str,
-    ) -> Result<Vec<(String, switchtender_devices::value::Attributes)>, ServedError> {
-        let agent = AgentRun::new(&self.proxy, &entry.name);
-        let connection = self.connection(&agent, entry).await?;
-        let registry = self
-            .proxy
-            .definitions
-            .of(&agent.layout)
-            .map_err(RunError::from)?;
-        let platform = platform(&registry, &connection, entry)?;
-        let model = registry
-            .model(&type_name.to_lowercase())
-            .ok_or_else(|| ServedError::Catalog(format!("there is no type {type_name}")))?;
-        let (mut session, facts) = self.connect(&connection, &platform).await?;
-        let driver = Driver::new(&platform, &facts);
-        let outcome = async {
-            driver.supports(model).map_err(ServedError::Catalog)?;
-            let requests = driver.reads(&[model]);
-            let texts = session.read(&requests).await?;
-            let names = requests.into_iter().map(|request| request.name);
-            let reads: Reads = names.zip(texts).collect();
-            let unreadable = |error: String| ServedError::Catalog(error);
-            let state = platform
-                .parse(&reads)
-                .map_err(|error| unreadable(error.to_string()))?;
-            driver
-                .instances(model, &state)
-                .map_err(|error| unreadable(error.to_string()))
-        }
-        .await;
-        close(session).await;
-        let namevars: Vec<&str> = model.namevars().collect();
-        Ok(outcome?
-            .into_iter()
-            .map(|instance| {
-                let parts = namevars
-                    .iter()
-                    .filter_map(|name| instance.attributes.get(*name));
-                let title = parts.map(plain).collect::<Vec<_>>().join("/");
-                let mut attributes = instance.attributes;
-                attributes.shift_remove(namevars.first().copied().unwrap_or_default());
-                (title, attributes)
-            })
-            .collect())
-    }
 }
 
 /// What is at hand when the transaction can begin.
@@ -842,6 +681,15 @@ async fn close(mut session: Box<dyn Session>) {
     session.close().await;
 }
 
+/// The references of all resources that are more than containers, a line each.
+fn managed(catalog: &Catalog) -> String {
+    let resources = catalog.resources.iter();
+    resources
+        .filter(|declared| declared.kind == catalog::Kind::Compilable)
+        .map(|declared| declared.reference.to_string().to_lowercase() + "\n")
+        .collect()
+}
+
 fn insists(catalog: &Catalog) -> bool {
     catalog
         .resources
@@ -851,14 +699,6 @@ fn insists(catalog: &Catalog) -> bool {
 
 fn refused(error: LoadError) -> ServedError {
     ServedError::Catalog(error.message)
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) | Value::Symbol(text) => text.clone(),
-        Value::Integer(number) => number.to_string(),
-        other => format!("{other:?}"),
-    }
 }
 
 /// How the device of a run is reached once more.

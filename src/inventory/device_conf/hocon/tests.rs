@@ -1,3 +1,5 @@
+//! What configuration files use is read, and mistakes are told without values.
+
 use std::collections::BTreeMap;
 
 use super::*;
