@@ -9,15 +9,19 @@ pub mod completions;
 pub mod definitions;
 pub mod device;
 pub mod doctor;
+pub mod driver;
 pub mod exit;
 pub mod explain;
+pub mod facts;
 pub mod inventory;
 mod log_destination;
 pub mod man;
 pub mod mock;
 pub mod model;
+pub mod one_device;
 pub mod plan;
 pub mod puppet_settings;
+pub mod resource;
 pub mod run;
 pub mod validate;
 pub mod view;
@@ -89,6 +93,9 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Driver(driver::Args),
+    Facts(facts::Args),
+    Resource(resource::Args),
     Cert(cert::Args),
     Apply(Box<apply::Args>),
     Plan(Box<plan::Args>),
@@ -106,6 +113,9 @@ pub enum Command {
 impl Command {
     fn run(self, global: &Global) -> Result<Exit, CommandError> {
         match self {
+            Command::Driver(args) => driver::run(&args, global),
+            Command::Facts(args) => facts::run(&args),
+            Command::Resource(args) => resource::run(&args),
             Command::Cert(args) => cert::run(&args),
             Command::Apply(args) => apply::run(&args, global),
             Command::Plan(args) => plan::run(&args, global),

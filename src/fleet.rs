@@ -7,6 +7,8 @@
 pub mod catalog_source;
 pub mod device_run;
 pub mod limits;
+pub mod look;
+pub mod reach;
 pub mod runner;
 pub mod served_device;
 pub mod stand_in;

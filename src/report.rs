@@ -71,7 +71,26 @@ pub struct Report {
     completed: bool,
     failed_to_generate: bool,
     error: Option<String>,
+    /// Something failed that is no resource.
+    flawed: bool,
     ended: Option<Timestamp>,
+}
+
+/// A name for a run that no other run has (RFC 9562, version 4).
+pub fn new_uuid() -> String {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).expect("the operating system has random numbers");
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    [
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    ]
+    .join("-")
 }
 
 impl Report {
@@ -87,6 +106,7 @@ impl Report {
             completed: false,
             failed_to_generate: false,
             error: None,
+            flawed: false,
             ended: None,
             context,
         }
@@ -139,6 +159,11 @@ impl Report {
         }
     }
 
+    /// Something failed after the transaction: the run has failed, whatever its resources say.
+    pub fn fail(&mut self) {
+        self.flawed = true;
+    }
+
     /// Adds a measured time, such as `config_retrieval`, to the metrics.
     pub fn measured(&mut self, name: &str, took: Duration) {
         self.times.insert(name.to_owned(), took.as_secs_f64());
@@ -167,7 +192,11 @@ impl Report {
 
     pub fn status(&self) -> Status {
         let failed = |status: &Arc<ResourceStatus>| status.failed || status.failed_to_restart;
-        if self.failed_to_generate || !self.completed || self.statuses.iter().any(failed) {
+        if self.flawed
+            || self.failed_to_generate
+            || !self.completed
+            || self.statuses.iter().any(failed)
+        {
             Status::Failed
         } else if self.changes() > 0 {
             Status::Changed

@@ -2,6 +2,7 @@
 
 use super::exit::{CommandError, Exit};
 use super::run::{self, Filter, Manner, Run, Subject};
+use super::view::Done;
 use super::{Global, block_on};
 use crate::fleet::device_run::Purpose;
 
@@ -18,6 +19,10 @@ pub struct Args {
     #[arg(long)]
     noop: bool,
 
+    /// Apply again to the same devices, and fail when the second run changes anything
+    #[arg(long, conflicts_with = "noop")]
+    twice: bool,
+
     #[command(flatten)]
     manner: Manner,
 }
@@ -33,10 +38,35 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         };
         let prepared = run.prepare().await?;
         let all = prepared.carry_out(&args.manner, global).await;
-        Ok(run::exit(
-            &all,
-            args.manner.detailed_exitcodes,
-            prepared.fleet.stop.is_cancelled(),
-        ))
+        if let Some(dir) = &args.manner.report {
+            prepared.write_reports(&all, dir)?;
+        }
+        let exit = run::exit(&all, args.manner.detailed_exitcodes, prepared.interrupted());
+        if !args.twice || prepared.interrupted() {
+            return Ok(exit);
+        }
+        let again = prepared.carry_out(&args.manner, global).await;
+        match not_settled(&again) {
+            Some(text) => Err(CommandError::new(text)),
+            None => Ok(exit),
+        }
+    })
+}
+
+/// The devices that the second run changed or failed on, in words. A `notify` says its message in
+/// every run and changes no device.
+fn not_settled(again: &[Done]) -> Option<String> {
+    let unsettled = |done: &&Done| {
+        done.tally()
+            .is_none_or(|tally| tally.has_failed() || tally.operations > 0)
+    };
+    let names: Vec<&str> = again
+        .iter()
+        .filter(unsettled)
+        .map(|done| done.device.as_str())
+        .collect();
+    (!names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("the second run should have found nothing to do, but changed or failed on: {names}")
     })
 }

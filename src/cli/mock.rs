@@ -1,9 +1,10 @@
 //! `switchtender mock`: mock devices by hand.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use switchtender_mocks::{CliSwitch, Fault, SharedWriter, SwitchOptions};
+use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
+use switchtender_mocks::{Fault, LoadBalancerOptions, SharedWriter, SwitchOptions};
 
 use super::exit::{CommandError, Exit, print};
 
@@ -17,6 +18,7 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Kind {
     Switch(SwitchArgs),
+    LoadBalancer(LoadBalancerArgs),
 }
 
 /// A switch with an IOS-like command line over SSH
@@ -36,6 +38,17 @@ struct SwitchArgs {
     /// Password for `enable`
     #[arg(long, default_value = "enable")]
     enable_password: String,
+}
+
+/// A load balancer with an iControl-REST-like interface over HTTPS
+#[derive(Debug, clap::Args)]
+struct LoadBalancerArgs {
+    #[command(flatten)]
+    common: Common,
+
+    /// Objects to begin with: JSON, {"POST /mgmt/tm/ltm/pool": {…}, …}
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -66,24 +79,61 @@ struct Common {
 }
 
 pub fn run(args: &Args) -> Result<Exit, CommandError> {
-    let Kind::Switch(switch) = &args.kind;
-    let common = &switch.common;
+    let common = match &args.kind {
+        Kind::Switch(args) => &args.common,
+        Kind::LoadBalancer(args) => &args.common,
+    };
     if common.fault.iter().any(|fault| fault == "help") {
         print(&fault_help());
         return Ok(Exit::SUCCESS);
     }
     let prepared = Prepared::new(common)?;
+    let numbers = 1..=common.count;
+    let devices: Result<Vec<DeviceOptions>, CommandError> = match &args.kind {
+        Kind::Switch(args) => numbers
+            .map(|number| switch(args, &prepared, number).map(DeviceOptions::Switch))
+            .collect(),
+        Kind::LoadBalancer(args) => numbers
+            .map(|number| load_balancer(args, &prepared, number).map(DeviceOptions::LoadBalancer))
+            .collect(),
+    };
+    let devices = devices?;
     super::block_on(async {
-        let mut running = Vec::new();
-        for index in 0..common.count {
-            running.push(start_switch(switch, &prepared, index).await?);
+        let fleet = Fleet::start(devices, common.port).await;
+        let fleet =
+            fleet.map_err(|error| CommandError::new("cannot start the mock").because(error))?;
+        for device in fleet.devices() {
+            print(&invitation(device, common));
         }
         super::interrupted().await;
-        for switch in running {
-            switch.stop().await;
-        }
+        fleet.stop().await;
         Ok(Exit::SUCCESS)
     })
+}
+
+/// How to get to a mock that runs.
+fn invitation(device: &RunningDevice, common: &Common) -> String {
+    let (name, address, user) = (device.name(), device.address(), &common.user);
+    match device {
+        RunningDevice::Switch(switch) => {
+            let key = switch.host_key().fingerprint;
+            let mut text = format!(
+                "{name}: ssh -p {} {user}@{}  (host key {key})\n",
+                address.port(),
+                address.ip()
+            );
+            for line in switch.unknown_lines() {
+                text.push_str(&format!("{name}: keeps `{line}` without knowing it\n"));
+            }
+            text
+        }
+        RunningDevice::LoadBalancer(balancer) => {
+            let certificate = balancer.fingerprint();
+            format!(
+                "{name}: https://{user}@{address}/mgmt/tm  (certificate SHA-256 {certificate})\n"
+            )
+        }
+    }
 }
 
 /// What all devices of one command share, read before the first is started.
@@ -117,53 +167,55 @@ impl Prepared {
     }
 }
 
-async fn start_switch(
+fn switch(
     args: &SwitchArgs,
     prepared: &Prepared,
-    index: u16,
-) -> Result<switchtender_mocks::RunningSwitch, CommandError> {
-    let name = format!("switch{}", index + 1);
-    let config = args.config.as_ref().map(|path| {
-        std::fs::read_to_string(path).map_err(|error| {
-            CommandError::new(format!("cannot read {}", path.display())).because(error)
-        })
-    });
+    number: u16,
+) -> Result<SwitchOptions, CommandError> {
+    let name = format!("switch{number}");
     let defaults = SwitchOptions::default();
-    let options = SwitchOptions {
+    Ok(SwitchOptions {
         hostname: name.clone(),
+        name,
         user: args.common.user.clone(),
         password: args.common.password.clone(),
         enable_password: Some(args.enable_password.clone()),
         model: args.model.clone().unwrap_or(defaults.model.clone()),
-        config: config.transpose()?,
+        config: args.config.as_deref().map(read).transpose()?,
         faults: prepared.faults.clone(),
         log: prepared.log.clone(),
-        name: name.clone(),
         ..defaults
-    };
-    let switch = CliSwitch::start(options, port(&args.common, index)).await;
-    let switch =
-        switch.map_err(|error| CommandError::new("cannot start the mock").because(error))?;
-    let address = switch.address();
-    print(&format!(
-        "{name}: ssh -p {} {}@{}  (host key {})\n",
-        address.port(),
-        args.common.user,
-        address.ip(),
-        switch.host_key().fingerprint
-    ));
-    for line in switch.unknown_lines() {
-        print(&format!("{name}: keeps `{line}` without knowing it\n"));
-    }
-    Ok(switch)
+    })
 }
 
-fn port(args: &Common, index: u16) -> u16 {
-    if args.port == 0 {
-        0
-    } else {
-        args.port.saturating_add(index)
-    }
+fn load_balancer(
+    args: &LoadBalancerArgs,
+    prepared: &Prepared,
+    number: u16,
+) -> Result<LoadBalancerOptions, CommandError> {
+    let name = format!("balancer{number}");
+    let config = match &args.config {
+        None => None,
+        Some(path) => Some(serde_json::from_str(&read(path)?).map_err(|error| {
+            CommandError::new(format!("{} is not JSON", path.display())).because(error)
+        })?),
+    };
+    Ok(LoadBalancerOptions {
+        hostname: format!("{name}.example"),
+        name,
+        user: args.common.user.clone(),
+        password: args.common.password.clone(),
+        config,
+        faults: prepared.faults.clone(),
+        log: prepared.log.clone(),
+        ..LoadBalancerOptions::default()
+    })
+}
+
+fn read(path: &Path) -> Result<String, CommandError> {
+    std::fs::read_to_string(path).map_err(|error| {
+        CommandError::new(format!("cannot read {}", path.display())).because(error)
+    })
 }
 
 fn fault_help() -> String {

@@ -29,10 +29,13 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         };
         let prepared = run.prepare().await?;
         let all = prepared.carry_out(&args.manner, global).await;
+        if let Some(dir) = &args.manner.report {
+            prepared.write_reports(&all, dir)?;
+        }
         Ok(run::exit(
             &all,
             args.manner.detailed_exitcodes,
-            prepared.fleet.stop.is_cancelled(),
+            prepared.interrupted(),
         ))
     })
 }

@@ -17,11 +17,12 @@ use crate::deviations::Deviations;
 use crate::fleet::catalog_source::CatalogFiles;
 use crate::fleet::device_run::{Fleet, Listener, Purpose};
 use crate::fleet::limits::{Limits, Membership};
+use crate::fleet::reach::Reach;
 use crate::fleet::runner;
 use crate::fleet::stand_in::StandIns;
 use crate::inventory::{self, Inventory, Reading, Secrets};
 use crate::route;
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::transaction::{self, Settings, TagSelection};
 use crate::validate::Policy;
 
@@ -149,6 +150,10 @@ pub struct Manner {
     #[arg(short, long, value_enum, default_value_t = Output::Human)]
     pub output: Output,
 
+    /// Write each device's report to DIR/<device>.json
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+
     /// Write the dialogue with each device to DIR/<device>.log, secrets masked
     #[arg(long, value_name = "DIR")]
     pub transcripts: Option<PathBuf>,
@@ -217,14 +222,19 @@ impl Run<'_> {
             })
             .collect();
         let mixed = route::Mixed::from(self.subject.mixed);
-        let fleet = Fleet {
+        let reach = Reach {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
             registry,
+            store: Store::at(root),
+            stand_ins,
+            transcripts: self.manner.transcripts.clone(),
+        };
+        let fleet = Fleet {
+            reach,
             catalogs: Box::new(CatalogFiles {
                 path: self.subject.catalog.clone(),
             }),
-            store: Store::at(root),
             settings: Settings {
                 noop: self.noop,
                 tags: TagSelection::parse(&self.filter.tags.join(",")),
@@ -246,9 +256,7 @@ impl Run<'_> {
                 ..Policy::default()
             },
             purpose: self.purpose,
-            stand_ins,
             stop: CancellationToken::new(),
-            transcripts: self.manner.transcripts.clone(),
         };
         Ok(Prepared {
             fleet: Arc::new(fleet),
@@ -269,6 +277,33 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Whether the run was asked to stop.
+    pub fn interrupted(&self) -> bool {
+        self.fleet.stop.is_cancelled()
+    }
+
+    /// Writes the reports of devices: of those that could not run, too.
+    pub fn write_reports(&self, all: &[Done], dir: &std::path::Path) -> Result<(), CommandError> {
+        for done in all {
+            let report = match &done.result {
+                Ok(ran) => ran.report.to_json(),
+                Err(failure) => {
+                    let device = &self.fleet.reach.inventory.devices[&done.device];
+                    self.fleet
+                        .report_of_failure(device, &view::chain(failure))
+                        .to_json()
+                }
+            };
+            let path = dir.join(format!("{}.json", store::directory_name(&done.device)));
+            let text = serde_json::to_string_pretty(&report).expect("a report is JSON") + "\n";
+            store::write_file(&path, &text).map_err(|error| {
+                CommandError::new(format!("cannot write the report of {}", done.device))
+                    .because(error)
+            })?;
+        }
+        Ok(())
+    }
+
     /// Runs all devices and shows what happens. Ctrl-C stops in order; the results are there all
     /// the same.
     pub async fn carry_out(&self, manner: &Manner, global: &Global) -> Vec<Done> {
@@ -279,7 +314,7 @@ impl Prepared {
             global,
             self.names.len(),
         )));
-        let limits = self.fleet.inventory.limits;
+        let limits = self.fleet.reach.inventory.limits;
         let all = limits
             .concurrency
             .map_or(usize::from(manner.concurrency), |limit| {
@@ -316,7 +351,7 @@ impl Prepared {
                 Ok((result, took)) => (result.map_err(Into::into), took),
                 Err(error) => (Err(error.into()), std::time::Duration::ZERO),
             };
-            let platform = self.fleet.inventory.devices[&name].platform.clone();
+            let platform = self.fleet.reach.inventory.devices[&name].platform.clone();
             let done = Done {
                 device: name,
                 platform,

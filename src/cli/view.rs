@@ -52,6 +52,20 @@ impl Done {
     }
 }
 
+/// An error with its causes in one line.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if !text.ends_with(&part) {
+            text.push_str(&format!(": {part}"));
+        }
+        cause = error.source();
+    }
+    text
+}
+
 /// The view that the user asked for.
 pub fn new(output: Output, purpose: Purpose, global: &Global, devices: usize) -> Box<dyn View> {
     match output {

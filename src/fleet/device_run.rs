@@ -8,30 +8,27 @@
 //! Whatever stands in the way before the transaction is a [`NotRun`]: the device was not changed.
 //! After that there is always a [`Ran`], with everything that happened as run events.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use async_trait::async_trait;
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
-use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
+use switchtender_devices::driver::{Driver, Facts, Platform};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::driven::{Difference, DrivenProvider, Reconnect};
-use switchtender_devices::read::Reads;
-use switchtender_devices::session::target::Target;
-use switchtender_devices::session::{self, Access, Session, SessionError, Statistics};
+use switchtender_devices::provider::driven::{Difference, DrivenProvider};
+use switchtender_devices::session::{Access, SessionError, Statistics};
 use switchtender_devices::value::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::catalog_source::{CatalogError, CatalogSource};
-use super::stand_in::StandIns;
+use super::reach::Reach;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, LoadError, Loading, Resources, Typing};
 use crate::clock;
-use crate::inventory::{Device, Inventory, Secrets};
+use crate::inventory::Device;
+use crate::report::{self, CachedCatalog, Report};
 use crate::store::remembered::Remembered;
-use crate::store::{self, LockError, Store, StoreError};
+use crate::store::{LockError, StoreError};
 use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, Sink, history};
 use crate::validate::{self, Policy};
 
@@ -39,20 +36,13 @@ const MEMORY: &str = "memory.json";
 
 /// What the runs of a fleet share.
 pub struct Fleet {
-    pub inventory: Inventory,
-    pub registry: Registry,
+    pub reach: Reach,
     pub catalogs: Box<dyn CatalogSource>,
-    pub secrets: Secrets,
-    pub store: Store,
     pub settings: Settings,
     pub policy: Policy,
     pub purpose: Purpose,
-    /// Mock devices in the place of the inventory's.
-    pub stand_ins: Option<StandIns>,
     /// Asked to stop: the operation at hand is finished, then the way out is taken.
     pub stop: CancellationToken,
-    /// Where each session's masked dialogue goes, if anywhere: `<device>.log`.
-    pub transcripts: Option<PathBuf>,
 }
 
 /// What a run is for.
@@ -71,6 +61,8 @@ pub type Listener = Arc<dyn Fn(&str, &RunEvent) + Send + Sync>;
 pub struct Ran {
     /// Everything that happened, in order.
     pub events: Vec<RunEvent>,
+    /// The same as a Puppet report.
+    pub report: Report,
     /// What was set and is not as it was set.
     pub differences: Vec<Difference>,
     /// What failed after the transaction: the proof, saving, keeping the state.
@@ -129,13 +121,13 @@ impl Fleet {
     /// # Cancellation
     /// Must not be dropped midway; it ends by itself soon after [`Fleet::stop`] was cancelled.
     pub async fn run_device(&self, name: &str, listener: &Listener) -> Result<Ran, NotRun> {
-        let device = &self.inventory.devices[name];
-        let store = self.store.device(name);
+        let device = &self.reach.inventory.devices[name];
+        let store = self.reach.store.device(name);
         let _lock = store.lock()?;
-        let platform = self.platform(device)?;
+        let platform = self.reach.platform(device)?;
         let catalog = self.catalog(device).await?;
         let findings = self.check(&catalog, device)?;
-        let types = Types::new(|name: &str| self.registry.model(name).cloned());
+        let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
         let resources = self.typed(&catalog, &platform, &types)?;
         let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
         let remembered = Arc::new(Remembered::load(&store)?);
@@ -143,20 +135,8 @@ impl Fleet {
             return Err(NotRun::Stopped);
         }
 
-        let connection = Connection {
-            target: self.target(device).await?,
-            platform: Arc::clone(&platform),
-            access: self.access(&catalog),
-        };
-        let mut session = connection.reconnect().await?;
-        let facts = match facts(session.as_mut(), &platform, device).await {
-            Ok(facts) => facts,
-            Err(error) => {
-                session.close().await;
-                return Err(error.into());
-            }
-        };
-
+        let connection = self.reach.connection(device, self.access(&catalog)).await?;
+        let (session, facts) = connection.open().await?;
         let mut provider = DrivenProvider::new(
             Driver::new(&platform, &facts),
             session,
@@ -168,6 +148,7 @@ impl Fleet {
         let mut told = Told {
             device: name,
             listener,
+            report: Report::new(self.report_context(device, Some(&catalog))),
             events: Vec::new(),
         };
         for note in provider.notes() {
@@ -220,6 +201,7 @@ impl Fleet {
         }
         Ok(Ran {
             events: told.events,
+            report: told.report,
             differences: result.differences,
             failure: result.failure,
             predicted,
@@ -227,13 +209,6 @@ impl Fleet {
             statistics: provider.statistics(),
             findings,
         })
-    }
-
-    fn platform(&self, device: &Device) -> Result<Arc<Platform>, NotRun> {
-        let platform = self.registry.platform(&device.platform);
-        platform
-            .cloned()
-            .ok_or_else(|| NotRun::Platform(device.platform.clone()))
     }
 
     async fn catalog(&self, device: &Device) -> Result<Catalog, NotRun> {
@@ -252,7 +227,7 @@ impl Fleet {
 
     /// Checks all that can be known without the device; what does not stand in the way is kept.
     fn check(&self, catalog: &Catalog, device: &Device) -> Result<Vec<Diagnostic>, NotRun> {
-        let findings = validate::for_device(catalog, device, &self.registry, &self.policy);
+        let findings = validate::for_device(catalog, device, &self.reach.registry, &self.policy);
         if findings
             .iter()
             .any(|found| found.severity == Severity::Error)
@@ -286,22 +261,26 @@ impl Fleet {
         catalog::convert(catalog, &typing).map_err(refused)
     }
 
-    async fn target(&self, device: &Device) -> Result<Target, NotRun> {
-        let mut target = match &self.stand_ins {
-            Some(stand_ins) => stand_ins.target(&device.name),
-            None => {
-                let resolved = self
-                    .inventory
-                    .resolve(device, &self.secrets, self.store.root())
-                    .await;
-                resolved.map_err(|findings| NotRun::Credentials { findings })?
-            }
-        };
-        if let Some(dir) = &self.transcripts {
-            target.transcript =
-                Some(dir.join(format!("{}.log", store::directory_name(&device.name))));
+    /// The report of a device that could not run.
+    pub fn report_of_failure(&self, device: &Device, why: &str) -> Report {
+        let mut report = Report::new(self.report_context(device, None));
+        report.fold(&log(Level::Err, format!("Failed to apply catalog: {why}")));
+        report
+    }
+
+    fn report_context(&self, device: &Device, catalog: Option<&Catalog>) -> report::Context {
+        report::Context {
+            host: device.certname.clone(),
+            time: clock::timestamp(),
+            transaction_uuid: Some(report::new_uuid()),
+            puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
+            noop: self.settings.noop,
+            environment: catalog.and_then(|catalog| catalog.environment.clone()),
+            server_used: None,
+            job_id: None,
+            cached_catalog_status: CachedCatalog::NotUsed,
+            log_level: Level::Notice,
         }
-        Ok(target)
     }
 
     /// What the session may do. A noop run can only write where the catalog itself says
@@ -331,9 +310,11 @@ impl Fleet {
                     told.log(Level::Err, shown(difference));
                 }
                 if !differences.is_empty() {
-                    result
-                        .failure
-                        .get_or_insert("the device is not as it was set".to_owned());
+                    let why = format!(
+                        "{} of what was set is not so on the device",
+                        differences.len()
+                    );
+                    result.fail(told, why);
                 }
                 result.differences = differences;
             }
@@ -349,7 +330,7 @@ impl Fleet {
                     reference,
                     operations,
                 } => {
-                    let model = self.registry.model(&reference.model_name())?;
+                    let model = self.reach.registry.model(&reference.model_name())?;
                     let operations = operations.iter().map(|record| record.operation.clone());
                     Some((model.as_ref(), operations.collect()))
                 }
@@ -385,6 +366,7 @@ struct Outcome {
 impl Outcome {
     fn fail(&mut self, told: &mut Told<'_>, why: String) {
         told.log(Level::Err, why.clone());
+        told.report.fail();
         self.failure.get_or_insert(why);
     }
 }
@@ -393,77 +375,34 @@ impl Outcome {
 struct Told<'a> {
     device: &'a str,
     listener: &'a Listener,
+    report: Report,
     events: Vec<RunEvent>,
 }
 
 impl Told<'_> {
     fn log(&mut self, level: Level, message: String) {
-        self.emit(RunEvent::Log(LogEntry {
-            level,
-            message,
-            source: "Puppet".to_owned(),
-            tags: Vec::new(),
-            time: clock::timestamp(),
-            file: None,
-            line: None,
-        }));
+        self.emit(log(level, message));
     }
+}
+
+/// A message about the run as a whole.
+fn log(level: Level, message: String) -> RunEvent {
+    RunEvent::Log(LogEntry {
+        level,
+        message,
+        source: "Puppet".to_owned(),
+        tags: Vec::new(),
+        time: clock::timestamp(),
+        file: None,
+        line: None,
+    })
 }
 
 impl Sink for Told<'_> {
     fn emit(&mut self, event: RunEvent) {
         (self.listener)(self.device, &event);
+        self.report.fold(&event);
         self.events.push(event);
-    }
-}
-
-/// How the device of a run is reached.
-struct Connection {
-    target: Target,
-    platform: Arc<Platform>,
-    access: Access,
-}
-
-#[async_trait]
-impl Reconnect for Connection {
-    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
-        session::open(&self.target, &self.platform.protocol, self.access).await
-    }
-}
-
-/// Facts of the device, of the connection, and the driver's options as `option.<name>`.
-pub(super) async fn facts(
-    session: &mut dyn Session,
-    platform: &Platform,
-    device: &Device,
-) -> Result<Facts, SessionError> {
-    let requests = platform.fact_reads();
-    let texts = session.read(&requests).await?;
-    let reads: Reads = requests
-        .into_iter()
-        .map(|request| request.name)
-        .zip(texts)
-        .collect();
-    let mut facts = platform.facts(&reads);
-    facts.extend(
-        session
-            .facts()
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value)),
-    );
-    facts.extend(
-        device
-            .options()
-            .into_iter()
-            .map(|(name, value)| (format!("option.{name}"), plain(&value))),
-    );
-    Ok(facts)
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) | Value::Symbol(text) => text.clone(),
-        other => format!("{other:?}"),
     }
 }
 

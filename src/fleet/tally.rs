@@ -31,6 +31,12 @@ impl Tally {
         };
         for event in &ran.events {
             match event {
+                // What every run has and no device knows of would only puzzle people.
+                RunEvent::Resource(status)
+                    if matches!(
+                        status.reference.model_name().as_str(),
+                        "schedule" | "filebucket"
+                    ) => {}
                 RunEvent::Resource(status) => {
                     tally.resources += 1;
                     tally.changed += usize::from(status.changed);

@@ -93,7 +93,10 @@ impl Run<'_> {
         }
         let change = change(resource, wanted, current, &properties);
         if self.is_noop(node) {
-            self.preview(id, node, &change);
+            // What needs no provider sends nothing.
+            if !resource.ty.behaviour.providerless() {
+                self.preview(id, node, &change);
+            }
             for property in &properties {
                 let event = self.noop_event(node, resource, property, recorded);
                 self.record(id, node, event);

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Done, Failure, View, operations, plan, table};
+use super::{Done, Failure, View, chain, operations, plan, table};
 use crate::catalog::Level;
 use crate::cli::Global;
 use crate::cli::exit::print;
@@ -201,18 +201,4 @@ fn word(level: Level) -> (&'static str, &'static str) {
         Level::Emerg => ("Emergency", "1;31"),
         Level::Crit => ("Critical", "1;31"),
     }
-}
-
-/// An error with its causes.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let part = error.to_string();
-        if !text.ends_with(&part) {
-            text.push_str(&format!(": {part}"));
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value as Json_, json};
 
-use super::human::chain;
-use super::{Done, Failure, View, operations};
+use super::{Done, Failure, View, chain, operations};
 use crate::catalog::rich_data;
 use crate::cli::exit::print;
 use crate::diagnostic;

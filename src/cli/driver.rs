@@ -1,0 +1,210 @@
+//! `switchtender driver`: the models and drivers that there are, and whether they are sound.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use switchtender_devices::diagnostic::{Severity, nearest};
+use switchtender_devices::driver::{Facts, Registry};
+
+use super::Global;
+use super::exit::{CommandError, Exit, print};
+use super::run::registry;
+use crate::diagnostic::Counts;
+use crate::diagnostic::terminal::{self, Look};
+
+/// List, check, test and explain models and drivers
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the types and the platforms that have them
+    List {
+        /// Search this directory before the built-in definitions
+        dir: Option<PathBuf>,
+    },
+    /// Check definitions: keys, values, templates, missing tests
+    Check {
+        /// Check this directory over the built-in definitions
+        dir: Option<PathBuf>,
+    },
+    /// Run the tests that stand in the definitions
+    Test {
+        /// Test this directory over the built-in definitions
+        dir: Option<PathBuf>,
+        /// Only this type
+        #[arg(long = "type", value_name = "TYPE")]
+        type_name: Option<String>,
+    },
+    /// Tell how a type is read and written on a platform
+    Explain {
+        platform: String,
+        #[arg(value_name = "TYPE")]
+        type_name: String,
+        /// Only this attribute
+        attribute: Option<String>,
+        /// Search this directory before the built-in definitions
+        #[arg(long, value_name = "DIR")]
+        definitions: Option<PathBuf>,
+    },
+}
+
+pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+    match &args.command {
+        Command::List { dir } => list(&registry(dir.as_deref())?),
+        Command::Check { dir } => check(&registry(dir.as_deref())?, global),
+        Command::Test { dir, type_name } => test(&registry(dir.as_deref())?, type_name.as_deref()),
+        Command::Explain {
+            platform,
+            type_name,
+            attribute,
+            definitions,
+        } => {
+            let registry = registry(definitions.as_deref())?;
+            explain(&registry, platform, type_name, attribute.as_deref())
+        }
+    }
+}
+
+fn list(registry: &Registry) -> Result<Exit, CommandError> {
+    let width = registry
+        .models()
+        .map(|model| model.name.len())
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for model in registry.models() {
+        let platforms: Vec<_> = registry
+            .platforms()
+            .filter(|platform| platform.types.contains_key(&model.name))
+            .map(|platform| platform.name.as_str())
+            .collect();
+        let doc = model.doc.lines().next().unwrap_or_default();
+        text.push_str(&format!(
+            "{:width$}  {:24}  {doc}\n",
+            model.name,
+            platforms.join(", ")
+        ));
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+fn check(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
+    let findings = registry.check();
+    print(&terminal::render_each(
+        &findings,
+        Look {
+            colours: global.colored_stdout(),
+        },
+    ));
+    print(&format!(
+        "{} types on {} platforms: {}\n",
+        registry.models().count(),
+        registry.platforms().count(),
+        Counts::of(&findings)
+    ));
+    let bad = findings
+        .iter()
+        .any(|found| found.severity == Severity::Error);
+    Ok(if bad { Exit::FAILURE } else { Exit::SUCCESS })
+}
+
+fn test(registry: &Registry, only: Option<&str>) -> Result<Exit, CommandError> {
+    if let Some(name) = only
+        && registry.model(name).is_none()
+    {
+        return Err(unknown_type(registry, name));
+    }
+    let results = registry.test(only);
+    let mut failed = 0;
+    for result in &results {
+        if let Some(failure) = &result.failure {
+            failed += 1;
+            print(&format!(
+                "{}: {}\n{failure}\n\n",
+                result.definition, result.name
+            ));
+        }
+    }
+    print(&format!(
+        "{} passed, {failed} failed\n",
+        results.len() - failed
+    ));
+    Ok(if failed > 0 {
+        Exit::FAILURE
+    } else {
+        Exit::SUCCESS
+    })
+}
+
+fn explain(
+    registry: &Registry,
+    platform: &str,
+    type_name: &str,
+    attribute: Option<&str>,
+) -> Result<Exit, CommandError> {
+    let Some(found) = registry.platform(platform) else {
+        let known = registry.platforms().map(|platform| platform.name.as_str());
+        let error = CommandError::new(format!("there is no platform `{platform}`"));
+        let known: Vec<_> = known.collect();
+        return Err(error.hint(format!("there are: {}", known.join(", "))));
+    };
+    let Some(definition) = found.types.get(type_name) else {
+        return Err(unknown_type(registry, type_name));
+    };
+    let implementation = definition
+        .choose(&Facts::default())
+        .map_err(|excluded| CommandError::new(excluded.reason.clone()))?;
+    let explanation = implementation.explain();
+    let mut text = format!("{type_name} on {platform}\n");
+    for read in &explanation.reads {
+        text.push_str(&format!("  read      {}\n", read.command));
+    }
+    for (word, line) in &explanation.instance {
+        text.push_str(&format!("  {word:9} {line}\n"));
+    }
+    let mut shown = 0;
+    for of in &explanation.attributes {
+        if attribute.is_some_and(|name| name != of.name) {
+            continue;
+        }
+        shown += 1;
+        text.push_str(&format!("\n{}\n", of.name));
+        for line in &of.read {
+            text.push_str(&format!("  read      {line}\n"));
+        }
+        for (value, line) in &of.write {
+            text.push_str(&format!("  {value:9} {line}\n"));
+        }
+        for note in &of.notes {
+            text.push_str(&format!("  note      {note}\n"));
+        }
+    }
+    if let Some(name) = attribute
+        && shown == 0
+    {
+        let known = explanation
+            .attributes
+            .iter()
+            .map(|attribute| attribute.name.as_str());
+        let error = CommandError::new(format!("{type_name} has no attribute `{name}`"));
+        return Err(match nearest(name, known) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        });
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+fn unknown_type(registry: &Registry, name: &str) -> CommandError {
+    let error = CommandError::new(format!("there is no type `{name}` here"));
+    match nearest(name, registry.models().map(|model| model.name.as_str())) {
+        Some(near) if near != name => error.hint(format!("did you mean `{near}`?")),
+        _ => error.hint("`switchtender driver list` lists the types and their platforms"),
+    }
+}

@@ -1,0 +1,78 @@
+//! What commands that look at one device share.
+
+use std::path::PathBuf;
+
+use super::exit::CommandError;
+use super::run::{registry, state_root};
+use crate::fleet::reach::Reach;
+use crate::fleet::stand_in::StandIns;
+use crate::inventory::{Inventory, Reading, Secrets, Selection};
+use crate::store::Store;
+
+/// One device of the inventory.
+#[derive(Debug, clap::Args)]
+pub struct OneDevice {
+    /// Name of the device
+    #[arg(value_name = "DEVICE")]
+    pub device: String,
+
+    /// The devices and how to reach them
+    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    inventory: PathBuf,
+
+    /// Search this directory for models and drivers before the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+
+    /// Look at a mock of its platform instead
+    #[arg(long)]
+    mock: bool,
+
+    /// Running configuration for the mock: DIR/<device>.cfg
+    #[arg(long, value_name = "DIR", requires = "mock")]
+    mock_config: Option<PathBuf>,
+
+    /// Where state is kept between runs
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+}
+
+impl OneDevice {
+    /// The way to the device, and its name in the inventory.
+    pub async fn reach(&self) -> Result<(Reach, String), CommandError> {
+        let registry = registry(self.definitions.as_deref())?;
+        let inventory = Inventory::load(&self.inventory, &Reading::default());
+        let inventory = inventory.map_err(CommandError::findings)?;
+        let selection = Selection {
+            targets: vec![self.device.clone()],
+            labels: Vec::new(),
+        };
+        let devices = inventory
+            .select(&selection)
+            .map_err(CommandError::findings)?;
+        let [device] = devices[..] else {
+            let text = format!("`{}` names {} devices", self.device, devices.len());
+            return Err(CommandError::new(text).hint("name one"));
+        };
+        let stand_ins = if self.mock {
+            let started = StandIns::start(&[device], self.mock_config.as_deref(), &[]).await;
+            Some(started.map_err(|error| CommandError::new("cannot start a mock").because(error))?)
+        } else {
+            None
+        };
+        let name = device.name.clone();
+        let root = match &self.state_dir {
+            Some(dir) => dir.clone(),
+            None => state_root()?,
+        };
+        let reach = Reach {
+            secrets: Secrets::new(inventory.allow_readable),
+            inventory,
+            registry,
+            store: Store::at(root),
+            stand_ins,
+            transcripts: None,
+        };
+        Ok((reach, name))
+    }
+}

@@ -1,0 +1,148 @@
+//! `switchtender resource`: what is on a device, as one would write it in a manifest.
+
+use clap::ValueEnum;
+use serde_json::{Map, Value as Json};
+use switchtender_devices::change::Instance;
+use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::secret::MASK;
+use switchtender_devices::value::{Attributes, Value};
+
+use super::block_on;
+use super::exit::{CommandError, Exit, print};
+use super::one_device::OneDevice;
+use super::view::puppet_code;
+use crate::catalog::rich_data;
+use crate::fleet::look::{self, LookError};
+
+/// Show the resources of a type that are on a device
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    device: OneDevice,
+
+    /// Type, such as network_vlan
+    #[arg(value_name = "TYPE")]
+    type_name: String,
+
+    /// Only the resource of this name
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+
+    /// Puppet code, YAML (as Hiera takes it) or JSON
+    #[arg(short, long, value_enum, default_value_t = Format::Puppet)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Puppet,
+    Yaml,
+    Json,
+}
+
+pub fn run(args: &Args) -> Result<Exit, CommandError> {
+    block_on(async {
+        let (reach, device) = args.device.reach().await?;
+        let type_name = args.type_name.to_lowercase();
+        let Some(model) = reach.registry.model(&type_name).cloned() else {
+            let known = reach.registry.models().map(|model| model.name.as_str());
+            let error = CommandError::new(format!("there is no type `{}`", args.type_name));
+            return Err(match nearest(&type_name, known) {
+                Some(near) => error.hint(format!("did you mean `{near}`?")),
+                None => error.hint("`switchtender driver list` lists the types"),
+            });
+        };
+        let instances = look::instances(&reach, &device, &model)
+            .await
+            .map_err(|error| {
+                let hint = error.hint();
+                let findings = match &error {
+                    LookError::NotRun(error) => error.findings().to_vec(),
+                    _ => Vec::new(),
+                };
+                let text = format!("cannot look at {type_name} of {device}");
+                CommandError {
+                    hint,
+                    findings,
+                    ..CommandError::new(text).because(error)
+                }
+            })?;
+        let mut shown: Vec<(String, Attributes)> = instances
+            .into_iter()
+            .map(|instance| declared(&model, instance))
+            .collect();
+        if let Some(name) = &args.name {
+            shown.retain(|(title, _)| title.eq_ignore_ascii_case(name));
+            if shown.is_empty() {
+                return Err(CommandError::new(format!(
+                    "{device} has no {type_name} `{name}`"
+                )));
+            }
+        }
+        print(&text(args.format, &type_name, &shown));
+        Ok(Exit::SUCCESS)
+    })
+}
+
+/// Title and attributes as a manifest would have them: `ensure` first, the namevar as the title.
+fn declared(model: &TypeModel, instance: Instance) -> (String, Attributes) {
+    let plain = |value: &Value| match value {
+        Value::Sensitive(_) => MASK.to_owned(),
+        Value::String(text) | Value::Symbol(text) => text.clone(),
+        other => format!("{other:?}"),
+    };
+    let namevars: Vec<&str> = model.namevars().collect();
+    let names = namevars
+        .iter()
+        .filter_map(|name| instance.attributes.get(*name))
+        .map(plain);
+    let title = names.collect::<Vec<_>>().join(" ");
+    let mut attributes = Attributes::new();
+    if model.ensurable() {
+        attributes.insert("ensure".to_owned(), Value::string("present"));
+    }
+    for (name, value) in instance.attributes {
+        let unset = matches!(value, Value::Undef | Value::Absent);
+        if !unset && (namevars.len() > 1 || !namevars.contains(&name.as_str())) {
+            attributes.insert(name, value);
+        }
+    }
+    (title, attributes)
+}
+
+fn text(format: Format, type_name: &str, shown: &[(String, Attributes)]) -> String {
+    let tree = || {
+        let resources: Map<String, Json> = shown
+            .iter()
+            .map(|(title, attributes)| {
+                let attributes = attributes
+                    .iter()
+                    .map(|(name, value)| (name.clone(), json(value)));
+                (title.clone(), Json::Object(attributes.collect()))
+            })
+            .collect();
+        Json::Object(Map::from_iter([(
+            type_name.to_owned(),
+            Json::Object(resources),
+        )]))
+    };
+    match format {
+        Format::Puppet => shown
+            .iter()
+            .map(|(title, attributes)| puppet_code::resource(type_name, title, attributes))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Format::Json => {
+            serde_json::to_string_pretty(&tree()).expect("a tree of texts is JSON") + "\n"
+        }
+        Format::Yaml => serde_saphyr::to_string(&tree()).expect("a tree of texts is YAML"),
+    }
+}
+
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Sensitive(_) => MASK.into(),
+        other => rich_data::write_plain(other),
+    }
+}

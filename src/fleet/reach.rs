@@ -1,0 +1,117 @@
+//! Reaching devices: from a name in the inventory to an open session and the device's facts.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use switchtender_devices::driver::{Facts, Platform, Registry};
+use switchtender_devices::provider::driven::Reconnect;
+use switchtender_devices::read::Reads;
+use switchtender_devices::session::target::Target;
+use switchtender_devices::session::{self, Access, Session, SessionError};
+use switchtender_devices::value::Value;
+
+use super::device_run::NotRun;
+use super::stand_in::StandIns;
+use crate::inventory::{Device, Inventory, Secrets};
+use crate::store::{self, Store};
+
+/// What it takes to reach the devices of an inventory.
+pub struct Reach {
+    pub inventory: Inventory,
+    pub registry: Registry,
+    pub secrets: Secrets,
+    pub store: Store,
+    /// Mock devices in the place of the inventory's.
+    pub stand_ins: Option<StandIns>,
+    /// Where each session's masked dialogue goes, if anywhere: `<device>.log`.
+    pub transcripts: Option<PathBuf>,
+}
+
+impl Reach {
+    pub fn platform(&self, device: &Device) -> Result<Arc<Platform>, NotRun> {
+        let platform = self.registry.platform(&device.platform);
+        platform
+            .cloned()
+            .ok_or_else(|| NotRun::Platform(device.platform.clone()))
+    }
+
+    /// Everything that a session needs, secrets included; nothing is contacted yet.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub async fn connection(&self, device: &Device, access: Access) -> Result<Connection, NotRun> {
+        let mut target = match &self.stand_ins {
+            Some(stand_ins) => stand_ins.target(&device.name),
+            None => {
+                let root = self.store.root();
+                let resolved = self.inventory.resolve(device, &self.secrets, root).await;
+                resolved.map_err(|findings| NotRun::Credentials { findings })?
+            }
+        };
+        if let Some(dir) = &self.transcripts {
+            let name = store::directory_name(&device.name);
+            target.transcript = Some(dir.join(format!("{name}.log")));
+        }
+        let options = device.options().into_iter();
+        Ok(Connection {
+            target,
+            platform: self.platform(device)?,
+            access,
+            options: options
+                .map(|(name, value)| (format!("option.{name}"), plain(&value)))
+                .collect(),
+        })
+    }
+}
+
+/// The way to one device; it can be gone more than once.
+pub struct Connection {
+    target: Target,
+    pub platform: Arc<Platform>,
+    access: Access,
+    options: Facts,
+}
+
+impl Connection {
+    /// Opens a session and asks for the facts: of the device, of the connection, and the driver's
+    /// options as `option.<name>`.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    pub async fn open(&self) -> Result<(Box<dyn Session>, Facts), SessionError> {
+        let mut session = self.reconnect().await?;
+        let requests = self.platform.fact_reads();
+        let texts = match session.read(&requests).await {
+            Ok(texts) => texts,
+            Err(error) => {
+                session.close().await;
+                return Err(error);
+            }
+        };
+        let reads: Reads = requests
+            .into_iter()
+            .map(|request| request.name)
+            .zip(texts)
+            .collect();
+        let mut facts = self.platform.facts(&reads);
+        let of_session = session.facts().into_iter();
+        facts.extend(of_session.map(|(name, value)| (name.to_owned(), value)));
+        facts.extend(self.options.clone());
+        Ok((session, facts))
+    }
+}
+
+#[async_trait]
+impl Reconnect for Connection {
+    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
+        session::open(&self.target, &self.platform.protocol, self.access).await
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) | Value::Symbol(text) => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
