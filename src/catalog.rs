@@ -25,6 +25,7 @@ pub use level::Level;
 pub(crate) use load::position as manifest_position;
 pub use load::{Catalog, Declared, Kind, LoadError, Loading, Version, load, source};
 pub use masked::{masked, overwritten};
+pub(crate) use metaparameters::{NAMES as METAPARAMETERS, read as read_metaparameters};
 pub use position::{Segment, locate, locate_all};
 pub use resource_ref::{ParseReferenceError, ResourceRef};
 pub use resources::Resources;

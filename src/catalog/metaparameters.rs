@@ -10,7 +10,7 @@ use super::resource::{Metaparameters, Relation};
 use super::resource_ref::ResourceRef;
 
 /// All metaparameters, in the order in which Puppet assigns them.
-pub(super) const NAMES: [&str; 12] = [
+pub(crate) const NAMES: [&str; 12] = [
     "noop",
     "schedule",
     "audit",
@@ -26,7 +26,7 @@ pub(super) const NAMES: [&str; 12] = [
 ];
 
 /// A metaparameter's value that is wrong, in Puppet's words.
-pub(super) struct BadMetaparameter {
+pub(crate) struct BadMetaparameter {
     pub name: &'static str,
     pub message: String,
     /// The message carries the position itself.
@@ -35,7 +35,7 @@ pub(super) struct BadMetaparameter {
 
 /// Reads the metaparameters among a resource's parameters. `attribute` says whether the type has an
 /// attribute of a name, for `audit`.
-pub(super) fn read(
+pub(crate) fn read(
     parameters: &Attributes,
     reference: &ResourceRef,
     attribute: impl Fn(&str) -> bool,

@@ -464,6 +464,7 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
         Format::Sarif => {
             let rules: Vec<RuleText> = RULES
                 .iter()
+                .filter(|rule| all().any(|found| found.code == rule.code))
                 .map(|rule| RuleText {
                     code: rule.code,
                     severity: rule.severity,

@@ -8,21 +8,6 @@ use switchtender_devices::value::Value;
 
 use crate::catalog::{Catalog, ResourceRef, Segment};
 
-/// Metaparameters: attributes that every type has.
-pub const METAPARAMETERS: [&str; 11] = [
-    "alias",
-    "audit",
-    "before",
-    "loglevel",
-    "noop",
-    "notify",
-    "require",
-    "schedule",
-    "stage",
-    "subscribe",
-    "tag",
-];
-
 /// The direction of a relation and whether it refreshes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationKind {

@@ -118,6 +118,8 @@ rules! {
     invalid_value: RULE;
     missing_attribute: RULE;
     attribute_conflict: RULE;
+    metaparameter: RULE;
+    null_value: RULE;
     unsupported_attribute: RULE;
     unwritable_value: RULE;
     reserved_name: RULE;

@@ -14,8 +14,8 @@ use switchtender_devices::value::{Attributes, Value};
 
 use super::Policy;
 use super::order::Order;
-use super::relation::{METAPARAMETERS, Names, Relation, relations};
-use crate::catalog::{Catalog, Declared, ResourceRef, Segment};
+use super::relation::{Names, Relation, relations};
+use crate::catalog::{Catalog, Declared, METAPARAMETERS, ResourceRef, Segment};
 use crate::route::{Destination, route};
 
 /// Where a catalog is going.
@@ -268,10 +268,7 @@ fn type_it(resource: &Declared, model: &Arc<TypeModel>, driver: Option<&Driver>)
         .parameters
         .iter()
         .filter(|(name, _)| {
-            let name = name.as_str();
-            // `provider` chooses among Puppet's implementations; there is only one here.
-            let everywhere = METAPARAMETERS.contains(&name) || name == "provider";
-            !everywhere || model.attributes.contains_key(name)
+            !METAPARAMETERS.contains(&name.as_str()) || model.attributes.contains_key(*name)
         })
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();

@@ -35,12 +35,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
             continue;
         };
         for name in texts(audit) {
-            let property = typed
-                .model
-                .attributes
-                .get(name)
-                .is_some_and(|attr| !matches!(attr.role, Role::Parameter | Role::Namevar));
-            if name != "all" && !property {
+            // What the type does not have at all is refused when the catalog is loaded.
+            let watched = typed.model.attributes.get(name);
+            if watched.is_some_and(|attr| matches!(attr.role, Role::Parameter | Role::Namevar)) {
                 let message = format!("{}: `{name}` is no property and cannot be audited", resource.reference);
                 findings.push(
                     Finding::new(&RULE, At::parameter(index, "audit"), message)
