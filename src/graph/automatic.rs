@@ -8,6 +8,7 @@ use switchtender_devices::value::Value;
 
 use crate::catalog::Resources;
 use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::types::Values;
 
 use super::edges::{EdgeKind, Edges};
 
@@ -29,7 +30,10 @@ pub(super) fn add(edges: &mut Edges, resources: &Resources) -> Vec<(NodeId, Stri
                 for name in names(resource, relation) {
                     if let Some(other) = resources.find_by_name(&relation.target, &name) {
                         let shown = || resources.node(other).reference.to_string();
-                        if let Some(message) = connect(edges, kind, *id, other, shown) {
+                        let removed = |id| resources.resource(id).is_some_and(is_removed);
+                        // What needs another goes before it, and away before it, too.
+                        let turned = removed(*id) && removed(other);
+                        if let Some(message) = connect(edges, kind, turned, *id, other, shown) {
                             messages.push((*id, message));
                         }
                     }
@@ -40,17 +44,27 @@ pub(super) fn add(edges: &mut Edges, resources: &Resources) -> Vec<(NodeId, Stri
     messages
 }
 
+/// Whether a resource of a type from a definition is to be gone. Puppet's own types keep Puppet's
+/// order, whatever becomes of them.
+fn is_removed(resource: &Resource) -> bool {
+    resource.ty.behaviour.values() == Values::Canonical
+        && resource.wanted("ensure").as_ref().and_then(Value::as_str) == Some("absent")
+}
+
 /// Adds one edge or leaves it out; the message about it, if there is one.
 fn connect(
     edges: &mut Edges,
     kind: AutoKind,
+    turned: bool,
     this: NodeId,
     other: NodeId,
     shown: impl Fn() -> String,
 ) -> Option<String> {
-    let (source, target) = match kind {
-        AutoKind::Require | AutoKind::Subscribe => (other, this),
-        AutoKind::Before | AutoKind::Notify => (this, other),
+    let (source, target) = match (kind, turned) {
+        (AutoKind::Require | AutoKind::Subscribe, false)
+        | (AutoKind::Before | AutoKind::Notify, true) => (other, this),
+        (AutoKind::Before | AutoKind::Notify, false)
+        | (AutoKind::Require | AutoKind::Subscribe, true) => (this, other),
     };
     let inward = source == other;
     let same = edges.has(source.0, target.0);
