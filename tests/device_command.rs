@@ -4,7 +4,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
-use switchtender_mocks::{CliSwitch, RunningSwitch, SwitchOptions};
+use switchtender_mocks::{
+    CliSwitch, LoadBalancer, LoadBalancerOptions, RunningSwitch, SwitchOptions,
+};
 
 const PASSWORD: &str = "s3cret-pw";
 const ENABLE: &str = "s3cret-en";
@@ -583,4 +585,33 @@ async fn one_run_per_device_and_an_orderly_way_out() {
         logs(&report)
     );
     assert_eq!(host.run(&[]).await.0, 0, "the device is free again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
+    let host = Host::new(0).await;
+    let options = || LoadBalancerOptions {
+        name: "lb1".to_owned(),
+        user: "admin".to_owned(),
+        password: PASSWORD.to_owned(),
+        ..LoadBalancerOptions::default()
+    };
+    let balancer = LoadBalancer::start(options(), 0).await.unwrap();
+    let conf = format!(
+        "[lb1.lab.test]\ntype f5\nurl https://admin:{PASSWORD}@127.0.0.1:{}/\n",
+        balancer.address().port()
+    );
+    write(&host.dir.path().join("device.conf"), &conf, 0o600);
+    let recorded = include_str!("fixtures/puppetserver/catalogs/lb1.json");
+    host.server.state().catalogs.insert(
+        ("lb1.lab.test".to_owned(), "*".to_owned()),
+        serde_json::from_str(recorded).unwrap(),
+    );
+    let (code, text) = host.run(&["--detailed-exitcodes", "--verbose"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("at https://••••@127.0.0.1:"), "{text}");
+    assert!(text.contains("trusted on first contact"), "{text}");
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(host.report("lb1.lab.test")["status"], "unchanged");
 }

@@ -1,4 +1,5 @@
-//! A real Puppet Server, the recorded site's modules and manifests, and mock switches.
+//! A real Puppet Server, the recorded site's modules and manifests, mock switches and a mock load
+//! balancer.
 //!
 //! The server is started by `tests/real-peers/puppetserver.sh` on a free port of loopback and
 //! stopped by its own directory. Where it is not installed the test says that it was skipped,
@@ -10,7 +11,9 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use switchtender_mocks::{CliSwitch, RunningSwitch, SwitchOptions};
+use switchtender_mocks::{
+    CliSwitch, LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, RunningSwitch, SwitchOptions,
+};
 use tokio::process::Command;
 
 const SCRIPT: &str = concat!(
@@ -159,6 +162,8 @@ fn site(dir: &Path) {
 struct Proxy {
     dir: PathBuf,
     switches: Vec<(String, RunningSwitch)>,
+    /// Under its name `lb1.lab.test`.
+    _balancer: RunningLoadBalancer,
 }
 
 impl Proxy {
@@ -187,10 +192,23 @@ impl Proxy {
             );
             switches.push((name.clone(), switch));
         }
+        let options = LoadBalancerOptions {
+            password: "s3cret".to_owned(),
+            ..LoadBalancerOptions::default()
+        };
+        let balancer = LoadBalancer::start(options, 0).await.unwrap();
+        device_conf += &format!(
+            "[lb1.lab.test]\ntype f5\nurl https://admin:s3cret@127.0.0.1:{}/\n\n",
+            balancer.address().port()
+        );
         write(&dir.join("device.conf"), &device_conf, 0o640);
         let conf = format!("[main]\nserver = localhost\nserverport = {port}\nwaitforcert = 0\n");
         write(&dir.join("puppet.conf"), &conf, 0o644);
-        Self { dir, switches }
+        Self {
+            dir,
+            switches,
+            _balancer: balancer,
+        }
     }
 
     async fn run(&self, arguments: &[&str]) -> (i32, String) {
@@ -328,6 +346,13 @@ async fn devices_of_a_real_server() {
         2,
         "the report of the failed attempt came, too"
     );
+
+    // A load balancer, by a legacy URL.
+    let (code, text) = proxy.run(&["--target", "lb1.lab.test"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert_stored(&server, &proxy, "lb1.lab.test", "changed");
+    let (code, text) = proxy.run(&["--target", "lb1.lab.test"]).await;
+    assert_eq!(code, 0, "{text}");
 
     // Environments: followed, refused in strict mode, given up when they never settle.
     let (code, text) = proxy.run(&["--target", "sw2.lab.test"]).await;

@@ -225,6 +225,20 @@ mod tests {
     }
 
     #[test]
+    fn new_rsa_keys_are_written_as_the_peer_writes_them() {
+        // The smallest that settings allow: large ones take long without optimisation.
+        let key = Key::generate(KeyType::Rsa { bits: 2048 }).unwrap();
+        assert!(
+            key.to_pem()
+                .starts_with("-----BEGIN RSA PRIVATE KEY-----\n")
+        );
+        assert_eq!(
+            Key::from_pem(&key.to_pem()).unwrap().public_key(),
+            key.public_key()
+        );
+    }
+
+    #[test]
     fn unusable_keys_are_told_apart() {
         let encrypted =
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
