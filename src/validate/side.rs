@@ -168,6 +168,24 @@ mod tests {
     }
 
     #[test]
+    fn an_option_of_the_inventory_reaches_the_driver() {
+        let catalog = compile(
+            "node 'sw1.example.net' { network_vlan { '10': } network_trunk { 'GigabitEthernet1/0/1': \
+             ensure => 'present', mode => 'trunk', tagged_vlans => ['10'] } }",
+        )
+        .catalog;
+        for (keys, expected) in [
+            ("", vec!["unsupported-attribute"]),
+            ("options.network_trunk.manage_vlan_lists = true", vec![]),
+        ] {
+            let device = inventory(keys).devices["sw1"].clone();
+            let found = for_device(&catalog, &device, &registry(), &Policy::default());
+            let found: Vec<&str> = found.iter().map(|found| found.code).collect();
+            assert_eq!(found, expected, "{keys}");
+        }
+    }
+
+    #[test]
     fn before_a_run_the_device_of_the_inventory_counts() {
         let device = |keys: &str| inventory(keys).devices["sw1"].clone();
         let run = |manifest: &str, policy: &Policy| -> Vec<&'static str> {

@@ -145,8 +145,8 @@ impl When {
             }
         }
         for (key, prefix) in [("fact", ""), ("option", "option.")] {
-            for (name, _, item) in table.table(key).iter().flat_map(Table::entries) {
-                conditions.push((format!("{prefix}{name}"), values(&item)?));
+            if let Some(table) = table.table(key) {
+                dotted(&table, prefix, &mut conditions)?;
             }
         }
         table.finish();
@@ -194,6 +194,23 @@ impl Condition {
             }
         }
     }
+}
+
+/// Facts and options have names with dots, which in TOML are tables in tables.
+fn dotted(
+    table: &Table<'_>,
+    prefix: &str,
+    conditions: &mut Vec<(String, Vec<Condition>)>,
+) -> Option<()> {
+    for (name, _, item) in table.entries() {
+        let name = format!("{prefix}{name}");
+        if item.is_table() {
+            dotted(&item.table()?, &format!("{name}."), conditions)?;
+        } else {
+            conditions.push((name, values(&item)?));
+        }
+    }
+    Some(())
 }
 
 fn values(item: &Item<'_>) -> Option<Vec<Condition>> {
