@@ -155,7 +155,9 @@ impl View for Human {
             .map(|name| if *name == "Changed" { changed } else { name })
             .collect();
         let rows: Vec<Vec<String>> = all.iter().map(|done| self.row(done)).collect();
-        print(&format!("\n{}", table::render(&header, &rows)));
+        // A plan ends with an empty line of its own.
+        let gap = if self.purpose == Purpose::Plan { "" } else { "\n" };
+        print(&format!("{gap}{}", table::render(&header, &rows)));
     }
 }
 
