@@ -295,9 +295,33 @@ fn bit(deviation: Deviation) -> u32 {
     1 << deviation as u32
 }
 
+/// `docs/compatibility.md`.
+pub fn document() -> String {
+    let mut text = String::from(
+        "# Compatibility with Puppet\n\n\
+         Catalogs are applied as Puppet 7 applies them, which `docs/transaction.md` describes and the recorded\n\
+         cases of `tests/fixtures/conformance` check. Where Puppet does something that nobody can want, we do\n\
+         otherwise. This is the complete list; `compat = \"puppet7\"` switches all of it off.\n",
+    );
+    for row in &TABLE {
+        text += &format!(
+            "\n## {}\n\nPuppet: {}\n\nHere: {}\n\nWhy: {}\n",
+            row.name, row.puppet, row.ours, row.why
+        );
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_document_about_compatibility_is_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/compatibility.md");
+        let written = std::fs::read_to_string(path).unwrap();
+        assert!(written == document(), "{path} should read:\n{}", document());
+    }
 
     #[test]
     fn every_deviation_has_its_row_and_a_name_of_its_own() {
