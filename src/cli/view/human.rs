@@ -156,7 +156,11 @@ impl View for Human {
             .collect();
         let rows: Vec<Vec<String>> = all.iter().map(|done| self.row(done)).collect();
         // A plan ends with an empty line of its own.
-        let gap = if self.purpose == Purpose::Plan { "" } else { "\n" };
+        let gap = if self.purpose == Purpose::Plan {
+            ""
+        } else {
+            "\n"
+        };
         print(&format!("{gap}{}", table::render(&header, &rows)));
     }
 }
