@@ -10,11 +10,12 @@
 
 mod attempt;
 mod error;
+mod finish;
+mod gate;
 mod look;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
@@ -30,23 +31,20 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::certificates::layout::Layout;
-use crate::agent::journal::chain;
 use crate::agent::run::{AgentRun, CachedStatus, Obtained, Proxy, RunError};
-use crate::agent::spool::Delivery;
-use crate::agent::{PROTOCOL_VERSION, disabled, facts, hook, retry_after};
+use crate::agent::{facts, hook};
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, LoadError, Loading, Resources, Typing};
 use crate::clock;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
-use crate::report::{CachedCatalog, Context, Report};
 use crate::store::remembered::Remembered;
-use crate::store::{DeviceLock, DeviceStore, LockError, Store};
+use crate::store::{DeviceStore, Store};
 use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, history};
 
 use attempt::Attempt;
 pub use error::ServedError;
+use gate::{expire, unless_stopped};
 
 const MEMORY: &str = "memory.json";
 
@@ -134,50 +132,6 @@ impl ServedFleet {
             Some(bits) if attempt.applied && outcome.is_ok() && !stopped => bits,
             Some(bits) => bits | 1,
             None => 1,
-        }
-    }
-
-    /// Devices begin apart when the operator says so.
-    async fn splay(&self, device: &str) {
-        if let Some(limit) = self.proxy.settings.splay {
-            let wait = limit.mul_f64(retry_after::share(device));
-            tokio::select! {
-                () = self.stop.cancelled() => {}
-                () = tokio::time::sleep(wait) => {}
-            }
-        }
-    }
-
-    /// Takes the device, unless it is disabled or another run has it.
-    async fn begin(&self, layout: &Layout, store: &DeviceStore) -> Result<DeviceLock, String> {
-        match disabled::reason(layout) {
-            Err(error) => return Err(chain(&error)),
-            Ok(Some(reason)) => {
-                return Err(format!(
-                    "Skipping run of {}; administratively disabled (Reason: '{reason}'); use `switchtender device --enable --target {}`",
-                    layout.certname, layout.certname
-                ));
-            }
-            Ok(None) => {}
-        }
-        let settings = &self.proxy.settings;
-        let mut waited = Duration::ZERO;
-        loop {
-            match store.lock() {
-                Ok(lock) => return Ok(lock),
-                Err(error @ LockError::Held { .. }) => {
-                    let over = settings.maxwaitforlock.is_some_and(|limit| waited >= limit);
-                    if settings.waitforlock.is_zero() || over || self.stop.is_cancelled() {
-                        return Err(chain(&error));
-                    }
-                }
-                Err(error) => return Err(chain(&error)),
-            }
-            tokio::select! {
-                () = self.stop.cancelled() => {}
-                () = tokio::time::sleep(settings.waitforlock) => {}
-            }
-            waited += settings.waitforlock;
         }
     }
 
@@ -503,92 +457,6 @@ impl ServedFleet {
         };
         catalog::convert(catalog, &typing).map_err(refused)
     }
-
-    fn report(
-        &self,
-        agent: &AgentRun,
-        attempt: &Attempt<'_>,
-        started: jiff::Timestamp,
-        error: Option<&ServedError>,
-        took: Duration,
-    ) -> Report {
-        let mut report = Report::new(Context {
-            host: attempt.device.to_owned(),
-            time: started,
-            transaction_uuid: Some(agent.transaction_uuid.clone()),
-            puppet_version: PROTOCOL_VERSION.to_owned(),
-            noop: self.settings.noop,
-            environment: Some(agent.environment().to_owned()),
-            server_used: agent.server_used(),
-            job_id: None,
-            cached_catalog_status: match attempt.cached {
-                CachedStatus::NotUsed => CachedCatalog::NotUsed,
-                CachedStatus::ExplicitlyRequested => CachedCatalog::ExplicitlyRequested,
-                CachedStatus::OnFailure => CachedCatalog::OnFailure,
-            },
-            log_level: self.log_level,
-        });
-        for event in &attempt.events {
-            report.fold(event);
-        }
-        for (name, seconds) in &agent.times {
-            report.measured(name, Duration::from_secs_f64(*seconds));
-        }
-        report.measured("total", took);
-        if let Some(error) = error {
-            // Whatever was applied, a run with an error in it is a failed one.
-            report.fold(&RunEvent::Finished {
-                completed: false,
-                failed_to_generate: false,
-                error: Some(attempt.masked(chain(error))),
-                time: clock::timestamp(),
-            });
-        }
-        report
-    }
-
-    /// Sends the report and keeps it beside the numbers for monitoring.
-    async fn finish(
-        &self,
-        agent: &mut AgentRun,
-        attempt: &mut Attempt<'_>,
-        store: &DeviceStore,
-        report: &Report,
-    ) {
-        let mut json = report.to_json();
-        if self.proxy.settings.exclude_unchanged_resources {
-            leave_out_unchanged(&mut json);
-        }
-        if self.catalog.is_none() {
-            match agent.deliver(&json).await {
-                Ok(Some(Delivery::Spooled(error))) => agent.journal.warning(format!(
-                    "Could not send report, it is kept and sent later: {error}"
-                )),
-                Ok(Some(Delivery::Refused(error, file))) => agent.journal.err(format!(
-                    "The server does not take the report, it lies in {}: {error}",
-                    file.display()
-                )),
-                Ok(Some(Delivery::Sent { earlier })) if earlier > 0 => {
-                    agent
-                        .journal
-                        .notice(format!("Sent {earlier} reports of earlier runs"));
-                }
-                Ok(_) => {}
-                Err(error) => agent
-                    .journal
-                    .err(format!("Could not keep the report: {}", chain(&error))),
-            }
-        }
-        for (name, text) in [
-            ("state/last_run_summary.yaml", report.summary_yaml()),
-            ("state/last_run_report.json", json.to_string()),
-        ] {
-            if let Err(error) = store.write(name, &text) {
-                agent.journal.err(chain(&error));
-            }
-        }
-        attempt.take(&mut agent.journal);
-    }
 }
 
 /// What is at hand when the transaction can begin.
@@ -600,28 +468,6 @@ struct Prepared {
     connection: Connection,
     session: Box<dyn Session>,
     facts: Facts,
-}
-
-/// Stops a run that takes too long, and never ends itself: the run decides when it is over.
-async fn expire(limit: Option<Duration>, stop: &CancellationToken, late: &AtomicBool) {
-    if let Some(limit) = limit {
-        tokio::time::sleep(limit).await;
-        late.store(true, Ordering::Relaxed);
-        stop.cancel();
-    }
-    std::future::pending().await
-}
-
-/// Waits for what may be dropped, as long as nobody says stop.
-async fn unless_stopped<T>(
-    stop: &CancellationToken,
-    work: impl Future<Output = T>,
-) -> Result<T, ServedError> {
-    tokio::select! {
-        biased;
-        () = stop.cancelled() => Err(ServedError::Stopped("Cancelling startup: the run was stopped before the catalog was applied".to_owned())),
-        done = work => Ok(done),
-    }
 }
 
 fn platform(
@@ -665,15 +511,6 @@ async fn read_facts(
     let options = connection.options.iter();
     facts.extend(options.map(|(name, value)| (format!("option.{name}"), value.clone())));
     Ok(facts)
-}
-
-/// What is as it should be needs no line in a report; the metrics still count it.
-fn leave_out_unchanged(report: &mut serde_json::Value) {
-    let Some(statuses) = report["resource_statuses"].as_object_mut() else {
-        return;
-    };
-    let flags = ["failed", "failed_to_restart", "out_of_sync", "skipped"];
-    statuses.retain(|_, status| flags.iter().any(|flag| status[flag] == true));
 }
 
 /// Logs off; what the device says to that is of no more interest.
