@@ -96,7 +96,9 @@ const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
 /// What a room without I/O does not name.
 const PURE: &[&str] = &[
     "std::fs",
-    "std::net",
+    "std::net::Tcp",
+    "std::net::Udp",
+    "std::net::ToSocketAddrs",
     "std::process",
     "tokio::net",
     "tokio::fs",
@@ -125,6 +127,9 @@ fn no_room_knows_what_it_must_not_know() {
     let mut broken = Vec::new();
     for (room, forbidden, why) in MUST_NOT_KNOW {
         for (path, text) in sources(room) {
+            if path.ends_with("tests.rs") {
+                continue;
+            }
             let allowed = |word: &str| {
                 EXCEPT
                     .iter()
