@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use file::StoreError;
+pub use file::{StoreError, create_dir};
 pub use lock::{DeviceLock, LockError};
 
 /// The state directory.

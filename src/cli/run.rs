@@ -213,6 +213,12 @@ impl Run<'_> {
             (None, Some(scratch)) => scratch.path().to_owned(),
             (None, None) => state_root()?,
         };
+        if let Some(dir) = &self.manner.transcripts {
+            store::create_dir(dir).map_err(|error| {
+                CommandError::new(format!("cannot make {} for transcripts", dir.display()))
+                    .because(error)
+            })?;
+        }
         let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
         let members = devices
             .iter()
