@@ -103,7 +103,7 @@ impl Writer {
         let _ = writeln!(self.text, "# Made from {}.", origin.replace('\n', " "));
         let _ = writeln!(self.text, "schema = 1");
         let _ = writeln!(self.text, "type = {}", quoted(name));
-        let _ = writeln!(self.text, "doc = {}", quoted(first_sentence(doc, name)));
+        let _ = writeln!(self.text, "doc = {}", quoted(&first_paragraph(doc, name)));
         let runs_on = if remote { "device" } else { "host" };
         let _ = writeln!(self.text, "runs_on = {}", quoted(runs_on));
 
@@ -274,9 +274,9 @@ impl Writer {
         };
         let _ = writeln!(self.text, "\n[attr.{name}]");
         if let Some(doc) = hash.text("desc").or(hash.text("docs")) {
-            let doc = first_sentence(doc, "");
+            let doc = first_paragraph(doc, "");
             if !doc.is_empty() {
-                let _ = writeln!(self.text, "doc = {}", quoted(doc));
+                let _ = writeln!(self.text, "doc = {}", quoted(&doc));
             }
         }
         let behaviour = behaviour(entry);
@@ -409,12 +409,28 @@ fn toml_value(value: &Ruby) -> Option<String> {
     })
 }
 
-fn first_sentence<'a>(doc: &'a str, otherwise: &'a str) -> &'a str {
-    let paragraph = doc
-        .split("\n\n")
-        .map(str::trim)
-        .find(|paragraph| !paragraph.is_empty() && !paragraph.starts_with('@'));
-    paragraph.unwrap_or(otherwise)
+/// The first paragraph of a documentation, without the tags of its generator (`@summary …` and
+/// the lines that are indented more, which continue it).
+fn first_paragraph(doc: &str, otherwise: &str) -> String {
+    let mut tag_indent = None;
+    let mut paragraph: Vec<&str> = Vec::new();
+    for line in doc.lines() {
+        let indent = line.len() - line.trim_start().len();
+        tag_indent = match line.trim_start().starts_with('@') {
+            true => Some(indent),
+            false => tag_indent.filter(|tag| indent > *tag),
+        };
+        match line.trim() {
+            "" if paragraph.is_empty() => {}
+            "" => break,
+            _ if tag_indent.is_some() => {}
+            text => paragraph.push(text),
+        }
+    }
+    match paragraph.is_empty() {
+        true => otherwise.to_owned(),
+        false => paragraph.join("\n"),
+    }
 }
 
 /// A text as TOML writes it in one line.

@@ -51,7 +51,6 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::diagnostic::json;
     use crate::diagnostic::terminal::{Look, render_all};
     use crate::validate::Policy;

@@ -43,7 +43,6 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::catalog::{Loading, load};
     use crate::diagnostic::Source;
     use crate::validate::example::{device, registry};
