@@ -229,18 +229,13 @@ impl ProviderError {
 }
 
 /// A provider that cannot write: `plan` and noop runs go through it, whatever the engine does.
-#[derive(Debug)]
-pub struct ReadOnly<P> {
-    inner: P,
+pub struct ReadOnly<'a> {
+    inner: &'a mut dyn Provider,
 }
 
-impl<P> ReadOnly<P> {
-    pub fn new(inner: P) -> Self {
+impl<'a> ReadOnly<'a> {
+    pub fn new(inner: &'a mut dyn Provider) -> Self {
         Self { inner }
-    }
-
-    pub fn into_inner(self) -> P {
-        self.inner
     }
 
     fn refusal() -> ProviderError {
@@ -249,7 +244,7 @@ impl<P> ReadOnly<P> {
 }
 
 #[async_trait]
-impl<P: Provider> Provider for ReadOnly<P> {
+impl Provider for ReadOnly<'_> {
     fn name(&self) -> &str {
         self.inner.name()
     }

@@ -16,6 +16,7 @@ use switchtender_devices::driver::{Driver, Facts, Platform};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::driven::{Difference, DrivenProvider};
+use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, SessionError, Statistics};
 use switchtender_devices::value::Value;
 use tokio_util::sync::CancellationToken;
@@ -135,7 +136,8 @@ impl Fleet {
             return Err(NotRun::Stopped);
         }
 
-        let connection = self.reach.connection(device, self.access(&catalog)).await?;
+        let access = self.access(&catalog);
+        let connection = self.reach.connection(device, access).await?;
         let (session, facts) = connection.open().await?;
         let mut provider = DrivenProvider::new(
             Driver::new(&platform, &facts),
@@ -154,13 +156,26 @@ impl Fleet {
         for note in provider.notes() {
             told.log(Level::Warning, note);
         }
+        for finding in &findings {
+            if let Some(warning) = worth_telling(finding) {
+                told.log(Level::Warning, warning);
+            }
+        }
+        let mut guarded;
+        let applied: &mut dyn Provider = match access {
+            Access::ReadOnly => {
+                guarded = ReadOnly::new(&mut provider);
+                &mut guarded
+            }
+            Access::ReadWrite => &mut provider,
+        };
         let input = transaction::Input {
             resources,
             types: &types,
             settings: &self.settings,
             clock: &clock::now,
             memory: &mut memory,
-            provider: &mut provider,
+            provider: applied,
             sink: &mut told,
             stop: &|| self.stop.is_cancelled(),
         };
@@ -410,6 +425,20 @@ fn refused(error: LoadError) -> NotRun {
     NotRun::Refused {
         findings: error.diagnostics,
     }
+}
+
+/// A finding about the catalog that people should see in a run, too. The run itself lists host
+/// resources.
+fn worth_telling(finding: &Diagnostic) -> Option<String> {
+    let told_by_run = ["host-resource", "skipped-relation"].contains(&finding.code);
+    if finding.severity < Severity::Warning || told_by_run {
+        return None;
+    }
+    let place = finding
+        .place
+        .as_ref()
+        .map(|place| format!(" ({}:{})", place.file, place.line));
+    Some(format!("{}{}", finding.message, place.unwrap_or_default()))
 }
 
 /// A difference found by the proof, in words.
