@@ -13,3 +13,4 @@ pub mod runner;
 pub mod served_device;
 pub mod stand_in;
 pub mod tally;
+mod typed;

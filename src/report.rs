@@ -76,23 +76,6 @@ pub struct Report {
     ended: Option<Timestamp>,
 }
 
-/// A name for a run that no other run has (RFC 9562, version 4).
-pub fn new_uuid() -> String {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).expect("the operating system has random numbers");
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    [
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..],
-    ]
-    .join("-")
-}
-
 impl Report {
     pub fn new(context: Context) -> Self {
         Self {

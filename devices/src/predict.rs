@@ -2,6 +2,7 @@
 //! two.
 
 use regex::Regex;
+use similar::{DiffTag, TextDiff};
 
 use crate::driver::rest::outline;
 use crate::read::{Parsed, State};
@@ -62,155 +63,49 @@ fn mask_words(line: &str, secret: &str) -> String {
     masked
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Edit {
-    Keep,
-    Delete,
-    Insert,
-}
-
 /// A unified diff without file names; a hunk's header tells the block that it is in. Empty when
 /// the texts are equal. Lines are compared as they are and shown as `show` says, so that a line
 /// in which only a secret differs is told as changed.
 pub fn unified_diff(before: &str, after: &str, show: impl Fn(&str) -> String) -> String {
     let old: Vec<&str> = before.lines().collect();
     let new: Vec<&str> = after.lines().collect();
-    let edits = edits(&old, &new);
     let mut text = String::new();
-    // Position of the first edit that is not printed yet, in edits and in the old text.
-    let (mut at, mut old_line) = (0, 0);
-    while let Some(change) = (at..edits.len()).find(|index| edits[*index] != Edit::Keep) {
-        let start = change.saturating_sub(CONTEXT).max(at);
-        old_line += edits[at..start].len();
-        let mut end = change;
-        let mut kept = 0;
-        while end < edits.len() && kept <= 2 * CONTEXT {
-            kept = if edits[end] == Edit::Keep {
-                kept + 1
-            } else {
-                0
-            };
-            end += 1;
-        }
-        let end = end - kept.saturating_sub(CONTEXT);
-        let new_line = old_line_to_new(&edits[..start]);
-        let block = old[..old_line.min(old.len())]
+    for hunk in TextDiff::from_slices(&old, &new).grouped_ops(CONTEXT) {
+        let (first, last) = (hunk[0], hunk[hunk.len() - 1]);
+        let old_lines = first.old_range().start..last.old_range().end;
+        let new_lines = first.new_range().start..last.new_range().end;
+        let inside = old
+            .get(old_lines.start)
+            .is_some_and(|line| line.starts_with(' '));
+        let block = old[..old_lines.start]
             .iter()
             .rev()
             .find(|line| !line.starts_with([' ', '}', ']', '{']))
-            .filter(|_| old.get(old_line).is_some_and(|line| line.starts_with(' ')))
+            .filter(|_| inside)
             .map_or_else(String::new, |line| format!(" {}", show(line)));
-        let count = |of: Edit| edits[start..end].iter().filter(|edit| **edit == of).count();
-        let keep = count(Edit::Keep);
         text.push_str(&format!(
             "@@ -{},{} +{},{} @@{block}\n",
-            old_line + 1,
-            keep + count(Edit::Delete),
-            new_line + 1,
-            keep + count(Edit::Insert)
+            old_lines.start + 1,
+            old_lines.len(),
+            new_lines.start + 1,
+            new_lines.len()
         ));
-        let mut new_line = new_line;
-        for edit in &edits[start..end] {
-            match edit {
-                Edit::Keep => {
-                    text.push_str(&format!(" {}\n", show(old[old_line])));
-                    old_line += 1;
-                    new_line += 1;
+        for operation in &hunk {
+            let mut lines = |sign: char, lines: &[&str]| {
+                for line in lines {
+                    text.push_str(&format!("{sign}{}\n", show(line)));
                 }
-                Edit::Delete => {
-                    text.push_str(&format!("-{}\n", show(old[old_line])));
-                    old_line += 1;
-                }
-                Edit::Insert => {
-                    text.push_str(&format!("+{}\n", show(new[new_line])));
-                    new_line += 1;
+            };
+            match operation.tag() {
+                DiffTag::Equal => lines(' ', &old[operation.old_range()]),
+                DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
+                    lines('-', &old[operation.old_range()]);
+                    lines('+', &new[operation.new_range()]);
                 }
             }
         }
-        at = end;
     }
     text
-}
-
-fn old_line_to_new(edits: &[Edit]) -> usize {
-    edits.iter().filter(|edit| **edit != Edit::Delete).count()
-}
-
-/// The shortest way from one list of lines to another (Myers 1986), after equal ends are cut off.
-fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
-    let prefix = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old, new) = (&old[prefix..], &new[prefix..]);
-    let suffix = old
-        .iter()
-        .rev()
-        .zip(new.iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let (old, new) = (&old[..old.len() - suffix], &new[..new.len() - suffix]);
-    let mut edits = vec![Edit::Keep; prefix];
-    edits.extend(middle(old, new));
-    edits.extend(vec![Edit::Keep; suffix]);
-    edits
-}
-
-fn middle(old: &[&str], new: &[&str]) -> Vec<Edit> {
-    let (n, m) = (old.len(), new.len());
-    // `reach[k + offset]`: how far in the old text one comes on diagonal k with so many edits.
-    let offset = n + m + 1;
-    let mut reach = vec![0usize; 2 * offset + 1];
-    let mut history = Vec::new();
-    let mut found = 0;
-    'search: for steps in 0..=(n + m) {
-        history.push(reach[offset - steps - 1..=offset + steps + 1].to_vec());
-        for k in (0..=2 * steps).step_by(2) {
-            let diagonal = offset + k - steps;
-            let down = k == 0 || (k != 2 * steps && reach[diagonal - 1] < reach[diagonal + 1]);
-            let mut x = if down {
-                reach[diagonal + 1]
-            } else {
-                reach[diagonal - 1] + 1
-            };
-            let mut y = x + offset - diagonal;
-            while x < n && y < m && old[x] == new[y] {
-                x += 1;
-                y += 1;
-            }
-            reach[diagonal] = x;
-            if x >= n && y >= m {
-                found = steps;
-                break 'search;
-            }
-        }
-    }
-    let mut edits = Vec::new();
-    let (mut x, mut y) = (n, m);
-    for steps in (0..=found).rev() {
-        let row = &history[steps];
-        // `row` begins at the diagonal offset - steps - 1.
-        let reach = |diagonal: usize| row[diagonal + steps + 1 - offset];
-        let diagonal = offset + x - y;
-        let down = diagonal == offset - steps
-            || (diagonal != offset + steps && reach(diagonal - 1) < reach(diagonal + 1));
-        let (previous_x, previous_y) = if steps == 0 {
-            (0, 0)
-        } else {
-            let previous = if down { diagonal + 1 } else { diagonal - 1 };
-            let x = reach(previous);
-            (x, x + offset - previous)
-        };
-        let (start_x, _) = match (steps, down) {
-            (0, _) => (0, 0),
-            (_, true) => (previous_x, previous_y + 1),
-            (_, false) => (previous_x + 1, previous_y),
-        };
-        edits.extend(vec![Edit::Keep; x - start_x]);
-        if steps > 0 {
-            edits.push(if down { Edit::Insert } else { Edit::Delete });
-        }
-        (x, y) = (previous_x, previous_y);
-    }
-    edits.reverse();
-    edits
 }
 
 #[cfg(test)]
@@ -268,32 +163,6 @@ mod tests {
             "{diff}"
         );
         assert!(!diff.contains(" 20\n"), "{diff}");
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn edits_lead_from_the_old_text_to_the_new(
-            old in proptest::collection::vec(0..4u8, 0..20),
-            new in proptest::collection::vec(0..4u8, 0..20),
-        ) {
-            let text = |numbers: &[u8]| numbers.iter().map(u8::to_string).collect::<Vec<_>>();
-            let (old, new) = (text(&old), text(&new));
-            let (old, new): (Vec<&str>, Vec<&str>) =
-                (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
-            let (mut x, mut y) = (0, 0);
-            for edit in edits(&old, &new) {
-                match edit {
-                    Edit::Keep => {
-                        proptest::prop_assert_eq!(old[x], new[y]);
-                        x += 1;
-                        y += 1;
-                    }
-                    Edit::Delete => x += 1,
-                    Edit::Insert => y += 1,
-                }
-            }
-            proptest::prop_assert_eq!((x, y), (old.len(), new.len()));
-        }
     }
 
     #[test]

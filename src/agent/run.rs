@@ -149,7 +149,7 @@ impl AgentRun {
             convergence: Convergence::new(&proxy.settings.environment),
             proxy: Arc::clone(proxy),
             journal: Journal::default(),
-            transaction_uuid: uuid(),
+            transaction_uuid: uuid::Uuid::new_v4().to_string(),
             times: IndexMap::new(),
             client: None,
             server: None,
@@ -458,20 +458,4 @@ impl AgentRun {
     fn took(&mut self, name: &'static str, began: Instant) {
         *self.times.entry(name).or_default() += began.elapsed().as_secs_f64();
     }
-}
-
-/// A random identifier in the usual form (version 4).
-fn uuid() -> String {
-    let mut bytes: [u8; 16] = rand::random();
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    [
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..],
-    ]
-    .join("-")
 }

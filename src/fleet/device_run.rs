@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
-use switchtender_devices::driver::{Driver, Facts, Platform};
+use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::driven::{Difference, DrivenProvider};
@@ -23,8 +23,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::catalog_source::{CatalogError, CatalogSource};
 use super::reach::Reach;
+use super::typed;
 use crate::catalog::types::Types;
-use crate::catalog::{self, Catalog, Level, LoadError, Loading, Resources, Typing};
+use crate::catalog::{self, Catalog, Level, LoadError, Loading};
 use crate::clock;
 use crate::inventory::Device;
 use crate::report::{self, CachedCatalog, Report};
@@ -129,7 +130,8 @@ impl Fleet {
         let catalog = self.catalog(device).await?;
         let findings = self.check(&catalog, device)?;
         let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
-        let resources = self.typed(&catalog, &platform, &types)?;
+        let resources = typed::resources(&catalog, &platform, &types, &self.settings.deviations)
+            .map_err(refused)?;
         let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
         let remembered = Arc::new(Remembered::load(&store)?);
         if self.stop.is_cancelled() {
@@ -252,30 +254,6 @@ impl Fleet {
         Ok(findings)
     }
 
-    fn typed<F>(
-        &self,
-        catalog: &Catalog,
-        platform: &Arc<Platform>,
-        types: &Types<F>,
-    ) -> Result<Resources, NotRun>
-    where
-        F: Fn(&str) -> Option<Arc<TypeModel>> + Sync,
-    {
-        let driver = Driver::new(platform, &Facts::default());
-        let canonicalize = |model: &TypeModel, attributes| {
-            driver
-                .canonicalize(model, attributes)
-                .map_err(|mut errors| errors.remove(0))
-        };
-        let typing = Typing {
-            types,
-            canonicalize: &canonicalize,
-            default_schedules: true,
-            deviations: &self.settings.deviations,
-        };
-        catalog::convert(catalog, &typing).map_err(refused)
-    }
-
     /// The report of a device that could not run.
     pub fn report_of_failure(&self, device: &Device, why: &str) -> Report {
         let mut report = Report::new(self.report_context(device, None));
@@ -287,7 +265,7 @@ impl Fleet {
         report::Context {
             host: device.certname.clone(),
             time: clock::timestamp(),
-            transaction_uuid: Some(report::new_uuid()),
+            transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
             puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
             noop: self.settings.noop,
             environment: catalog.and_then(|catalog| catalog.environment.clone()),

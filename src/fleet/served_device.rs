@@ -21,7 +21,6 @@ use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 use serde_json::Map;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
-use switchtender_devices::model::TypeModel;
 use switchtender_devices::provider::driven::{DrivenProvider, Reconnect};
 use switchtender_devices::read::Reads;
 use switchtender_devices::session::target::Target;
@@ -31,10 +30,11 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::typed;
 use crate::agent::run::{AgentRun, CachedStatus, Obtained, Proxy, RunError};
 use crate::agent::{facts, hook};
 use crate::catalog::types::Types;
-use crate::catalog::{self, Catalog, Level, LoadError, Loading, Resources, Typing};
+use crate::catalog::{self, Catalog, Level, LoadError, Loading};
 use crate::clock;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
@@ -326,13 +326,16 @@ impl ServedFleet {
             facts,
         } = prepared;
         let types = Types::new(|name: &str| registry.model(name).cloned());
-        let resources = match self.typed(&catalog, &platform, &types) {
-            Ok(resources) => resources,
-            Err(error) => {
-                close(session).await;
-                return Err(error);
-            }
-        };
+        let resources =
+            match typed::resources(&catalog, &platform, &types, &self.settings.deviations)
+                .map_err(refused)
+            {
+                Ok(resources) => resources,
+                Err(error) => {
+                    close(session).await;
+                    return Err(error);
+                }
+            };
         if self.catalog.is_none() {
             agent.keep(&obtained, self.settings.noop)?;
         }
@@ -432,30 +435,6 @@ impl ServedFleet {
             .await?;
         }
         Ok(())
-    }
-
-    fn typed<F>(
-        &self,
-        catalog: &Catalog,
-        platform: &Arc<Platform>,
-        types: &Types<F>,
-    ) -> Result<Resources, ServedError>
-    where
-        F: Fn(&str) -> Option<Arc<TypeModel>> + Sync,
-    {
-        let driver = Driver::new(platform, &Facts::default());
-        let canonicalize = |model: &TypeModel, attributes| {
-            driver
-                .canonicalize(model, attributes)
-                .map_err(|mut errors| errors.remove(0))
-        };
-        let typing = Typing {
-            types,
-            canonicalize: &canonicalize,
-            default_schedules: true,
-            deviations: &self.settings.deviations,
-        };
-        catalog::convert(catalog, &typing).map_err(refused)
     }
 }
 

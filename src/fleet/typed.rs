@@ -1,0 +1,35 @@
+//! A catalog's resources as a platform's driver takes them, before the device is contacted.
+
+use std::sync::Arc;
+
+use switchtender_devices::driver::{Driver, Facts, Platform};
+use switchtender_devices::model::TypeModel;
+
+use crate::catalog::types::TypeSource;
+use crate::catalog::{self, Catalog, LoadError, Resources, Typing};
+use crate::deviations::Deviations;
+
+/// Gives every resource its type, in canonical form.
+///
+/// # Errors
+/// Everything that is wrong with types, attributes, names and relationships.
+pub fn resources(
+    catalog: &Catalog,
+    platform: &Arc<Platform>,
+    types: &dyn TypeSource,
+    deviations: &Deviations,
+) -> Result<Resources, LoadError> {
+    let driver = Driver::new(platform, &Facts::default());
+    let canonicalize = |model: &TypeModel, attributes| {
+        driver
+            .canonicalize(model, attributes)
+            .map_err(|mut errors| errors.remove(0))
+    };
+    let typing = Typing {
+        types,
+        canonicalize: &canonicalize,
+        default_schedules: true,
+        deviations,
+    };
+    catalog::convert(catalog, &typing)
+}
