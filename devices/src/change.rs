@@ -4,9 +4,10 @@
 //! the platform's codecs, the driver reads in the same form. Sensitive values stay wrapped in
 //! [`Value::Sensitive`] on both sides, so that whatever is made from them is tainted.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::model::TypeModel;
+use crate::model::{AutoRelation, TypeModel};
 use crate::value::{Attributes, Value};
 
 /// A resource as the catalog wants it.
@@ -24,6 +25,11 @@ impl Wanted {
     /// Whether the instance is wanted to be gone.
     pub fn absent(&self) -> bool {
         self.attributes.get("ensure").and_then(Value::as_str) == Some("absent")
+    }
+
+    /// The names that an automatic relation of the type leads to.
+    pub fn related(&self, relation: &AutoRelation) -> Vec<String> {
+        relation.names(|attribute| self.attributes.get(attribute).map(Cow::Borrowed))
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod canonical;
 pub mod load;
 pub mod notation;
+mod relation;
 pub mod resource_api;
 mod ruby;
 
@@ -14,6 +15,8 @@ use indexmap::IndexMap;
 use regex::Regex;
 
 use crate::value::Value;
+
+pub use relation::{AutoKind, AutoRelation, RelationSource};
 
 /// A resource type.
 #[derive(Clone, Debug)]
@@ -210,31 +213,4 @@ pub enum RuleKind {
     AnyOf,
     /// None of the attributes.
     Forbidden,
-}
-
-/// An automatic relation to resources named by an attribute's value.
-#[derive(Clone, Debug)]
-pub struct AutoRelation {
-    pub kind: AutoKind,
-    /// Type of the other resource.
-    pub target: String,
-    pub from: RelationSource,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AutoKind {
-    Require,
-    Subscribe,
-    Before,
-    Notify,
-}
-
-/// Where an automatic relation takes the other's name from.
-#[derive(Clone, Debug)]
-pub enum RelationSource {
-    /// The value (each element of an array) of an attribute; `members.name` is a field of structs.
-    Attribute(String),
-    /// The partition of a full path `/Partition/name`, from this attribute.
-    Partition(String),
-    Fixed(Vec<String>),
 }

@@ -3,7 +3,9 @@
 //! They give way to any direct edge between the two. An indirect path the other way is no reason
 //! to leave one out: it yields a cycle.
 
-use switchtender_devices::model::{AutoKind, AutoRelation, RelationSource};
+use std::borrow::Cow;
+
+use switchtender_devices::model::AutoKind;
 use switchtender_devices::value::Value;
 
 use crate::catalog::Resources;
@@ -27,7 +29,7 @@ pub(super) fn add(edges: &mut Edges, resources: &Resources) -> Vec<(NodeId, Stri
         ] {
             let relations = &resource.model().relations;
             for relation in relations.iter().filter(|relation| relation.kind == kind) {
-                for name in names(resource, relation) {
+                for name in relation.names(|attribute| resource.value(attribute).map(Cow::Owned)) {
                     if let Some(other) = resources.find_by_name(&relation.target, &name) {
                         let shown = || resources.node(other).reference.to_string();
                         let removed = |id| resources.resource(id).is_some_and(is_removed);
@@ -89,44 +91,5 @@ fn connect(
             edges.add(source.0, target.0, edge);
             Some(format!("Adding {word} relationship with {}", shown()))
         }
-    }
-}
-
-fn names(resource: &Resource, relation: &AutoRelation) -> Vec<String> {
-    match &relation.from {
-        RelationSource::Fixed(names) => names.clone(),
-        RelationSource::Attribute(path) => {
-            let (attribute, field) = match path.split_once('.') {
-                Some((attribute, field)) => (attribute, Some(field)),
-                None => (path.as_str(), None),
-            };
-            let mut names = Vec::new();
-            if let Some(value) = resource.value(attribute) {
-                collect(value.unwrap_sensitive(), field, &mut names);
-            }
-            names
-        }
-        RelationSource::Partition(attribute) => resource
-            .value(attribute)
-            .as_ref()
-            .and_then(Value::as_str)
-            .and_then(|path| path.strip_prefix('/')?.split_once('/'))
-            .map(|(partition, _)| partition.to_owned())
-            .into_iter()
-            .collect(),
-    }
-}
-
-fn collect(value: &Value, field: Option<&str>, names: &mut Vec<String>) {
-    match (value, field) {
-        (Value::List(items), _) => items.iter().for_each(|item| collect(item, field, names)),
-        (Value::Undef | Value::Absent, _) => {}
-        (value @ Value::Hash(_), Some(field)) => {
-            if let Some(inner) = value.get(field) {
-                collect(inner, None, names);
-            }
-        }
-        (value, None) => names.push(value.ruby_to_s()),
-        (_, Some(_)) => {}
     }
 }

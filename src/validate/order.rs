@@ -7,9 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
-use switchtender_devices::change::Wanted;
-use switchtender_devices::model::{AutoKind, AutoRelation, RelationSource};
-use switchtender_devices::value::Value;
+use switchtender_devices::model::AutoKind;
 
 use super::relation::Other;
 use super::subject::Subject;
@@ -34,6 +32,8 @@ pub struct Conflict {
     pub of: usize,
     pub other: usize,
     pub kind: AutoKind,
+    /// Whether the resource belongs after the other.
+    pub after: bool,
     /// The stated relation.
     pub stated: usize,
 }
@@ -81,13 +81,15 @@ impl Order {
         for (index, _, wanted) in subject.wanted() {
             for relation in &wanted.model.relations {
                 let first = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
-                for name in names(relation, wanted) {
+                for name in wanted.related(relation) {
                     let reference = ResourceRef::new(&relation.target, &name);
                     let Some(other) = subject.names.find(&reference).filter(|at| *at != index)
                     else {
                         continue;
                     };
-                    let (from, to) = if first {
+                    // What needs another goes before it, and away before it, too.
+                    let turned = wanted.absent() && subject.removed(other);
+                    let (from, to) = if first != turned {
                         (other, index)
                     } else {
                         (index, other)
@@ -97,6 +99,7 @@ impl Order {
                             of: index,
                             other,
                             kind: relation.kind,
+                            after: to == index,
                             stated: *stated,
                         });
                     }
@@ -189,48 +192,5 @@ impl Order {
             }
         }
         None
-    }
-}
-
-/// The names of resources that an automatic relation leads to.
-pub fn names(relation: &AutoRelation, wanted: &Wanted) -> Vec<String> {
-    match &relation.from {
-        RelationSource::Fixed(names) => names.clone(),
-        RelationSource::Attribute(path) => {
-            let (attribute, field) = match path.split_once('.') {
-                Some((attribute, field)) => (attribute, Some(field)),
-                None => (path.as_str(), None),
-            };
-            let Some(value) = wanted.attributes.get(attribute) else {
-                return Vec::new();
-            };
-            items(value.unwrap_sensitive())
-                .iter()
-                .filter_map(|item| text(field.map_or(Some(*item), |field| item.get(field))?))
-                .collect()
-        }
-        RelationSource::Partition(attribute) => wanted
-            .attributes
-            .get(attribute)
-            .and_then(Value::as_str)
-            .and_then(|path| path.strip_prefix('/')?.split_once('/'))
-            .map(|(partition, _)| partition.to_owned())
-            .into_iter()
-            .collect(),
-    }
-}
-
-fn items(value: &Value) -> Vec<&Value> {
-    match value {
-        Value::List(items) => items.iter().collect(),
-        one => vec![one],
-    }
-}
-
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) | Value::Symbol(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        _ => None,
     }
 }

@@ -190,6 +190,14 @@ impl<'a> Subject<'a> {
             )
     }
 
+    /// Whether a resource is known to be wanted gone.
+    pub fn removed(&self, index: usize) -> bool {
+        let typed = self.typed[index].as_ref();
+        typed
+            .and_then(|typed| typed.wanted.as_ref())
+            .is_some_and(Wanted::absent)
+    }
+
     /// Resources with their numbers.
     pub fn resources(&self) -> impl Iterator<Item = (usize, &'a Declared)> {
         self.catalog.resources.iter().enumerate()

@@ -1,7 +1,5 @@
 //! A stated relation that leads against an automatic one.
 
-use switchtender_devices::model::AutoKind;
-
 use super::cycle::automatic;
 use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
@@ -42,9 +40,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
     for conflict in &subject.order().conflicts {
         let reference = |index: usize| &subject.catalog.resources[index].reference;
         let stated = &subject.relations[conflict.stated];
-        let first = matches!(conflict.kind, AutoKind::Require | AutoKind::Subscribe);
         let (of, other) = (reference(conflict.of), reference(conflict.other));
-        let order = if first { "after" } else { "before" };
+        let order = if conflict.after { "after" } else { "before" };
         let part = Part::Inside(stated.kind.name().to_owned(), stated.inside.clone());
         findings.push(
             Finding::new(
@@ -58,5 +55,25 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
                 of.type_name()
             )),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device};
+
+    #[test]
+    fn what_goes_away_goes_in_the_opposite_order() {
+        let removed = "
+            f5_partition { 'shop': ensure => 'absent', require => F5_node['/shop/web1'] }
+            f5_node { '/shop/web1': ensure => 'absent' }";
+        let wrong = "
+            f5_partition { 'shop': ensure => 'absent' }
+            f5_node { '/shop/web1': ensure => 'absent', require => «F5_partition['shop']» }";
+        for manifest in [removed, wrong] {
+            assert_marked(&RULE, manifest, &device("f5_bigip"), &Policy::default());
+        }
     }
 }

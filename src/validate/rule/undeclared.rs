@@ -6,7 +6,6 @@ use super::{Check, Example, Rule};
 use crate::catalog::ResourceRef;
 use crate::diagnostic::Severity;
 use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::order::names;
 use crate::validate::subject::Subject;
 
 pub const RULE: Rule = Rule {
@@ -68,7 +67,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
                 continue;
             }
             let attribute = path.split('.').next().unwrap_or(path);
-            for name in names(relation, wanted) {
+            for name in wanted.related(relation) {
                 let reference = ResourceRef::new(&relation.target, &name);
                 if subject.names.find(&reference).is_some()
                     || on_every_device(&relation.target, &name)

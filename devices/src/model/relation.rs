@@ -1,0 +1,75 @@
+//! Automatic relations: what a type's resources need of others, from their values alone
+//! (`docs/transaction.md`, section 3, *Automatic edges*).
+
+use std::borrow::Cow;
+
+use crate::value::Value;
+
+/// An automatic relation to resources named by an attribute's value.
+#[derive(Clone, Debug)]
+pub struct AutoRelation {
+    pub kind: AutoKind,
+    /// Type of the other resource.
+    pub target: String,
+    pub from: RelationSource,
+}
+
+impl AutoRelation {
+    /// The names of the resources that it leads to, given the values of its own resource's
+    /// attributes.
+    pub fn names<'a>(&self, value: impl FnOnce(&str) -> Option<Cow<'a, Value>>) -> Vec<String> {
+        match &self.from {
+            RelationSource::Fixed(names) => names.clone(),
+            RelationSource::Attribute(path) => {
+                let (attribute, field) = match path.split_once('.') {
+                    Some((attribute, field)) => (attribute, Some(field)),
+                    None => (path.as_str(), None),
+                };
+                let mut names = Vec::new();
+                if let Some(value) = value(attribute) {
+                    collect(value.unwrap_sensitive(), field, &mut names);
+                }
+                names
+            }
+            RelationSource::Partition(attribute) => value(attribute)
+                .as_deref()
+                .and_then(Value::as_str)
+                .and_then(|path| path.strip_prefix('/')?.split_once('/'))
+                .map(|(partition, _)| partition.to_owned())
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+fn collect(value: &Value, field: Option<&str>, names: &mut Vec<String>) {
+    match (value, field) {
+        (Value::List(items), _) => items.iter().for_each(|item| collect(item, field, names)),
+        (Value::Undef | Value::Absent, _) => {}
+        (value @ Value::Hash(_), Some(field)) => {
+            if let Some(inner) = value.get(field) {
+                collect(inner, None, names);
+            }
+        }
+        (value, None) => names.push(value.ruby_to_s()),
+        (_, Some(_)) => {}
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoKind {
+    Require,
+    Subscribe,
+    Before,
+    Notify,
+}
+
+/// Where an automatic relation takes the other's name from.
+#[derive(Clone, Debug)]
+pub enum RelationSource {
+    /// The value (each element of an array) of an attribute; `members.name` is a field of structs.
+    Attribute(String),
+    /// The partition of a full path `/Partition/name`, from this attribute.
+    Partition(String),
+    Fixed(Vec<String>),
+}
