@@ -1,9 +1,13 @@
 //! Catalogs that nobody would send on purpose: damaged, cut, absurd. Loading and validating gives
 //! an error that can be shown, in bounded time and memory, and never a panic.
 //!
-//! `SWITCHTENDER_FUZZ_ROUNDS` sets how many damaged catalogs are tried; automation tries many.
+//! Damaged catalogs are made from the corpus (`tests/fixtures/hostile` and the recorded catalogs),
+//! the same ones in every run. `SWITCHTENDER_FUZZ_SECONDS` sets for how long; without it a few are
+//! tried.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use switchtender::catalog::{Loading, load, source};
 use switchtender::diagnostic::terminal::{Look, render_all};
@@ -177,14 +181,21 @@ fn damaged_catalogs_never_do_harm() {
         b"Class[",
         b"]]",
     ];
-    let rounds = std::env::var("SWITCHTENDER_FUZZ_ROUNDS")
+    const FEW: usize = 150;
+    let limit = std::env::var("SWITCHTENDER_FUZZ_SECONDS")
         .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(150);
+        .map(|text| Duration::from_secs(text.parse().expect("a number of seconds")));
+    let begun = Instant::now();
+    let mut tried = 0;
+    let more = |tried| match limit {
+        Some(limit) => begun.elapsed() < limit,
+        None => tried < FEW,
+    };
     let corpus = recorded();
     let registry = Registry::shipped();
     let mut dice = Dice(0x5117_c4fe_0bad_cafe);
-    for _ in 0..rounds {
+    while more(tried) {
+        tried += 1;
         let mut bytes = corpus[dice.below(corpus.len())].clone();
         for _ in 0..=dice.below(4) {
             let at = dice.below(bytes.len());
@@ -217,6 +228,21 @@ fn damaged_catalogs_never_do_harm() {
                 }
             }
         }
-        findings(bytes, &registry);
+        // Whoever sees a failure finds the input that makes it.
+        let kept = bytes.clone();
+        let harmless = AssertUnwindSafe(|| findings(bytes, &registry));
+        if catch_unwind(harmless).is_err() {
+            let path = std::env::temp_dir().join("switchtender-damaged-catalog.json");
+            std::fs::write(&path, kept).expect("written");
+            panic!(
+                "damaged catalog {tried} does harm; it is kept in {}",
+                path.display()
+            );
+        }
     }
+    println!(
+        "{tried} damaged catalogs tried in {:.1} s, from {} whole ones",
+        begun.elapsed().as_secs_f64(),
+        corpus.len()
+    );
 }

@@ -50,3 +50,51 @@ fn the_test_command_is_the_one_that_automation_runs() {
     assert!(readme.contains("<!-- test command -->\n```sh\ncargo test "));
     assert!(automation.contains("<!-- test command -->"));
 }
+
+/// The example for automation, as it stands, with the examples' own inventory and catalogs: what
+/// it keeps is there, whether the catalogs pass or not.
+#[test]
+fn the_example_for_automation_checks_catalogs_and_keeps_what_it_found() {
+    let run = |catalogs: &str, artifacts: &std::path::Path| {
+        Command::new("bash")
+            .arg("examples/ci/check-catalogs.sh")
+            .args(["examples/inventory.toml", catalogs])
+            .arg(artifacts)
+            .env("SWITCHTENDER", env!("CARGO_BIN_EXE_switchtender"))
+            .output()
+            .expect("there is a shell")
+    };
+    let said = |output: &std::process::Output| {
+        format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        )
+    };
+    let good = tempfile::tempdir().expect("a directory");
+    let output = run("examples/catalogs", good.path());
+    assert!(output.status.success(), "{}", said(&output));
+    let read = |path: std::path::PathBuf| {
+        fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+    };
+    assert!(read(good.path().join("findings.xml")).contains("failures=\"0\""));
+    assert!(read(good.path().join("findings.sarif")).contains("\"version\": \"2.1.0\""));
+    for device in ["sw1", "lb1"] {
+        let reports = fs::read_dir(good.path().join("reports")).expect("reports");
+        let of_device = reports.filter_map(Result::ok).any(|entry| {
+            let name = entry.file_name();
+            name.to_string_lossy().starts_with(device)
+        });
+        assert!(of_device, "no report of {device}");
+    }
+
+    // A catalog with host resources is refused before any device is touched.
+    let mixed = tempfile::tempdir().expect("a directory");
+    let output = run("examples/mixed", mixed.path());
+    assert!(!output.status.success(), "{}", said(&output));
+    assert!(said(&output).contains("host-resource"), "{}", said(&output));
+    assert!(read(mixed.path().join("findings.xml")).contains("<failure"));
+    assert!(read(mixed.path().join("findings.sarif")).contains("host-resource"));
+    let reports = fs::read_dir(mixed.path().join("reports")).expect("a directory");
+    assert_eq!(reports.count(), 0);
+}
