@@ -177,7 +177,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let Cli { global, command } = cli;
-    crate::telemetry::start(global.verbose, global.colored_stderr());
+    crate::telemetry::start(global.verbose);
     exit::report(command.run(&global), global.colored_stderr())
 }
 

@@ -6,8 +6,9 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 /// Starts logging at the level of `-v` flags; `SWITCHTENDER_LOG` (a filter such as
-/// `switchtender=debug,russh=info`) wins. Once per process.
-pub fn start(verbose: u8, colored: bool) {
+/// `switchtender=debug,russh=info`) wins. Once per process. Log lines have no colours: they
+/// end in files more often than before eyes.
+pub fn start(verbose: u8) {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -21,7 +22,7 @@ pub fn start(verbose: u8, colored: bool) {
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter.from_env_lossy())
         .with_writer(std::io::stderr)
-        .with_ansi(colored)
+        .with_ansi(false)
         .with_target(false)
         .try_init();
 }
