@@ -68,6 +68,9 @@ impl CliType {
         let Some(rule) = self.attributes.get(name) else {
             return !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
         };
+        if rule.initial.as_ref() == Some(value) {
+            return false;
+        }
         if let Some(line) = self
             .value_name(name, value)
             .and_then(|value| rule.set.get(&value))

@@ -21,7 +21,7 @@ use crate::driver::platform::ParseRule;
 use crate::driver::type_driver::Context;
 use crate::model::load::{pattern, value_of, word};
 use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
-use crate::value::Attributes;
+use crate::value::{Attributes, Value};
 
 /// Reads the part of a type's file that is about command lines.
 pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
@@ -442,20 +442,9 @@ fn attribute(
             return None;
         }
     };
-    rule.absent = match table.get("absent") {
-        Some(item) => {
-            let value = value_of(&item)?;
-            match known.canonicalize(&value) {
-                Ok(value) => Some(value),
-                Err(error) => {
-                    item.error(
-                        "absent",
-                        format!("`absent` is refused by the model: {}", error.message),
-                    );
-                    None
-                }
-            }
-        }
+    rule.initial = known_as(table, "initial", known)?;
+    rule.absent = match known_as(table, "absent", known)? {
+        Some(value) => Some(value),
         None if !matches!(rule.place, Place::Lines) => None,
         None if rule.default_on => Some(true.into()),
         None if !rule.lines.is_empty() && !rule.has_own_hole() && rule.takes_true(known) => {
@@ -464,6 +453,22 @@ fn attribute(
         None => None,
     };
     Some(rule)
+}
+
+/// The value of a key in the model's form; `Some(None)` without one or when the model refuses it.
+fn known_as(table: &Table<'_>, key: &'static str, known: &AttributeModel) -> Option<Option<Value>> {
+    let Some(item) = table.get(key) else {
+        return Some(None);
+    };
+    let value = value_of(&item)?;
+    match known.canonicalize(&value) {
+        Ok(value) => Some(Some(value)),
+        Err(error) => {
+            let text = format!("`{key}` is refused by the model: {}", error.message);
+            item.error(key, text);
+            Some(None)
+        }
+    }
 }
 
 /// Names of values, or a table of names and reasons.

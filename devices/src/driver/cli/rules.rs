@@ -80,6 +80,8 @@ pub struct AttributeRule {
     pub more: Option<Template>,
     pub many: bool,
     pub absent: Option<Value>,
+    /// What a new instance has: not sent when one is created.
+    pub initial: Option<Value>,
     pub default_on: bool,
     pub no: NoForm,
     pub replace_first: bool,
@@ -192,6 +194,7 @@ impl AttributeRule {
             more: None,
             many: false,
             absent: None,
+            initial: None,
             default_on: false,
             no: NoForm::Head,
             replace_first: false,
