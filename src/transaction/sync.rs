@@ -95,7 +95,7 @@ impl Run<'_> {
         if self.is_noop(node) {
             // What needs no provider sends nothing.
             if !resource.ty.behaviour.providerless() {
-                self.preview(id, node, &change);
+                self.preview(id, node, resource, &change);
             }
             for property in &properties {
                 let event = self.noop_event(node, resource, property, recorded);
@@ -224,8 +224,13 @@ impl Run<'_> {
     }
 
     /// Says what would be sent.
-    fn preview(&mut self, id: VertexId, node: NodeId, change: &Change) {
-        if change.attributes.is_empty() && !change.is_whole() {
+    fn preview(&mut self, id: VertexId, node: NodeId, resource: &Resource, change: &Change) {
+        let behaviour = &resource.ty.behaviour;
+        // Neither a message nor what needs no provider reaches the device.
+        if behaviour.message(resource).is_some()
+            || behaviour.providerless()
+            || (change.attributes.is_empty() && !change.is_whole())
+        {
             return;
         }
         match self.provider.preview(change) {
