@@ -17,7 +17,7 @@ use crate::deviations::Deviations;
 use crate::fleet::catalog_source::CatalogFiles;
 use crate::fleet::device_run::{Fleet, Listener, Purpose};
 use crate::fleet::limits::{Limits, Membership};
-use crate::fleet::reach::Reach;
+use crate::fleet::reach::{self, Reach};
 use crate::fleet::runner;
 use crate::fleet::stand_in::StandIns;
 use crate::inventory::{self, Inventory, Reading, Secrets};
@@ -220,6 +220,12 @@ impl Run<'_> {
             })?;
         }
         let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
+        if let Some(dir) = &self.manner.transcripts {
+            reach::begin_transcripts(dir, names.iter().map(String::as_str)).map_err(|error| {
+                let text = format!("cannot write transcripts to {}", dir.display());
+                CommandError::new(text).because(error)
+            })?;
+        }
         let members = devices
             .iter()
             .map(|device| Membership {

@@ -1,6 +1,7 @@
 //! Reaching devices: from a name in the inventory to an open session and the device's facts.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -50,8 +51,7 @@ impl Reach {
             }
         };
         if let Some(dir) = &self.transcripts {
-            let name = store::directory_name(&device.name);
-            target.transcript = Some(dir.join(format!("{name}.log")));
+            target.transcript = Some(transcript(dir, &device.name));
         }
         let options = device.options().into_iter();
         Ok(Connection {
@@ -63,6 +63,28 @@ impl Reach {
                 .collect(),
         })
     }
+}
+
+fn transcript(dir: &Path, device: &str) -> PathBuf {
+    dir.join(format!("{}.log", store::directory_name(device)))
+}
+
+/// Makes a directory ready for the transcripts of these devices; those of earlier runs go.
+///
+/// # Errors
+/// The directory cannot be made, or an old file in it not removed.
+pub fn begin_transcripts<'a>(
+    dir: &Path,
+    devices: impl IntoIterator<Item = &'a str>,
+) -> io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    for device in devices {
+        match std::fs::remove_file(transcript(dir, device)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The way to one device; it can be gone more than once.

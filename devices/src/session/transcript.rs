@@ -15,12 +15,13 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// Begins a transcript, readable for owner and group only, or one that is written nowhere.
+    /// Goes on with a transcript, readable for owner and group only, or with one that is written
+    /// nowhere. What an earlier connection of the run wrote stays.
     pub fn create(path: Option<&Path>) -> Result<Self, SessionErrorKind> {
         let file = path
             .map(|path| {
                 let mut options = File::options();
-                options.write(true).create(true).truncate(true);
+                options.append(true).create(true);
                 #[cfg(unix)]
                 std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o640);
                 options
