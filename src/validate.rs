@@ -15,7 +15,7 @@ pub mod severities;
 pub mod side;
 mod subject;
 
-use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::driver::Registry;
 
 use crate::catalog::Catalog;
@@ -61,8 +61,14 @@ pub fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings.diagnostics(subject.catalog, severities, || subject.secrets())
 }
 
-/// What speaks against applying a catalog to a device of the inventory. With an error among the
-/// findings the run must not connect.
+/// Whether a run with this finding must not connect. A type that nobody knows is the failure of
+/// its resource and of what depends on it, not of the catalog.
+pub fn stands_in_the_way(finding: &Diagnostic) -> bool {
+    finding.severity == Severity::Error && finding.code != rule::unknown_type::RULE.code
+}
+
+/// What speaks against applying a catalog to a device of the inventory; see
+/// [`stands_in_the_way`].
 pub fn for_device(
     catalog: &Catalog,
     device: &Device,

@@ -245,10 +245,7 @@ impl Fleet {
     /// Checks all that can be known without the device; what does not stand in the way is kept.
     fn check(&self, catalog: &Catalog, device: &Device) -> Result<Vec<Diagnostic>, NotRun> {
         let findings = validate::for_device(catalog, device, &self.reach.registry, &self.policy);
-        if findings
-            .iter()
-            .any(|found| found.severity == Severity::Error)
-        {
+        if findings.iter().any(validate::stands_in_the_way) {
             return Err(NotRun::Refused { findings });
         }
         Ok(findings)
