@@ -233,7 +233,7 @@ impl Driver {
             text
         };
         predict::unified_diff(&text(before), &text(after), |line| {
-            predict::mask(line, &self.platform.secrets, &secrets)
+            predict::mask(line, self.platform.protocol.secrets(), &secrets)
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use regex::Regex;
+
 use super::{RestRules, Rules};
 use crate::document::Table;
 
@@ -39,5 +41,13 @@ impl Protocol {
             _ => return None,
         };
         Some(Self { dialect, reads })
+    }
+
+    /// Patterns of lines with secrets, whoever set them; group 1 is the secret.
+    pub fn secrets(&self) -> &[Regex] {
+        match &self.dialect {
+            Dialect::Cli(rules) => &rules.secrets,
+            Dialect::Rest(rules) => &rules.secrets,
+        }
     }
 }

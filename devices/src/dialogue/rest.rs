@@ -19,6 +19,8 @@ pub struct RestRules {
     pub busy_status: Vec<u16>,
     /// So are errors in these words.
     pub busy: Vec<Regex>,
+    /// Text with secrets, whoever set them; group 1 is the secret.
+    pub secrets: Vec<Regex>,
     /// Field of an error's body that has the words for people.
     pub message: String,
     /// A code in front of these words, put behind them.
@@ -68,6 +70,7 @@ impl RestRules {
             token: connection.table("token").and_then(|table| token(&table)),
             busy_status: statuses(connection.get("busy_status")).unwrap_or_else(|| vec![503]),
             busy: patterns(connection.get("busy")),
+            secrets: patterns(root.get("secrets")),
             message: error
                 .as_ref()
                 .and_then(|error| error.string("message"))

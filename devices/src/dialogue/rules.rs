@@ -19,6 +19,8 @@ pub struct Rules {
     pub window: Window,
     /// Lines that are no part of any answer: log messages, time stamps.
     pub noise: Vec<Regex>,
+    /// Lines with secrets, whoever set them; group 1 is the secret.
+    pub secrets: Vec<Regex>,
     pub pager: Option<Pager>,
     /// Lines that change the host name in the prompt.
     pub rename: Option<Regex>,

@@ -34,6 +34,7 @@ impl Rules {
                 .table("window")
                 .map_or(Window::DEFAULT, |table| window(&table)),
             noise: patterns(connection.get("noise")),
+            secrets: patterns(root.get("secrets")),
             pager: connection.table("pager").and_then(|table| pager(&table)),
             rename: pattern(connection.get("rename")),
             text_entry: pattern(connection.get("text_entry")),

@@ -38,8 +38,6 @@ pub struct Platform {
     /// Named places in a device's batch.
     pub ranks: IndexMap<String, i64>,
     pub codecs: IndexMap<String, Arc<Codec>>,
-    /// Patterns of lines with secrets that no type need know of; group 1 is the secret.
-    pub secrets: Vec<Regex>,
     /// Characters that the device does not take as text (`?` asks for help).
     pub refused_characters: String,
     /// Longest line that the device's input takes.
@@ -109,10 +107,6 @@ impl Platform {
             .into_iter()
             .filter_map(|(name, _, item)| Some((name, item.integer()?)))
             .collect();
-        let secrets = root
-            .get("secrets")
-            .map(|item| patterns(&item))
-            .unwrap_or_default();
         let refused_characters = root.string("refused_characters").unwrap_or_default();
         let line_limit = root.integer("line_limit").unwrap_or(254);
         root.finish();
@@ -138,7 +132,6 @@ impl Platform {
             facts,
             ranks,
             codecs,
-            secrets,
             refused_characters,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
             types: IndexMap::new(),

@@ -90,7 +90,7 @@ impl CliSession {
         (access, reads): (Access, &[String]),
     ) -> Result<Self, SessionErrorKind> {
         let began = Instant::now();
-        let mut mask = Mask::default();
+        let mut mask = Mask::new(&rules.secrets);
         for secret in target.secrets() {
             mask.add(secret.expose_secret());
         }

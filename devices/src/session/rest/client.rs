@@ -111,7 +111,7 @@ impl RestClient {
         let http = builder
             .build()
             .map_err(|error| unusable(super::failure::chain(&error)))?;
-        let mut mask = Mask::default();
+        let mut mask = Mask::new(&rules.secrets);
         for secret in target.secrets() {
             mask.add(secret.expose_secret());
             mask.add(&json_escaped(secret.expose_secret()));
