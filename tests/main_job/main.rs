@@ -1,0 +1,12 @@
+//! The main job as a user runs it: catalogs applied to a switch over SSH and a load balancer over
+//! HTTPS, with real sockets, against mocks that know nothing of the program. One file per promise;
+//! one binary, because each costs a link of everything.
+
+mod faults;
+mod host_and_device;
+mod interrupt;
+mod lab;
+mod plan;
+mod recorded;
+mod secrets;
+mod selection;
