@@ -213,12 +213,6 @@ impl Run<'_> {
             (None, Some(scratch)) => scratch.path().to_owned(),
             (None, None) => state_root()?,
         };
-        if let Some(dir) = &self.manner.transcripts {
-            store::create_dir(dir).map_err(|error| {
-                CommandError::new(format!("cannot make {} for transcripts", dir.display()))
-                    .because(error)
-            })?;
-        }
         let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
         if let Some(dir) = &self.manner.transcripts {
             reach::begin_transcripts(dir, names.iter().map(String::as_str)).map_err(|error| {

@@ -77,7 +77,7 @@ pub fn begin_transcripts<'a>(
     dir: &Path,
     devices: impl IntoIterator<Item = &'a str>,
 ) -> io::Result<()> {
-    std::fs::create_dir_all(dir)?;
+    store::create_dir(dir)?;
     for device in devices {
         match std::fs::remove_file(transcript(dir, device)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
