@@ -262,7 +262,7 @@ async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
         ("stall-after=^description desk", false),
     ];
     for (fault, applied) in cases {
-        let mut lab = two(&[fault]).await;
+        let lab = two(&[fault]).await;
         lab.wants(
             "sw1",
             &[
@@ -275,7 +275,6 @@ async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
                 vlan(20, "two"),
             ],
         );
-        lab.set("sw1", "labels = { fault = \"yes\" }");
         let ran = lab
             .run(&[
                 "apply",
@@ -414,26 +413,22 @@ fn nodes(lab: &Lab) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_balancer_that_cannot_be_used() {
-    let cases: &[(&[&str], &str, &[&str])] = &[
+    let cases: &[(&[&str], &[&str])] = &[
         (
             &["login-refused=1"],
-            "",
             &["refused the login of ops", "tried once"],
         ),
         (
             &["stall-after=^GET /mgmt/tm/cm/device"],
-            "",
             &["no answer to `GET /mgmt/tm/cm/device", "2s"],
         ),
         (
             &["unavailable=1000 ^GET /mgmt/tm/cm/device"],
-            "",
             &["GET /mgmt/tm/cm/device", "503"],
         ),
     ];
-    for (faults, lines, words) in cases {
-        let mut lab = balanced(faults).await;
-        lab.set("lb1", lines);
+    for (faults, words) in cases {
+        let lab = balanced(faults).await;
         let ran = lab.apply().await;
         ran.ends_with(1);
         let device = ran.device("lb1");
@@ -477,8 +472,7 @@ async fn what_passes_is_waited_for() {
         "half-body=^GET /mgmt/tm/ltm/node",
         "drop-after=^GET /mgmt/tm/ltm/node",
     ] {
-        let mut lab = balanced(&[fault]).await;
-        lab.set("lb1", "labels = { why = \"waiting\" }");
+        let lab = balanced(&[fault]).await;
         let ran = lab.apply().await;
         assert_eq!(ran.code, Some(2), "{fault}: {}", ran.text());
         assert_eq!(nodes(&lab), ["web1", "web3", "web4"], "{fault}");

@@ -346,8 +346,6 @@ pub fn catalog(name: &str, resources: &[Value], sensitive: &[(usize, &str)]) -> 
         let mut resource = resource.clone();
         resource["line"] = json!(index + 1);
         for (_, parameter) in sensitive.iter().filter(|(at, _)| *at == index) {
-            let value = resource["parameters"][*parameter].take();
-            resource["parameters"][*parameter] = value;
             let names = resource["sensitive_parameters"].as_array().cloned();
             let mut names = names.unwrap_or_default();
             names.push(json!(parameter));

@@ -267,7 +267,12 @@ async fn lb1() {
             json!({"servers": ["192.0.2.10", "192.0.2.11"], "timezone": "UTC"}),
         ),
     ];
-    let sent: Vec<(String, Value)> = lab.log("lb1").writes().iter().map(parsed).collect();
+    let sent: Vec<(String, Value)> = lab
+        .log("lb1")
+        .writes()
+        .iter()
+        .map(|line| parsed(line))
+        .collect();
     for (sent, expected) in sent.iter().zip(&expected) {
         assert_eq!(sent, expected);
     }
@@ -337,7 +342,7 @@ fn request(line: &str, body: Value) -> (String, Value) {
 }
 
 /// `METHOD /path {…}` in its parts, lists of objects in the order of their names.
-fn parsed(received: &String) -> (String, Value) {
+fn parsed(received: &str) -> (String, Value) {
     let (line, body) = received.split_at(received.find('{').unwrap_or(received.len()));
     let mut body: Value = serde_json::from_str(body).unwrap_or_default();
     if let Some(profiles) = body.get_mut("profiles").and_then(Value::as_array_mut) {
@@ -401,10 +406,7 @@ async fn mixed1() {
 
 /// A zone in which it is half past the hour given or so.
 fn zone_where_it_is(hour: i64) -> String {
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap();
-    let seconds = i64::try_from(now.as_secs()).unwrap();
+    let seconds = switchtender::clock::timestamp().as_second();
     let offset = (hour * 3600 + 1800 - seconds).rem_euclid(86400);
     // POSIX counts west of Greenwich, and to 24 hours.
     let west = (86400 - offset) % 86400;

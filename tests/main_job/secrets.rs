@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::lab::{ENABLE, Lab, PASSWORD, PLANTED, Ran, catalog, resource, vlan};
+use crate::lab::{Lab, PLANTED, Ran, catalog, resource, vlan};
 
 /// A switch and a load balancer whose catalogs hold secrets, sent by names that the device echoes.
 async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
@@ -17,18 +17,12 @@ async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
         "42",
         json!({"ensure": "present", "algorithm": "md5", "mode": 0, "password": "s3cret-ntp"}),
     );
+    // A title shows as such; the community that it would stand for must not.
     let community = resource(
         "Snmp_community",
-        "s3cret-community",
-        json!({"ensure": "present", "group": "RO"}),
+        "monitoring",
+        json!({"ensure": "present", "name": "s3cret-community", "group": "RO"}),
     );
-    // The community is a title, which shows as such; the attribute that it is must not.
-    let community = {
-        let mut community = community;
-        community["title"] = json!("monitoring");
-        community["parameters"]["name"] = json!("s3cret-community");
-        community
-    };
     lab.catalog(
         "sw1",
         &catalog(
@@ -208,6 +202,5 @@ async fn credentials_are_nowhere_whatever_becomes_of_the_login() {
             .await;
         nothing_left(&lab, &ran, variable);
         ran.ends_with(1);
-        assert!(PASSWORD.contains(PLANTED) && ENABLE.contains(PLANTED));
     }
 }
