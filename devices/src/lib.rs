@@ -15,6 +15,7 @@ pub mod document;
 pub mod driver;
 pub mod model;
 pub mod operation;
+pub mod pattern;
 pub mod predict;
 pub mod provider;
 pub mod read;

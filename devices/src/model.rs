@@ -12,8 +12,8 @@ pub mod resource_api;
 mod ruby;
 
 use indexmap::IndexMap;
-use regex::Regex;
 
+use crate::pattern::Pattern;
 use crate::value::Value;
 
 pub use relation::{AutoKind, AutoRelation, RelationSource};
@@ -128,7 +128,7 @@ pub enum ValueSpec {
     /// A literal; strings from the catalog match booleans and numbers by their text.
     Literal(Value),
     /// A text that matches the whole pattern.
-    Pattern { name: String, pattern: Regex },
+    Pattern { name: String, pattern: Pattern },
     /// A whole number within bounds, both inclusive.
     Integer { name: String, low: i64, high: i64 },
     /// A hash with exactly these keys (those marked `?` may be missing).
@@ -184,7 +184,7 @@ pub enum Canon {
 pub struct TitlePattern {
     pub text: String,
     /// The compiled form; capture groups are named by attribute.
-    pub pattern: Regex,
+    pub pattern: Pattern,
 }
 
 /// A rule about several attributes of one resource.

@@ -1,10 +1,10 @@
 //! What a device's configuration will look like: the text of a state, and the difference between
 //! two.
 
-use regex::Regex;
 use similar::{DiffTag, TextDiff};
 
 use crate::driver::rest::outline;
+use crate::pattern::Pattern;
 use crate::read::{Parsed, State};
 use crate::secret::MASK;
 
@@ -28,7 +28,7 @@ pub fn configuration(state: &State) -> String {
 
 /// A line with its secrets masked: those given, where they stand as a word, and the first group
 /// of each pattern.
-pub fn mask(line: &str, patterns: &[Regex], secrets: &[String]) -> String {
+pub fn mask(line: &str, patterns: &[Pattern], secrets: &[String]) -> String {
     let mut line = line.to_owned();
     for pattern in patterns {
         if let Some(group) = pattern.captures(&line).and_then(|found| found.get(1)) {
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn secrets_are_masked_as_words_and_by_patterns() {
-        let patterns = [Regex::new(r"^enable secret \d (\S+)").unwrap()];
+        let patterns = [Pattern::new(r"^enable secret \d (\S+)").unwrap()];
         let cases = [
             ("enable secret 5 $1$abc", "enable secret 5 ••••"),
             (

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
+use crate::pattern::Pattern;
 
 use super::{RestRules, Rules};
 use crate::document::Table;
@@ -44,7 +44,7 @@ impl Protocol {
     }
 
     /// Patterns of lines with secrets, whoever set them; group 1 is the secret.
-    pub fn secrets(&self) -> &[Regex] {
+    pub fn secrets(&self) -> &[Pattern] {
         match &self.dialect {
             Dialect::Cli(rules) => &rules.secrets,
             Dialect::Rest(rules) => &rules.secrets,

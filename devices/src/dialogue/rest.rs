@@ -1,9 +1,8 @@
 //! How a platform's REST interface is logged in to and how it words its errors, as data.
 
-use regex::Regex;
-
 use crate::document::{Item, Table};
 use crate::operation::{Method, Request};
+use crate::pattern::Pattern;
 use crate::secret::Text;
 
 /// How one platform's REST interface behaves.
@@ -18,13 +17,13 @@ pub struct RestRules {
     /// Answers of these statuses are worth another try.
     pub busy_status: Vec<u16>,
     /// So are errors in these words.
-    pub busy: Vec<Regex>,
+    pub busy: Vec<Pattern>,
     /// Text with secrets, whoever set them; group 1 is the secret.
-    pub secrets: Vec<Regex>,
+    pub secrets: Vec<Pattern>,
     /// Field of an error's body that has the words for people.
     pub message: String,
     /// A code in front of these words, put behind them.
-    pub code: Option<Regex>,
+    pub code: Option<Pattern>,
     /// Makes the running configuration permanent.
     pub save: Option<Request>,
 }
@@ -139,14 +138,14 @@ fn statuses(item: Option<Item<'_>>) -> Option<Vec<u16>> {
     Some(numbers.collect())
 }
 
-fn patterns(item: Option<Item<'_>>) -> Vec<Regex> {
+fn patterns(item: Option<Item<'_>>) -> Vec<Pattern> {
     let items = item.and_then(|item| item.list()).unwrap_or_default();
     items.iter().filter_map(pattern).collect()
 }
 
-fn pattern(item: &Item<'_>) -> Option<Regex> {
+fn pattern(item: &Item<'_>) -> Option<Pattern> {
     let text = item.string()?;
-    let compiled = Regex::new(&text);
+    let compiled = Pattern::new(&text);
     if compiled.is_err() {
         item.error("bad-pattern", format!("`{}` is not a pattern", item.path));
     }

@@ -3,7 +3,7 @@
 //! Made from the sections `[connection]`, `[mode.*]`, `[open]`, `[close]`, `[save]`, `[error]` and
 //! `[confirm.*]` of a platform's file by [`Rules::read`]. No platform is named in code.
 
-use regex::Regex;
+use crate::pattern::Pattern;
 
 /// Index of a mode in [`Rules::modes`].
 pub type ModeId = usize;
@@ -18,14 +18,14 @@ pub struct Rules {
     /// How much may be written before its prompts are seen.
     pub window: Window,
     /// Lines that are no part of any answer: log messages, time stamps.
-    pub noise: Vec<Regex>,
+    pub noise: Vec<Pattern>,
     /// Lines with secrets, whoever set them; group 1 is the secret.
-    pub secrets: Vec<Regex>,
+    pub secrets: Vec<Pattern>,
     pub pager: Option<Pager>,
     /// Lines that change the host name in the prompt.
-    pub rename: Option<Regex>,
+    pub rename: Option<Pattern>,
     /// What the device prints when it begins to take a text without prompts.
-    pub text_entry: Option<Regex>,
+    pub text_entry: Option<Pattern>,
     pub modes: Vec<Mode>,
     /// Where reads are sent.
     pub read_mode: ModeId,
@@ -40,7 +40,7 @@ pub struct Rules {
     pub close: Vec<Step>,
     pub save: Vec<Step>,
     /// In order of precedence.
-    pub errors: Vec<(Class, Regex)>,
+    pub errors: Vec<(Class, Pattern)>,
     pub confirms: Vec<Confirm>,
 }
 
@@ -54,7 +54,7 @@ pub struct Window {
 /// A program that stops after each page.
 #[derive(Clone, Debug)]
 pub struct Pager {
-    pub marker: Regex,
+    pub marker: Pattern,
     /// The key for the next page.
     pub key: String,
 }
@@ -64,9 +64,9 @@ pub struct Pager {
 pub struct Mode {
     pub name: String,
     /// The whole last line is this prompt.
-    pub(super) whole: Regex,
+    pub(super) whole: Pattern,
     /// A line begins with this prompt.
-    pub(super) head: Regex,
+    pub(super) head: Pattern,
     /// Texts that the prompt must not contain.
     pub excludes: Vec<String>,
     pub edges: Vec<Edge>,
@@ -87,9 +87,9 @@ pub struct Edge {
 #[derive(Clone, Debug)]
 pub struct SecretRequest {
     /// The last line when the device asks.
-    pub request: Regex,
+    pub request: Pattern,
     /// Output that means "wrong" or "not possible".
-    pub refused: Vec<Regex>,
+    pub refused: Vec<Pattern>,
 }
 
 /// A line that belongs to opening, closing or saving.
@@ -99,7 +99,7 @@ pub struct Step {
     /// The modes in which it is sent; empty means the mode for reads.
     pub modes: Vec<ModeId>,
     /// What the output must contain.
-    pub expect: Option<Regex>,
+    pub expect: Option<Pattern>,
     /// A refusal does not matter.
     pub optional: bool,
 }
@@ -123,11 +123,11 @@ pub enum Class {
 #[derive(Clone, Debug)]
 pub struct Confirm {
     pub name: String,
-    pub question: Vec<Regex>,
+    pub question: Vec<Pattern>,
     /// What agrees, sent with a newline. `None`: never agreed to.
     pub answer: Option<String>,
     /// Commands after which it is expected; empty means any.
-    pub only_after: Vec<Regex>,
+    pub only_after: Vec<Pattern>,
     /// Keys that decline, sent as they are.
     pub refuse: String,
     /// So distinctive that it is recognised even where typed-ahead text has answered it.

@@ -1,13 +1,10 @@
 //! Reading [`Rules`] from a platform's file.
 
 use indexmap::IndexMap;
-use regex::{Regex, RegexBuilder};
 
 use super::rules::{Class, Confirm, Edge, Mode, ModeId, Pager, Rules, SecretRequest, Step, Window};
 use crate::document::{Item, Table};
-
-/// Limit on what a pattern may compile to; a hostile file costs no memory.
-const PATTERN_SIZE: usize = 1 << 20;
+use crate::pattern::Pattern;
 
 impl Rules {
     /// Reads the sections that describe the dialogue from a platform's root table. Other sections
@@ -125,7 +122,7 @@ fn modes(root: &Table<'_>, names: &Names) -> Vec<Mode> {
 impl Mode {
     /// Stands in for a mode with mistakes, so that the other modes keep their places.
     fn unreachable(name: String) -> Mode {
-        let never = Regex::new(r"[^\s\S]").expect("a pattern that matches nothing");
+        let never = Pattern::new(r"[^\s\S]").expect("a pattern that matches nothing");
         Mode {
             name,
             whole: never.clone(),
@@ -247,7 +244,7 @@ const CLASSES: [(&str, Class); 5] = [
     ("command", Class::Command),
 ];
 
-fn errors(root: &Table<'_>) -> Vec<(Class, Regex)> {
+fn errors(root: &Table<'_>) -> Vec<(Class, Pattern)> {
     let Some(table) = root.table("error") else {
         return Vec::new();
     };
@@ -289,7 +286,7 @@ fn confirms(root: &Table<'_>) -> Vec<Confirm> {
         .collect()
 }
 
-fn required_pattern(table: &Table<'_>, key: &str) -> Option<Regex> {
+fn required_pattern(table: &Table<'_>, key: &str) -> Option<Pattern> {
     let item = table.get(key);
     if item.is_none() {
         table.missing(key);
@@ -297,14 +294,14 @@ fn required_pattern(table: &Table<'_>, key: &str) -> Option<Regex> {
     pattern(item)
 }
 
-fn pattern(item: Option<Item<'_>>) -> Option<Regex> {
+fn pattern(item: Option<Item<'_>>) -> Option<Pattern> {
     let item = item?;
     let text = item.string()?;
     compile(&item, &text)
 }
 
 /// A list of patterns, or one alone.
-fn patterns(item: Option<Item<'_>>) -> Vec<Regex> {
+fn patterns(item: Option<Item<'_>>) -> Vec<Pattern> {
     let Some(item) = item else {
         return Vec::new();
     };
@@ -319,8 +316,8 @@ fn patterns(item: Option<Item<'_>>) -> Vec<Regex> {
     }
 }
 
-fn compile(item: &Item<'_>, text: &str) -> Option<Regex> {
-    match RegexBuilder::new(text).size_limit(PATTERN_SIZE).build() {
+fn compile(item: &Item<'_>, text: &str) -> Option<Pattern> {
+    match Pattern::new(text) {
         Ok(pattern) => Some(pattern),
         Err(error) => {
             let why = error.to_string();

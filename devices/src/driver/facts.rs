@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use indexmap::IndexMap;
-use regex::Regex;
 
 use crate::document::{Item, Table};
 use crate::model::load::pattern;
+use crate::pattern::Pattern;
 use crate::read::Reads;
 
 /// Facts by name, in the order of the platform's definition. Options of a driver stand among them
@@ -26,7 +26,7 @@ enum FactSource {
     /// The first group of the pattern in a read's text.
     Pattern {
         read: String,
-        pattern: Regex,
+        pattern: Pattern,
     },
     /// A path in a read's JSON, see [`at_path`].
     Path {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use regex::Regex;
 
 use super::codec::Codec;
 use super::facts::{FactRule, Facts};
@@ -12,6 +11,7 @@ use super::type_driver::TypeDriver;
 use crate::dialogue::Protocol;
 use crate::document::{Item, Table};
 use crate::model::load::{check_schema, pattern, word};
+use crate::pattern::Pattern;
 use crate::read::columns::Columns;
 use crate::read::indent::{IndentRules, OpaqueRule, Tree};
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
@@ -268,7 +268,7 @@ fn read_rule(name: &str, item: &Item<'_>) -> Option<ReadRule> {
     })
 }
 
-fn patterns(item: &Item<'_>) -> Vec<Regex> {
+fn patterns(item: &Item<'_>) -> Vec<Pattern> {
     let items = item.list().unwrap_or_default();
     items
         .iter()
@@ -276,7 +276,7 @@ fn patterns(item: &Item<'_>) -> Vec<Regex> {
         .collect()
 }
 
-fn replacements(item: &Item<'_>) -> Vec<(Regex, String)> {
+fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
     let items = item.list().unwrap_or_default();
     items
         .iter()

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use regex::Regex;
 
 use super::notation::Notation;
 use super::{
@@ -15,6 +14,7 @@ use super::{
 };
 use crate::diagnostic::{Diagnostic, Source, nearest};
 use crate::document::{self, Findings, Item, Table};
+use crate::pattern::Pattern;
 use crate::value::Value;
 
 /// The version of the file format that this build reads.
@@ -54,7 +54,7 @@ pub fn check_schema(root: &Table<'_>) {
 }
 
 /// Compiles a pattern that stands in a definition.
-pub fn pattern(item: &Item<'_>, text: &str) -> Option<Regex> {
+pub fn pattern(item: &Item<'_>, text: &str) -> Option<Pattern> {
     if text.len() > PATTERN_LIMIT {
         item.error(
             "pattern",
@@ -62,7 +62,7 @@ pub fn pattern(item: &Item<'_>, text: &str) -> Option<Regex> {
         );
         return None;
     }
-    match Regex::new(text) {
+    match Pattern::new(text) {
         Ok(pattern) => Some(pattern),
         Err(error) => {
             let why = error.to_string();
@@ -445,7 +445,7 @@ fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
     }
     let pattern = |text: &str| {
         let name = item.value.as_str().unwrap_or_default().to_owned();
-        let pattern = Regex::new(&format!(r"\A(?:{text})\z")).expect("written here");
+        let pattern = Pattern::new(&format!(r"\A(?:{text})\z")).expect("written here");
         vec![ValueSpec::Pattern { name, pattern }]
     };
     let kind = word(
@@ -473,7 +473,7 @@ fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
     })
 }
 
-fn whole_pattern(item: &Item<'_>) -> Option<Regex> {
+fn whole_pattern(item: &Item<'_>) -> Option<Pattern> {
     let text = item.string()?;
     pattern(item, &format!(r"\A(?:{text})\z"))
 }

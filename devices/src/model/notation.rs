@@ -8,9 +8,9 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use indexmap::IndexMap;
-use regex::Regex;
 
 use super::{ArrayKind, StructField, ValueSpec};
+use crate::pattern::Pattern;
 use crate::value::Value;
 
 /// What a notation says about an attribute.
@@ -244,7 +244,7 @@ fn times(bounds: &[Argument]) -> String {
 fn text(pattern: &str) -> Option<ValueSpec> {
     Some(ValueSpec::Pattern {
         name: "text".to_owned(),
-        pattern: Regex::new(&format!(r"\A(?:{pattern})\z")).ok()?,
+        pattern: Pattern::new(&format!(r"\A(?:{pattern})\z")).ok()?,
     })
 }
 

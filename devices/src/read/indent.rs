@@ -4,23 +4,23 @@
 //! section 3). Separator lines and other noise are left out; a text between delimiters (a banner)
 //! is one node whose body is not looked into.
 
-use regex::Regex;
+use crate::pattern::Pattern;
 
 /// How a platform's configuration is written.
 #[derive(Clone, Debug, Default)]
 pub struct IndentRules {
     /// Lines that are no content.
-    pub ignore: Vec<Regex>,
+    pub ignore: Vec<Pattern>,
     pub opaque: Vec<OpaqueRule>,
     /// What is replaced in every line before it counts: counters, other spellings.
-    pub replace: Vec<(Regex, String)>,
+    pub replace: Vec<(Pattern, String)>,
 }
 
 /// A block of free text: from the line that matches `start` to the first match of `end` after it.
 #[derive(Clone, Debug)]
 pub struct OpaqueRule {
-    pub start: Regex,
-    pub end: Regex,
+    pub start: Pattern,
+    pub end: Pattern,
 }
 
 /// The lines of one level, each with what is nested below it.
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn rules() -> IndentRules {
-        let pattern = |text: &str| Regex::new(text).unwrap();
+        let pattern = |text: &str| Pattern::new(text).unwrap();
         IndentRules {
             ignore: vec![pattern("^!"), pattern("^exit(-vrf|-address-family)?$")],
             opaque: vec![OpaqueRule {

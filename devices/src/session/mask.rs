@@ -1,6 +1,6 @@
 //! Taking known secrets out of text that a device printed.
 
-use regex::Regex;
+use crate::pattern::Pattern;
 
 use crate::secret::{MASK, Text};
 
@@ -8,13 +8,13 @@ use crate::secret::{MASK, Text};
 #[derive(Clone, Default)]
 pub(super) struct Mask {
     /// Lines with secrets; group 1 is the secret.
-    patterns: Vec<Regex>,
+    patterns: Vec<Pattern>,
     /// Longest first, so that no rest of one stays behind a shorter one.
     secrets: Vec<String>,
 }
 
 impl Mask {
-    pub fn new(patterns: &[Regex]) -> Self {
+    pub fn new(patterns: &[Pattern]) -> Self {
         Self {
             patterns: patterns.to_vec(),
             secrets: Vec::new(),
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn secrets_of_others_are_known_by_their_lines() {
-        let patterns = [r"^key (\S+)", r#""password":"([^"]*)""#].map(|p| Regex::new(p).unwrap());
+        let patterns = [r"^key (\S+)", r#""password":"([^"]*)""#].map(|p| Pattern::new(p).unwrap());
         let mut mask = Mask::new(&patterns);
         mask.add("used");
         assert_eq!(

@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use regex::Regex;
 
 use super::template::Template;
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, RangeSet};
 use crate::model::AttributeModel;
+use crate::pattern::Pattern;
 use crate::value::{Attributes, Value};
 
 /// The read whose tree is the device's configuration.
@@ -135,16 +135,16 @@ pub enum Place {
 pub struct Cell {
     pub name: String,
     /// By the value's name: how the cell shows it. First match wins.
-    pub when: IndexMap<String, Regex>,
+    pub when: IndexMap<String, Pattern>,
     /// The first group is the value.
-    pub pattern: Option<Regex>,
+    pub pattern: Option<Pattern>,
 }
 
 /// A value, or all texts of a kind.
 #[derive(Clone, Debug)]
 pub enum Alike {
     Value(Value),
-    Pattern(Regex),
+    Pattern(Pattern),
 }
 
 impl Alike {

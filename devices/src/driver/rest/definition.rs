@@ -1,13 +1,14 @@
 //! What an implementation file says about a REST type. Its keys: `definitions/README.md`.
 
 use indexmap::IndexMap;
-use regex::Regex;
+
 use serde_json::Value as Json;
 
 use super::codec::{GroupCodec, ValueCodec};
 use super::json::FieldPath;
 use super::template::Template;
 use crate::operation::Method;
+use crate::pattern::Pattern;
 use crate::value::Value;
 
 /// How a platform with a REST interface has a type.
@@ -37,7 +38,7 @@ pub struct InstanceRule {
     /// The name of the one object that is always there, whatever the catalog calls it.
     pub singleton: Option<String>,
     /// Names that belong to the device; never touched.
-    pub reserved: Option<Regex>,
+    pub reserved: Option<Pattern>,
     /// Further collections that reading needs.
     pub lookups: Vec<String>,
 }

@@ -1,0 +1,130 @@
+//! Patterns of definitions: checked when they are loaded, compiled when they are first used.
+//!
+//! Most commands load all definitions and use few of their patterns; compiling is what would cost.
+//! Nothing is lost by waiting: what would not compile is refused at once, either because it is no
+//! pattern or because it is so large that compiling it now is the only way to know.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Largest compiled form, in bytes.
+const SIZE: usize = 10 << 20;
+
+/// A regular expression that compiles itself at its first use. Clones share the compiled form.
+#[derive(Clone)]
+pub struct Pattern(Arc<Lazy>);
+
+struct Lazy {
+    text: String,
+    compiled: OnceLock<Regex>,
+}
+
+impl Pattern {
+    /// # Errors
+    /// The text is no pattern, or its compiled form would be too large.
+    pub fn new(text: &str) -> Result<Self, regex::Error> {
+        let small = regex_syntax::parse(text).is_ok_and(|parsed| size(&parsed) < SIZE / 2);
+        let compiled = OnceLock::new();
+        if !small {
+            let _ = compiled.set(compile(text)?);
+        }
+        Ok(Self(Arc::new(Lazy {
+            text: text.to_owned(),
+            compiled,
+        })))
+    }
+}
+
+impl Deref for Pattern {
+    type Target = Regex;
+
+    fn deref(&self) -> &Regex {
+        let compiled = || compile(&self.0.text).expect("it was parsed, and its size is bounded");
+        self.0.compiled.get_or_init(compiled)
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.text)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pattern({:?})", self.0.text)
+    }
+}
+
+fn compile(text: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(text).size_limit(SIZE).build()
+}
+
+/// An upper bound of the compiled size, in bytes: a character or a range of characters takes
+/// several states, a repetition is that many copies.
+fn size(part: &Hir) -> usize {
+    const STATE: usize = 64;
+    match part.kind() {
+        HirKind::Empty | HirKind::Look(_) => STATE,
+        HirKind::Literal(literal) => STATE * literal.0.len(),
+        HirKind::Class(Class::Unicode(class)) => STATE * (8 + 4 * class.ranges().len()),
+        HirKind::Class(Class::Bytes(class)) => STATE * (1 + class.ranges().len()),
+        HirKind::Repetition(repetition) => {
+            let copies = repetition.max.unwrap_or(repetition.min).max(1) as usize + 1;
+            size(&repetition.sub).saturating_mul(copies)
+        }
+        HirKind::Capture(capture) => size(&capture.sub).saturating_add(2 * STATE),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(size).fold(STATE, usize::saturating_add)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_not_compile_is_refused_at_once() {
+        for text in [
+            "(",
+            "[z-a]",
+            r"\p{NoSuchThing}",
+            r"(?-u:\xff)",
+            r"\w{1000}{1000}",
+            r"(?:\w{100}){100}",
+            "a{4294967296}",
+        ] {
+            assert!(Pattern::new(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_compiles_however_large_it_is() {
+        for text in [
+            "",
+            ".*",
+            r"\w{20}",
+            r"(?:\w{1,9},){1,9}",
+            r"\d{1,1000}",
+            r"(?i)[^\s\W]{60}",
+        ] {
+            let pattern = Pattern::new(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(pattern.as_str(), text);
+        }
+    }
+
+    #[test]
+    fn a_pattern_compiles_once_for_all_its_clones() {
+        let pattern = Pattern::new(r"^vlan (\d+)$").unwrap();
+        let other = pattern.clone();
+        assert!(pattern.0.compiled.get().is_none());
+        assert!(other.is_match("vlan 10"));
+        assert!(pattern.0.compiled.get().is_some());
+    }
+}
