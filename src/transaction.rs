@@ -22,6 +22,7 @@ mod schedule;
 mod skip;
 mod sync;
 mod tags;
+mod wanted;
 
 pub use event::{
     Event, EventStatus, LogEntry, OperationRecord, ResourceStatus, RunEvent, Sink, Skip,

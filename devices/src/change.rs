@@ -50,7 +50,8 @@ pub enum ChangeKind {
 #[derive(Clone, Debug)]
 pub struct Change {
     pub kind: ChangeKind,
-    pub wanted: Wanted,
+    /// Shared with whoever else needs the resource as it is wanted.
+    pub wanted: Arc<Wanted>,
     /// What the device has; `None` when it has no such instance.
     pub current: Option<Instance>,
     /// Names of the attributes that differ, in definition order. For [`ChangeKind::Create`] all

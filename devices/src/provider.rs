@@ -31,7 +31,7 @@ pub trait Provider: Send {
 
     /// Announces the resources that the run will read, so that one read can serve them all. No
     /// I/O.
-    fn expect(&mut self, resources: Vec<Wanted>) {
+    fn expect(&mut self, resources: Vec<Arc<Wanted>>) {
         let _ = resources;
     }
 
@@ -249,7 +249,7 @@ impl Provider for ReadOnly<'_> {
         self.inner.name()
     }
 
-    fn expect(&mut self, resources: Vec<Wanted>) {
+    fn expect(&mut self, resources: Vec<Arc<Wanted>>) {
         self.inner.expect(resources);
     }
 

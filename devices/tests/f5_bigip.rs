@@ -144,7 +144,7 @@ fn apply(driver: &Driver, wanted: &Wanted, state: &mut State) -> Vec<Operation> 
             Some(_) if wanted.absent() => ChangeKind::Remove,
             Some(_) => ChangeKind::Update,
         },
-        wanted: wanted.clone(),
+        wanted: Arc::new(wanted.clone()),
         current,
         attributes,
     };
@@ -332,7 +332,7 @@ fn what_the_device_cannot_do_is_refused_before_anything_is_sent() {
             } else {
                 ChangeKind::Create
             },
-            wanted,
+            wanted: Arc::new(wanted),
             current,
             attributes: differing,
         };

@@ -92,7 +92,7 @@ impl Router {
                 None => ChangeKind::Create,
                 Some(_) => ChangeKind::Update,
             },
-            wanted,
+            wanted: Arc::new(wanted),
             current,
             attributes: differs,
         };

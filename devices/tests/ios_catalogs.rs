@@ -136,7 +136,7 @@ impl Switch {
                 None => ChangeKind::Create,
                 Some(_) => ChangeKind::Update,
             },
-            wanted,
+            wanted: Arc::new(wanted),
             current,
             attributes,
         };

@@ -57,7 +57,7 @@ impl Run<'_> {
             return Err(why);
         }
         let reference = self.resources.node(node).reference.to_string();
-        let wanted = self.wanted(resource);
+        let wanted = self.wanted(node, resource);
         let current = self
             .retrieve(resource, &wanted)
             .await
@@ -89,13 +89,16 @@ impl Run<'_> {
     }
 
     /// The resource as the provider gets it.
-    fn wanted(&self, resource: &Resource) -> Wanted {
+    fn wanted(&mut self, node: NodeId, resource: &Resource) -> Arc<Wanted> {
         let only_audited = resource.ty.behaviour.values() == Values::ResourceApi
             && resource
                 .properties()
                 .any(|(_, property)| property.wanted.is_none());
         let as_undef = only_audited && !self.deviations.take(Deviation::ResourceApiAuditReadsOnly);
-        resource.to_wanted(as_undef)
+        if as_undef {
+            return Arc::new(resource.to_wanted(true));
+        }
+        self.wanted.of(node, resource)
     }
 
     /// Current values of the resource's properties, `ensure` first if the type has it. Without the

@@ -30,14 +30,14 @@ impl Run<'_> {
         {
             return;
         }
-        let wanted: Vec<Wanted> = self
+        let wanted: Vec<Arc<Wanted>> = self
             .resources
             .added()
-            .filter_map(|id| self.resources.resource(id))
-            .filter(|resource| resource.model().name == model.name)
-            .map(|resource| resource.to_wanted(false))
+            .filter_map(|id| Some((id, self.resources.resource(id)?)))
+            .filter(|(_, resource)| resource.model().name == model.name)
+            .map(|(id, resource)| self.wanted.of(id, resource))
             .collect();
-        let wanted: Vec<&Wanted> = wanted.iter().collect();
+        let wanted: Vec<&Wanted> = wanted.iter().map(Arc::as_ref).collect();
         let result = self.provider.prefetch(&model, &wanted).await;
         if let Err(error) = &result {
             let message = format!(

@@ -160,7 +160,7 @@ impl Run<'_> {
         if let Vertex::Resource(node) = vertex
             && let Some(resource) = self.resources.resource(node)
         {
-            let wanted = resource.to_wanted(false);
+            let wanted = self.wanted.of(node, resource);
             if let Err(error) = self.provider.refresh(&wanted).await {
                 self.failed_refresh(id, &error.message);
                 return;

@@ -18,6 +18,7 @@ use super::event::{Event, EventStatus, ResourceStatus, RunEvent, Sink, Skip};
 use super::history::{Memory, Stored};
 use super::refresh::Queue;
 use super::tags::TagSelection;
+use super::wanted::WantedOnce;
 
 /// How a catalog is applied. The default is what a device run does.
 #[derive(Clone, Debug)]
@@ -112,6 +113,7 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         generation_failed: false,
         made: HashMap::new(),
         reached: 0,
+        wanted: WantedOnce::default(),
         deviations: &input.settings.deviations,
         resources: input.resources,
         types: input.types,
@@ -173,6 +175,7 @@ pub(super) struct Run<'a> {
     /// How many things a vertex has made while it was evaluated.
     pub made: HashMap<VertexId, u32>,
     pub reached: usize,
+    pub wanted: WantedOnce,
 }
 
 /// What a vertex leaves for those after it.
@@ -211,7 +214,8 @@ impl Run<'_> {
         self.tell_host_resources();
         self.build_graph();
         self.refuse_cycles()?;
-        self.provider.expect(self.to_read());
+        let to_read = self.to_read();
+        self.provider.expect(to_read);
         let completed = self.traverse().await?;
         self.memory.history = std::mem::take(&mut self.next_history);
         Ok(completed)
@@ -346,17 +350,20 @@ impl Run<'_> {
     }
 
     /// The resources that this run will read from the device.
-    fn to_read(&self) -> Vec<Wanted> {
-        self.graph
+    fn to_read(&mut self) -> Vec<Arc<Wanted>> {
+        let read: Vec<NodeId> = self
+            .graph
             .ids()
-            .filter_map(|id| {
-                let resource = self.resources.resource(self.graph.vertex(id).node())?;
-                let read = !self.graph.vertex(id).is_marker()
-                    && !resource.ty.behaviour.providerless()
-                    && self.applies(self.runs_on(resource))
-                    && !self.deselected(id);
-                read.then(|| resource.to_wanted(false))
+            .filter(|id| !self.graph.vertex(*id).is_marker() && !self.deselected(*id))
+            .map(|id| self.graph.vertex(id).node())
+            .filter(|node| {
+                self.resources.resource(*node).is_some_and(|resource| {
+                    !resource.ty.behaviour.providerless() && self.applies(self.runs_on(resource))
+                })
             })
+            .collect();
+        read.into_iter()
+            .filter_map(|node| Some(self.wanted.of(node, self.resources.resource(node)?)))
             .collect()
     }
 
@@ -503,6 +510,7 @@ impl Run<'_> {
             && let Some(status) = self.started.remove(&node)
         {
             self.sink.emit(RunEvent::Resource(Arc::new(status)));
+            self.wanted.forget(node);
         }
         result
     }

@@ -67,7 +67,7 @@ impl Run<'_> {
         id: VertexId,
         node: NodeId,
         resource: &Arc<Resource>,
-        wanted: &Wanted,
+        wanted: &Arc<Wanted>,
         current: &Attributes,
         recorded: &BTreeMap<String, Stored>,
     ) -> Flushed {
@@ -589,7 +589,7 @@ fn change_text(resource: &Resource, property: &OutOfSync) -> String {
 /// The change that brings these properties into sync.
 fn change(
     resource: &Resource,
-    wanted: &Wanted,
+    wanted: &Arc<Wanted>,
     current: &Attributes,
     properties: &[OutOfSync],
 ) -> Change {
@@ -628,7 +628,7 @@ fn change(
     };
     Change {
         kind,
-        wanted: wanted.clone(),
+        wanted: Arc::clone(wanted),
         current: exists.then(instance),
         attributes,
     }

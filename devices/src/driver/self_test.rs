@@ -313,7 +313,7 @@ fn operations_for(
     };
     let change = Change {
         kind,
-        wanted,
+        wanted: std::sync::Arc::new(wanted),
         current,
         attributes,
     };

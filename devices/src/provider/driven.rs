@@ -40,7 +40,7 @@ pub struct DrivenProvider {
     memory: Arc<dyn SecretMemory>,
     stop: CancellationToken,
     /// What the run will read; empty once it was read.
-    expected: Vec<Wanted>,
+    expected: Vec<Arc<Wanted>>,
     /// Types that were read.
     ready: HashSet<String>,
     /// What was read, as it was.
@@ -50,7 +50,7 @@ pub struct DrivenProvider {
     /// The reads that were sent, and the words in which the device refused one.
     sent: HashMap<String, Option<ProviderError>>,
     /// What was set in this run, whole.
-    set: Vec<Wanted>,
+    set: Vec<Arc<Wanted>>,
     /// Resources that were retrieved and not yet done with.
     looked: Mutex<HashMap<String, Looked>>,
     /// Why nothing can be sent any more.
@@ -62,7 +62,7 @@ pub struct DrivenProvider {
 /// What was found out about a resource.
 #[derive(Clone)]
 struct Looked {
-    wanted: Wanted,
+    wanted: Arc<Wanted>,
     current: Option<Instance>,
     differs: Vec<String>,
 }
@@ -157,7 +157,7 @@ impl DrivenProvider {
         if self.set.is_empty() {
             return Ok(Vec::new());
         }
-        let set: Vec<&Wanted> = self.set.iter().collect();
+        let set: Vec<&Wanted> = self.set.iter().map(Arc::as_ref).collect();
         let requests = self.driver.reads_for(&set);
         self.state = self.ask(requests).await?;
         let mut differences = Vec::new();
@@ -259,7 +259,7 @@ impl DrivenProvider {
             .driver
             .instance(wanted, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
-        let wanted = self.driver.resolve(wanted, current.as_ref());
+        let wanted = Arc::new(self.driver.resolve(wanted, current.as_ref()));
         let differs = self
             .driver
             .differs(&wanted, current.as_ref(), self.memory.as_ref());
@@ -394,7 +394,7 @@ impl Provider for DrivenProvider {
         &self.driver.platform().name
     }
 
-    fn expect(&mut self, resources: Vec<Wanted>) {
+    fn expect(&mut self, resources: Vec<Arc<Wanted>>) {
         self.expected = resources;
     }
 
@@ -426,10 +426,11 @@ impl Provider for DrivenProvider {
         // announced.
         if !self.expected.is_empty() {
             let expected = std::mem::take(&mut self.expected);
-            let requests = self.driver.reads_for(&expected.iter().collect::<Vec<_>>());
+            let wanted: Vec<&Wanted> = expected.iter().map(Arc::as_ref).collect();
+            let requests = self.driver.reads_for(&wanted);
             self.take_in(requests).await?;
             self.ready
-                .extend(expected.into_iter().map(|wanted| wanted.model.name.clone()));
+                .extend(expected.iter().map(|wanted| wanted.model.name.clone()));
         }
         if self.ready.insert(model.name.clone()) {
             self.take_in(self.driver.reads_for(resources)).await?;
@@ -520,7 +521,7 @@ impl Provider for DrivenProvider {
             .iter()
             .all(|(_, outcome)| outcome.is_ok())
         {
-            self.set.push(change.wanted.clone());
+            self.set.push(Arc::clone(&change.wanted));
         }
         self.looked
             .lock()

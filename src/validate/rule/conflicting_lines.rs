@@ -135,7 +135,7 @@ fn settings(driver: &Driver, wanted: &Wanted) -> Vec<(Setting, String, String)> 
             .filter(|property| wanted.attributes.contains_key(&property.name))
             .map(|property| property.name.clone())
             .collect(),
-        wanted: wanted.clone(),
+        wanted: std::sync::Arc::new(wanted.clone()),
         current: None,
     };
     let Ok(operations) = driver.render(&change, &State::default()) else {

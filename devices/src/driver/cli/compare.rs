@@ -336,7 +336,7 @@ impl CliType {
                 .filter(|name| !self.is_namevar(name))
                 .cloned()
                 .collect(),
-            wanted,
+            wanted: std::sync::Arc::new(wanted),
             current: None,
         };
         let operations = match self.operations(&change, &State::default()) {

@@ -157,7 +157,7 @@ fn read_back(
         } else {
             ChangeKind::Create
         },
-        wanted,
+        wanted: Arc::new(wanted),
         current: None,
         attributes: vec![name.to_owned()],
     };
