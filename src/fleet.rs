@@ -12,5 +12,6 @@ pub mod reach;
 pub mod runner;
 pub mod served_device;
 pub mod stand_in;
+mod state_files;
 pub mod tally;
 mod typed;

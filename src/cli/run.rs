@@ -158,6 +158,14 @@ pub struct Manner {
     #[arg(long, value_name = "DIR")]
     pub transcripts: Option<PathBuf>,
 
+    /// Write the graphs of each device's run to DIR/<device>/*.dot
+    #[arg(long, value_name = "DIR")]
+    pub graph: Option<PathBuf>,
+
+    /// Say, at level info (-v), when each resource is begun and how long it took
+    #[arg(long)]
+    pub evaltrace: bool,
+
     /// Exit with 2 (changes), 4 (failures), 6 (both), 1 (a device could not run)
     #[arg(long)]
     pub detailed_exitcodes: bool,
@@ -250,6 +258,7 @@ impl Run<'_> {
                     route::Mixed::Silent => transaction::Mixed::Silent,
                     _ => transaction::Mixed::Warn,
                 },
+                evaltrace: self.manner.evaltrace,
                 deviations: match self.filter.compat {
                     Some(Compat::Puppet7) => Deviations::puppet7(),
                     None => Deviations::default(),
@@ -262,6 +271,7 @@ impl Run<'_> {
                 ..Policy::default()
             },
             purpose: self.purpose,
+            graphs: self.manner.graph.clone(),
             stop: CancellationToken::new(),
         };
         Ok(Prepared {

@@ -8,6 +8,7 @@
 //! Whatever stands in the way before the transaction is a [`NotRun`]: the device was not changed.
 //! After that there is always a [`Ran`], with everything that happened as run events.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::catalog_source::{CatalogError, CatalogSource};
 use super::reach::Reach;
+use super::state_files::{self, Managed};
 use super::typed;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, LoadError, Loading};
@@ -30,7 +32,7 @@ use crate::clock;
 use crate::inventory::Device;
 use crate::report::{self, CachedCatalog, Report};
 use crate::store::remembered::Remembered;
-use crate::store::{LockError, StoreError};
+use crate::store::{self, LockError, StoreError};
 use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, Sink, history};
 use crate::validate::{self, Policy};
 
@@ -43,6 +45,8 @@ pub struct Fleet {
     pub settings: Settings,
     pub policy: Policy,
     pub purpose: Purpose,
+    /// Where the graphs of each run are written, if they are wanted.
+    pub graphs: Option<PathBuf>,
     /// Asked to stop: the operation at hand is finished, then the way out is taken.
     pub stop: CancellationToken,
 }
@@ -171,10 +175,12 @@ impl Fleet {
             }
             Access::ReadWrite => &mut provider,
         };
+        let managed = Managed::of(&resources);
+        let settings = self.settings_of(name);
         let input = transaction::Input {
             resources,
             types: &types,
-            settings: &self.settings,
+            settings: &settings,
             clock: &clock::now,
             memory: &mut memory,
             provider: applied,
@@ -185,6 +191,7 @@ impl Fleet {
         let _ = transaction::run(input).await;
 
         let mut result = Outcome::default();
+        self.write_graphs(name, &mut told, &mut result);
         if self.purpose == Purpose::Apply {
             self.prove(&mut provider, &mut told, &mut result).await;
             if device.save_config() == Some(true) && provider.has_set() {
@@ -207,6 +214,8 @@ impl Fleet {
             for stored in [
                 store.save(MEMORY, history::VERSION, &memory),
                 remembered.save(&store),
+                managed.write(&store),
+                state_files::write_last_run(&store, &told.report, &told.report.to_json()),
             ] {
                 if let Err(error) = stored {
                     result.fail(
@@ -226,6 +235,35 @@ impl Fleet {
             statistics: provider.statistics(),
             findings,
         })
+    }
+
+    /// The settings of a device's run; the message about cycles names the device's own file.
+    fn settings_of(&self, device: &str) -> Settings {
+        let cycles = self.graphs.as_ref().map(|dir| {
+            state_files::graph_path(dir, device, "cycles.dot")
+                .display()
+                .to_string()
+        });
+        Settings {
+            cycles_file: cycles,
+            ..self.settings.clone()
+        }
+    }
+
+    fn write_graphs(&self, device: &str, told: &mut Told<'_>, result: &mut Outcome) {
+        let Some(dir) = &self.graphs else {
+            return;
+        };
+        let written: Result<(), StoreError> =
+            told.events.iter().try_for_each(|event| match event {
+                RunEvent::Graph { file, text } => {
+                    store::write_file(&state_files::graph_path(dir, device, file), text)
+                }
+                _ => Ok(()),
+            });
+        if let Err(error) = written {
+            result.fail(told, format!("cannot write a graph: {}", chain(&error)));
+        }
     }
 
     async fn catalog(&self, device: &Device) -> Result<Catalog, NotRun> {

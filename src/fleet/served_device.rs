@@ -30,6 +30,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::state_files::Managed;
 use super::typed;
 use crate::agent::run::{AgentRun, CachedStatus, Obtained, Proxy, RunError};
 use crate::agent::{facts, hook};
@@ -336,6 +337,7 @@ impl ServedFleet {
                     return Err(error);
                 }
             };
+        let managed = Managed::of(&resources);
         if self.catalog.is_none() {
             agent.keep(&obtained, self.settings.noop)?;
         }
@@ -422,8 +424,7 @@ impl ServedFleet {
         }
         store.save(MEMORY, history::VERSION, &memory)?;
         remembered.save(store)?;
-        store.write("state/classes.txt", &(catalog.classes.join("\n") + "\n"))?;
-        store.write("state/resources.txt", &managed(&catalog))?;
+        managed.write(store)?;
         if let Some(command) = &self.proxy.settings.postrun_command {
             hook::run(
                 "postrun_command",
@@ -498,14 +499,6 @@ async fn close(mut session: Box<dyn Session>) {
 }
 
 /// The references of all resources that are more than containers, a line each.
-fn managed(catalog: &Catalog) -> String {
-    let resources = catalog.resources.iter();
-    resources
-        .filter(|declared| declared.kind == catalog::Kind::Compilable)
-        .map(|declared| declared.reference.to_string().to_lowercase() + "\n")
-        .collect()
-}
-
 fn insists(catalog: &Catalog) -> bool {
     catalog
         .resources

@@ -10,6 +10,7 @@ use crate::agent::journal::chain;
 use crate::agent::run::{AgentRun, CachedStatus};
 use crate::agent::spool::Delivery;
 use crate::clock;
+use crate::fleet::state_files;
 use crate::report::{CachedCatalog, Context, Report};
 use crate::store::DeviceStore;
 use crate::transaction::RunEvent;
@@ -91,13 +92,8 @@ impl ServedFleet {
                     .err(format!("Could not keep the report: {}", chain(&error))),
             }
         }
-        for (name, text) in [
-            ("state/last_run_summary.yaml", report.summary_yaml()),
-            ("state/last_run_report.json", json.to_string()),
-        ] {
-            if let Err(error) = store.write(name, &text) {
-                agent.journal.err(chain(&error));
-            }
+        if let Err(error) = state_files::write_last_run(store, report, &json) {
+            agent.journal.err(chain(&error));
         }
         attempt.take(&mut agent.journal);
     }

@@ -1,0 +1,46 @@
+//! The files that a run leaves in a device's state directory for people and monitoring
+//! (`docs/transaction.md`, sections 16 and 17): what the catalog manages, and the last run.
+
+use std::path::{Path, PathBuf};
+
+use crate::catalog::Resources;
+use crate::report::Report;
+use crate::store::{self, DeviceStore, StoreError};
+
+/// What a catalog manages. Taken before the run, which makes resources of its own.
+pub(super) struct Managed {
+    classes: String,
+    resources: String,
+}
+
+impl Managed {
+    pub fn of(resources: &Resources) -> Self {
+        Self {
+            classes: resources.classes_txt(),
+            resources: resources.resources_txt(),
+        }
+    }
+
+    /// Writes `classes.txt` and `resources.txt`.
+    pub fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
+        store.write("state/classes.txt", &self.classes)?;
+        store.write("state/resources.txt", &self.resources)?;
+        Ok(())
+    }
+}
+
+/// Writes `last_run_summary.yaml` and the report itself, as it is sent.
+pub(super) fn write_last_run(
+    store: &DeviceStore,
+    report: &Report,
+    sent: &serde_json::Value,
+) -> Result<(), StoreError> {
+    store.write("state/last_run_summary.yaml", &report.summary_yaml())?;
+    store.write("state/last_run_report.json", &sent.to_string())?;
+    Ok(())
+}
+
+/// Where one of a run's graphs goes: `DIR/<device>/<file>`.
+pub(super) fn graph_path(dir: &Path, device: &str, file: &str) -> PathBuf {
+    dir.join(store::directory_name(device)).join(file)
+}
