@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use regex::Regex;
 use switchtender::catalog::resource::Resource;
 use switchtender::catalog::types::{
     Generation, NewResource, ResourceType, TypeBehaviour, TypeSource, ValueTraits, Values, allowed,
@@ -13,6 +12,7 @@ use switchtender_devices::model::{
     ArrayKind, AttributeModel, AutoKind, AutoRelation, Refresh, RelationSource, Role, RunsOn,
     Style, TitlePattern, TypeModel, ValueSpec,
 };
+use switchtender_devices::pattern::Pattern;
 use switchtender_devices::value::Value;
 
 use crate::world::Shared;
@@ -47,13 +47,13 @@ impl TypeSource for TestTypes {
 }
 
 /// Compiled once: every case makes its types anew.
-fn compiled(pattern: &'static str) -> Regex {
-    static KNOWN: Mutex<BTreeMap<&str, Regex>> = Mutex::new(BTreeMap::new());
+fn compiled(pattern: &'static str) -> Pattern {
+    static KNOWN: Mutex<BTreeMap<&str, Pattern>> = Mutex::new(BTreeMap::new());
     KNOWN
         .lock()
         .unwrap()
         .entry(pattern)
-        .or_insert_with(|| Regex::new(pattern).unwrap())
+        .or_insert_with(|| Pattern::new(pattern).unwrap())
         .clone()
 }
 
