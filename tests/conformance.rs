@@ -15,6 +15,8 @@ mod provider;
 mod random;
 #[path = "conformance/types.rs"]
 mod types;
+#[path = "conformance/unrecorded.rs"]
+mod unrecorded;
 #[path = "conformance/world.rs"]
 mod world;
 
