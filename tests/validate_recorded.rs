@@ -192,3 +192,61 @@ fn the_examples_of_the_readme_have_no_errors() {
     ]);
     assert_eq!(exit, 0, "{told:?}");
 }
+
+/// A catalog with one resource besides its class, in a directory of its own.
+fn one_resource(directory: &Path, resource: &str) -> String {
+    let path = directory.join("catalog.json");
+    let text =
+        format!(r#"{{"name": "sw9.lab.test", "catalog_format": 2, "resources": [{resource}]}}"#);
+    std::fs::write(&path, text).expect("written");
+    path.display().to_string()
+}
+
+#[test]
+fn what_the_running_configuration_has_counts_as_declared() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let catalog = one_resource(
+        directory.path(),
+        r#"{"type": "Ios_interface", "title": "Vlan10", "kind": "compilable_type",
+            "parameters": {"vrf": "red"}}"#,
+    );
+    let running = directory.path().display().to_string();
+    let cases = [
+        (None, 1),
+        (Some("vrf definition blue\n!\n"), 1),
+        (Some("vrf definition red\n!\n"), 0),
+    ];
+    for (config, undeclared) in cases {
+        if let Some(config) = config {
+            std::fs::write(directory.path().join("sw9.lab.test.cfg"), config).expect("written");
+        }
+        let (_, told) = validate(&[&catalog, "--platform", "cisco_ios", "--running", &running]);
+        let found = told.values().flatten();
+        let found = found.filter(|line| line.contains(" undeclared ")).count();
+        assert_eq!(found, undeclared, "{config:?}: {told:?}");
+    }
+}
+
+#[test]
+fn facts_of_a_directory_choose_what_the_device_has() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let catalog = one_resource(
+        directory.path(),
+        r#"{"type": "Vrf", "title": "red", "kind": "compilable_type",
+            "parameters": {"ensure": "present"}}"#,
+    );
+    let facts = tempfile::tempdir().expect("a directory");
+    let shown = facts.path().display().to_string();
+    // As an agent keeps them, and the values alone; what cannot be read is not passed over.
+    let cases = [
+        (r#"{"name": "sw9", "values": {"model": "9300"}}"#, 0),
+        (r#"{"name": "sw9", "values": {"model": "2960"}}"#, 1),
+        (r#"{"model": "2960"}"#, 1),
+        ("{", 2),
+    ];
+    for (text, exit) in cases {
+        std::fs::write(facts.path().join("sw9.lab.test.json"), text).expect("written");
+        let (code, told) = validate(&[&catalog, "--platform", "cisco_ios", "--facts", &shown]);
+        assert_eq!(code, exit, "{text}: {told:?}");
+    }
+}

@@ -85,6 +85,12 @@ impl Driver {
         self.implementation(model).map(|_| ())
     }
 
+    /// Whether the device has exactly one instance of the type, whatever a resource calls it.
+    pub fn singleton(&self, model: &TypeModel) -> bool {
+        self.implementation(model)
+            .is_ok_and(|implementation| implementation.singleton())
+    }
+
     /// What must be read for resources of these types, each read once. Types that are not
     /// supported need none.
     pub fn reads(&self, models: &[&Arc<TypeModel>]) -> Vec<ReadRequest> {

@@ -294,6 +294,10 @@ impl Implementation for CliType {
         self.model.ensurable() && !matches!(self.instance.kind, rules::Kind::Singleton(_))
     }
 
+    fn singleton(&self) -> bool {
+        matches!(self.instance.kind, rules::Kind::Singleton(_))
+    }
+
     fn secrets(&self, state: &State) -> Vec<String> {
         if self.model.attributes.values().all(|model| !model.sensitive) {
             return Vec::new();

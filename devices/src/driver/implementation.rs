@@ -83,6 +83,11 @@ pub trait Implementation: fmt::Debug + Send + Sync {
         true
     }
 
+    /// Whether a device has exactly one instance, whatever a resource calls it.
+    fn singleton(&self) -> bool {
+        false
+    }
+
     /// Secrets of the type that stand in what was read, as the device prints them.
     fn secrets(&self, state: &State) -> Vec<String>;
 

@@ -13,8 +13,9 @@ pub const RULE: Rule = Rule {
     summary: "two resources that are one thing on the device",
     explanation: "\
 Titles are compared letter by letter, names on the device are not: `Gi1/0/1` and
-`GigabitEthernet1/0/1` are one port, `040` and `40` one VLAN. Both resources would be applied, one
-after the other, and undo each other in every run.",
+`GigabitEthernet1/0/1` are one port, `040` and `40` one VLAN; of global settings a device has one
+set, whatever a resource calls it. Both resources would be applied, one after the other, and undo
+each other in every run.",
     bad: "
 network_vlan { '40':
   vlan_name => 'printers',
@@ -38,9 +39,13 @@ network_vlan { '41':
 fn check(subject: &Subject<'_>, findings: &mut Findings) {
     let mut first: HashMap<(&str, String), usize> = HashMap::new();
     for (index, resource, wanted) in subject.wanted() {
+        let one = subject
+            .driver()
+            .is_some_and(|driver| driver.singleton(&wanted.model));
         let names: Vec<_> = wanted
             .model
             .namevars()
+            .filter(|_| !one)
             .map(|name| wanted.attributes.get(name))
             .collect();
         let key = (wanted.model.name.as_str(), format!("{names:?}"));
@@ -60,6 +65,37 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
                         .help("declare it once"),
                 );
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device};
+
+    #[test]
+    fn spellings_and_titles_of_global_settings_do_not_make_two_things() {
+        for (manifest, platform) in [
+            (
+                "network_interface { 'Gi1/0/1': enable => true }
+                 network_interface { «'GigabitEthernet1/0/1'»: enable => false }",
+                "cisco_ios",
+            ),
+            (
+                "ntp_config { 'default': authenticate => true }
+                 ntp_config { «'site'»: authenticate => false }",
+                "cisco_ios",
+            ),
+            ("f5_ntp { '/Common/ntp': } f5_ntp { «'time'»: }", "f5_bigip"),
+            (
+                "ntp_config { 'default': authenticate => true }
+                 network_dns { 'default': domain => 'example.net' }",
+                "cisco_ios",
+            ),
+        ] {
+            assert_marked(&RULE, manifest, &device(platform), &Policy::default());
         }
     }
 }

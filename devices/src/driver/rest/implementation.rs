@@ -237,6 +237,10 @@ impl Implementation for RestType {
         self.definition.instance.create.is_some()
     }
 
+    fn singleton(&self) -> bool {
+        self.definition.instance.singleton.is_some()
+    }
+
     fn secrets(&self, state: &State) -> Vec<String> {
         read::secrets(&self.definition, &self.model, state)
     }
