@@ -184,7 +184,8 @@ impl SessionErrorKind {
             },
             Self::HostKeyUnknown { host, .. } => format!(
                 "compare the fingerprint with the device's, then add the key to known_hosts \
-                 (ssh-keyscan {host}), or pin the fingerprint in the inventory"
+                 ({}), or pin it by `fingerprint` in the inventory",
+                keyscan(host)
             ),
             Self::HostKeyChanged { .. } => {
                 "if the device was replaced or its key made anew, remove the old line; \
@@ -231,5 +232,33 @@ impl SessionErrorKind {
             _ => return None,
         };
         Some(hint)
+    }
+}
+/// The command that prints the host key of `host` or, as known_hosts files have it, `[host]:port`.
+fn keyscan(host: &str) -> String {
+    match host
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]:"))
+    {
+        Some((host, port)) => format!("ssh-keyscan -p {port} {host}"),
+        None => format!("ssh-keyscan {host}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_for_an_unknown_host_key_is_a_command_that_runs() {
+        let hint = |host: &str| {
+            let kind = SessionErrorKind::HostKeyUnknown {
+                host: host.to_owned(),
+                fingerprint: "SHA256:x".to_owned(),
+            };
+            kind.hint().unwrap()
+        };
+        assert!(hint("sw1.lab.test").contains("(ssh-keyscan sw1.lab.test)"));
+        assert!(hint("[2001:db8::1]:2222").contains("(ssh-keyscan -p 2222 2001:db8::1)"));
     }
 }
