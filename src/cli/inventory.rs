@@ -132,5 +132,10 @@ fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
 }
 
 fn load(args: &FileArgs) -> Result<Inventory, CommandError> {
-    Inventory::load(&args.inventory, &Reading::default()).map_err(CommandError::findings)
+    let registry = super::definitions::load(args.definitions.as_deref())?;
+    let reading = Reading {
+        platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
+        ..Reading::default()
+    };
+    Inventory::load(&args.inventory, &reading).map_err(CommandError::findings)
 }

@@ -113,8 +113,12 @@ impl Inventory {
             check(&findings, &devices);
             (devices, limits.unwrap_or_default(), allowed)
         });
-        let (errors, warnings): (Vec<_>, Vec<_>) = findings
-            .into_list()
+        let mut found = findings.into_list();
+        if found.iter().any(|found| found.code == "toml-syntax") {
+            // What a slip has swallowed seems to be missing, or of another kind.
+            found.retain(|found| !["missing-key", "wrong-kind"].contains(&found.code));
+        }
+        let (errors, warnings): (Vec<_>, Vec<_>) = found
             .into_iter()
             .partition(|found| found.severity == Severity::Error);
         if !errors.is_empty() {
@@ -454,6 +458,14 @@ user = "admin"
                 &[
                     "1:1 missing-key: device `a` has no `platform` | add platform = \"…\" to [device.a] or to a table that it takes defaults from",
                     "1:1 missing-key: device `a` has no `user` | add user = \"…\" to [device.a] or to a table that it takes defaults from",
+                ],
+            ),
+            // A slip in the syntax is told alone, not with what it has swallowed.
+            (
+                device("").replace("address = ", "address = = "),
+                &[
+                    "3:11 toml-syntax: extra `=`, expected nothing | -",
+                    "3:13 toml-syntax: unexpected key or value, expected newline, `#` | -",
                 ],
             ),
             (
