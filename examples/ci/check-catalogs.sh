@@ -11,6 +11,7 @@
 #
 # ARTIFACTS gets findings.xml (JUnit), findings.sarif, and a report per device.
 set -euo pipefail
+[ $# -eq 3 ] || { echo "usage: $0 INVENTORY CATALOGS ARTIFACTS" >&2; exit 1; }
 inventory=$1 catalogs=$2 artifacts=$3
 switchtender=${SWITCHTENDER:-switchtender}
 mkdir -p "$artifacts/reports"
