@@ -41,7 +41,9 @@ enum Command {
     },
     /// Tell how a type is read and written on a platform
     Explain {
+        /// Platform, such as cisco_ios
         platform: String,
+        /// Type, such as network_vlan
         #[arg(value_name = "TYPE")]
         type_name: String,
         /// Only this attribute
@@ -154,6 +156,16 @@ fn explain(
         return Err(error.hint(format!("there are: {}", known.join(", "))));
     };
     let Some(definition) = found.types.get(type_name) else {
+        let with: Vec<_> = registry
+            .platforms()
+            .filter(|platform| platform.types.contains_key(type_name))
+            .map(|platform| platform.name.as_str())
+            .collect();
+        if !with.is_empty() {
+            let text = format!("{type_name} has no implementation on {platform}");
+            return Err(CommandError::new(text)
+                .hint(format!("platforms that have one: {}", with.join(", "))));
+        }
         return Err(unknown_type(registry, type_name));
     };
     let implementation = definition
@@ -161,12 +173,15 @@ fn explain(
         .map_err(|excluded| CommandError::new(excluded.reason.clone()))?;
     let explanation = implementation.explain();
     let mut text = format!("{type_name} on {platform}\n");
-    for read in &explanation.reads {
-        text.push_str(&format!("  read      {}\n", read.command));
-    }
-    for (word, line) in &explanation.instance {
-        text.push_str(&format!("  {word:9} {line}\n"));
-    }
+    let reads = explanation
+        .reads
+        .iter()
+        .map(|read| ("read", &*read.command));
+    let instance = explanation
+        .instance
+        .iter()
+        .map(|(word, line)| (&**word, &**line));
+    text.push_str(&aligned(reads.chain(instance)));
     let mut shown = 0;
     for of in &explanation.attributes {
         if attribute.is_some_and(|name| name != of.name) {
@@ -174,15 +189,10 @@ fn explain(
         }
         shown += 1;
         text.push_str(&format!("\n{}\n", of.name));
-        for line in &of.read {
-            text.push_str(&format!("  read      {line}\n"));
-        }
-        for (value, line) in &of.write {
-            text.push_str(&format!("  {value:9} {line}\n"));
-        }
-        for note in &of.notes {
-            text.push_str(&format!("  note      {note}\n"));
-        }
+        let read = of.read.iter().map(|line| ("read", &**line));
+        let write = of.write.iter().map(|(value, line)| (&**value, &**line));
+        let notes = of.notes.iter().map(|note| ("note", &**note));
+        text.push_str(&aligned(read.chain(write).chain(notes)));
     }
     if let Some(name) = attribute
         && shown == 0
@@ -199,6 +209,16 @@ fn explain(
     }
     print(&text);
     Ok(Exit::SUCCESS)
+}
+
+/// Words and what they mean, in two columns.
+fn aligned<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let rows: Vec<_> = rows.collect();
+    let words = rows.iter().map(|(word, _)| word.chars().count());
+    let width = words.max().unwrap_or(0).max(9);
+    rows.iter()
+        .map(|(word, line)| format!("  {word:width$} {line}\n"))
+        .collect()
 }
 
 fn unknown_type(registry: &Registry, name: &str) -> CommandError {
