@@ -28,3 +28,101 @@ fn every_command_starts_with_colours() {
         "{err}"
     );
 }
+
+/// An inventory with a switch that nothing answers for, in a directory of its own.
+fn inventory(platform: &str) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("inventory.toml");
+    let text = format!(
+        "[device.sw1]\nplatform = \"{platform}\"\ncertname = \"sw1.lab.test\"\naddress = \"127.0.0.1\"\n\
+         port = 1\nuser = \"u\"\nagent = true\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let file = file.display().to_string();
+    (dir, file)
+}
+
+#[test]
+fn a_misspelt_platform_is_found_before_the_run() {
+    let (_dir, file) = inventory("cisco_iso");
+    for command in ["check", "show"] {
+        let (code, _, err) = switchtender(&["inventory", command, "--inventory", &file]);
+        assert_eq!(code, Some(1), "{err}");
+        assert!(err.contains("did you mean `cisco_ios`?"), "{err}");
+    }
+}
+
+#[test]
+fn a_catalog_that_is_not_there_is_told_as_that() {
+    let (_dir, file) = inventory("cisco_ios");
+    let (code, _, err) =
+        switchtender(&["plan", "--inventory", &file, "--catalog", "no/such/place"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("cannot read no/such/place"), "{err}");
+    assert!(err.contains("--catalog names a catalog"), "{err}");
+}
+
+/// A plan of a catalog that is refused; nothing is connected to.
+fn refused(catalog: &str) -> String {
+    let (dir, file) = inventory("cisco_ios");
+    let state = dir.path().join("state").display().to_string();
+    let (code, out, err) = switchtender(&[
+        "plan",
+        "--inventory",
+        &file,
+        "--catalog",
+        catalog,
+        "--state-dir",
+        &state,
+    ]);
+    assert_eq!((code, err.as_str()), (Some(1), ""), "{out}");
+    assert!(
+        out.contains("sw1: Error: the catalog is refused\n\nDevice"),
+        "{out}"
+    );
+    out
+}
+
+#[test]
+fn the_catalog_of_another_device_is_refused_for_this_alone() {
+    let out = refused("examples/catalogs/lb1.json");
+    assert_eq!(out.matches("error[").count(), 1, "{out}");
+    assert!(
+        out.contains("error[wrong-name]") && !out.contains("note["),
+        "{out}"
+    );
+}
+
+#[test]
+fn what_stands_in_the_way_is_not_hidden_among_remarks() {
+    let catalog = std::fs::read_to_string("examples/catalogs/sw1.json").unwrap();
+    let catalog = catalog.replace("\"vlan_name\":\"users\"", "\"vlan_name\":\"my users\"");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("sw1.json");
+    std::fs::write(&path, catalog).unwrap();
+    let out = refused(&path.display().to_string());
+    assert!(
+        out.contains("error[unwritable-value]") && !out.contains("note["),
+        "{out}"
+    );
+}
+
+#[test]
+fn explanations_of_drivers_stand_in_columns_and_name_other_platforms() {
+    let (code, out, err) =
+        switchtender(&["driver", "explain", "cisco_ios", "network_trunk", "mode"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let column = |word: &str, line: &str| {
+        let found = out.lines().find(|text| text.trim_start().starts_with(word));
+        found
+            .and_then(|text| text.find(line))
+            .unwrap_or_else(|| panic!("{word}: {out}"))
+    };
+    assert_eq!(
+        column("access", "switchport mode access"),
+        column("dynamic_desirable", "switchport mode dynamic desirable")
+    );
+    let (code, _, err) = switchtender(&["driver", "explain", "f5_bigip", "network_vlan"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("platforms that have one: cisco_ios"), "{err}");
+}

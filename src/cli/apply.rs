@@ -7,6 +7,9 @@ use super::{Global, block_on};
 use crate::fleet::device_run::Purpose;
 
 /// Apply catalogs to devices
+///
+/// Exit: 0 all devices are as they should be, 1 something failed or a device could not run.
+/// --detailed-exitcodes tells more.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

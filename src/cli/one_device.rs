@@ -32,7 +32,8 @@ pub struct OneDevice {
     #[arg(long, value_name = "DIR", requires = "mock")]
     mock_config: Option<PathBuf>,
 
-    /// Where state is kept between runs
+    /// Where state is kept between runs; unless given $SWITCHTENDER_STATE, for root
+    /// /var/lib/switchtender, for others ~/.local/state/switchtender
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }

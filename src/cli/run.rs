@@ -142,7 +142,8 @@ pub struct Manner {
     #[arg(long, value_name = "DIR", requires = "mock")]
     pub mock_config: Option<PathBuf>,
 
-    /// Where state is kept between runs
+    /// Where state is kept between runs; unless given $SWITCHTENDER_STATE, for root
+    /// /var/lib/switchtender, for others ~/.local/state/switchtender
     #[arg(long, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
 
@@ -194,6 +195,12 @@ impl Run<'_> {
         let inventory = inventory.map_err(CommandError::findings)?;
         let devices = inventory.select(&self.subject.selection.parse()?);
         let devices = devices.map_err(CommandError::findings)?;
+        if let Err(error) = std::fs::metadata(&self.subject.catalog) {
+            let text = format!("cannot read {}", self.subject.catalog.display());
+            return Err(CommandError::new(text).because(error).hint(
+                "--catalog names a catalog, or a directory that holds <device>.json for each device",
+            ));
+        }
         if !self.subject.catalog.is_dir() && devices.len() > 1 {
             let text = format!(
                 "{} is one catalog, and {} devices are chosen",

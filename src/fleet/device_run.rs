@@ -90,7 +90,7 @@ pub enum NotRun {
     Catalog(#[from] CatalogError),
     #[error("the catalog is refused")]
     Refused { findings: Vec<Diagnostic> },
-    #[error("a credential is missing")]
+    #[error("a credential cannot be had")]
     Credentials { findings: Vec<Diagnostic> },
     #[error("there is no platform `{0}`")]
     Platform(String),
@@ -116,6 +116,11 @@ impl NotRun {
         match self {
             NotRun::Session(error) => error.hint(),
             NotRun::Catalog(error) => error.hint(),
+            NotRun::Platform(_) => Some(
+                "`switchtender inventory check` shows where it stands; platforms of your own need \
+                 --definitions"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
@@ -282,8 +287,16 @@ impl Fleet {
 
     /// Checks all that can be known without the device; what does not stand in the way is kept.
     fn check(&self, catalog: &Catalog, device: &Device) -> Result<Vec<Diagnostic>, NotRun> {
-        let findings = validate::for_device(catalog, device, &self.reach.registry, &self.policy);
+        let mut findings =
+            validate::for_device(catalog, device, &self.reach.registry, &self.policy);
         if findings.iter().any(validate::stands_in_the_way) {
+            // What stands in the way must not be looked for among remarks.
+            // What else is wrong with another device's catalog says nothing about this one.
+            let foreign = findings.iter().any(|found| found.code == "wrong-name");
+            findings.retain(|found| match foreign {
+                true => found.code == "wrong-name",
+                false => found.severity >= Severity::Warning,
+            });
             return Err(NotRun::Refused { findings });
         }
         Ok(findings)

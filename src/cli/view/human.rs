@@ -111,11 +111,15 @@ impl View for Human {
                         },
                     ));
                 }
+                // Errors of sessions begin with the device, as every line here does.
+                let why = chain(failure);
+                let why = why
+                    .strip_prefix(&format!("{}: ", done.device))
+                    .unwrap_or(&why);
                 text.push_str(&format!(
-                    "{}: {}: {}\n",
+                    "{}: {}: {why}\n",
                     done.device,
                     self.paint("1;31", "Error"),
-                    chain(failure)
                 ));
                 if let Failure::NotRun(not_run) = failure
                     && let Some(hint) = not_run.hint()
@@ -125,6 +129,9 @@ impl View for Human {
                         done.device,
                         self.paint("1;36", "Hint")
                     ));
+                }
+                if self.purpose == Purpose::Plan {
+                    text.push('\n');
                 }
                 self.say(&text);
             }
