@@ -1,0 +1,73 @@
+//! Processes and what they cost: time, processors' time, memory. Linux tells of them in `/proc`.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A process that ended well.
+pub struct Finished {
+    pub elapsed: Duration,
+    /// Of all its threads, user and system.
+    pub cpu: Duration,
+    /// The most memory that was resident, in bytes, as far as it was seen.
+    pub peak: u64,
+}
+
+/// How often a running process is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Runs a command to its end.
+///
+/// # Panics
+/// When it fails: there is nothing to measure then.
+pub fn run(command: &mut Command) -> Finished {
+    let began = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("the program can be started");
+    let (mut peak, mut cpu_seen) = (0, Duration::ZERO);
+    // The time is that of a thread that only waits; this one looks.
+    let id = child.id();
+    let waiting = std::thread::spawn(move || {
+        let status = child.wait().expect("a child can be waited for");
+        (status, began.elapsed())
+    });
+    while !waiting.is_finished() {
+        peak = peak.max(resident_peak(id).unwrap_or(0));
+        cpu_seen = cpu_seen.max(cpu(id).unwrap_or_default());
+        std::thread::sleep(LOOK);
+    }
+    let (status, elapsed) = waiting.join().expect("waiting does not panic");
+    assert!(status.success(), "{command:?} failed: {status}");
+    Finished {
+        elapsed,
+        cpu: cpu_seen,
+        peak,
+    }
+}
+
+/// Processors' time that a process has used until now.
+pub fn cpu(id: u32) -> Option<Duration> {
+    /// Of the kernel's clock that `/proc` tells in; the same on all machines.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let text = std::fs::read_to_string(of(id, "stat")).ok()?;
+    // The name in parentheses may hold anything; after it come state (field 3) and the rest.
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut times = fields.split_whitespace().skip(11);
+    let mut ticks = || times.next()?.parse::<f64>().ok();
+    Some(Duration::from_secs_f64(
+        (ticks()? + ticks()?) / TICKS_PER_SECOND,
+    ))
+}
+
+fn resident_peak(id: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(of(id, "status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+fn of(id: u32, file: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{id}/{file}"))
+}

@@ -1,0 +1,149 @@
+//! An inventory of mocks, catalogs for them, and the program at work on them.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::mocks::{ENABLE_PASSWORD, Mocks, PASSWORD, USER};
+use super::process::{Finished, run};
+
+/// The built program.
+pub fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_switchtender"))
+}
+
+/// A directory with everything that a run needs.
+pub struct Site {
+    dir: tempfile::TempDir,
+}
+
+impl Site {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        Self { dir }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Writes inventory and catalogs for running mocks.
+    pub fn describe(&self, mocks: &Mocks) {
+        let mut inventory = format!(
+            "[defaults]\nplatform = \"cisco_ios\"\nuser = \"{USER}\"\n\
+             password = {{ env = \"BENCH_PASSWORD\" }}\nenable_password = {{ env = \"BENCH_ENABLE\" }}\n"
+        );
+        let catalogs = self.path("catalogs");
+        std::fs::create_dir_all(&catalogs).expect("a directory can be made");
+        for (number, switch) in mocks.switches.iter().enumerate() {
+            let name = format!("switch{}", number + 1);
+            writeln!(
+                inventory,
+                "[device.{name}]\naddress = \"127.0.0.1\"\nport = {}\nfingerprint = \"{}\"",
+                switch.port, switch.fingerprint
+            )
+            .expect("text takes text");
+            write(
+                &catalogs.join(format!("{name}.json")),
+                &catalog(&name).to_string(),
+            );
+        }
+        write(&self.path("inventory.toml"), &inventory);
+    }
+
+    /// `switchtender apply` over all devices; they are all at work at once.
+    pub fn apply(&self) -> Finished {
+        let output = std::fs::File::create(self.path("output.jsonl")).expect("a file can be made");
+        let mut command = program();
+        command
+            .args(["apply", "--output", "json", "--concurrency", "1000"])
+            .arg("--inventory")
+            .arg(self.path("inventory.toml"))
+            .arg("--catalog")
+            .arg(self.path("catalogs"))
+            .arg("--state-dir")
+            .arg(self.path("state"))
+            .env("BENCH_PASSWORD", PASSWORD)
+            .env("BENCH_ENABLE", ENABLE_PASSWORD)
+            .stdout(output);
+        run(&mut command)
+    }
+
+    /// What the last run told of its first device.
+    pub fn device(&self) -> Value {
+        let text = std::fs::read_to_string(self.path("output.jsonl")).expect("it was written");
+        text.lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .find(|object| object["kind"] == "device")
+            .expect("each run tells of its devices")
+    }
+
+    /// The bare script over the first devices, in a process of its own as the program is.
+    pub fn script(&self, mocks: &Mocks, lines: &[String], count: usize, manner: &str) -> Finished {
+        let file = self.path("lines.json");
+        write(&file, &json!(lines).to_string());
+        let myself = std::env::current_exe().expect("a process knows its program");
+        let ports = mocks.switches.iter().take(count);
+        let mut command = Command::new(myself);
+        command
+            .args(["script", manner])
+            .arg(&file)
+            .args(ports.map(|switch| switch.port.to_string()))
+            .stdout(Stdio::null());
+        run(&mut command)
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("a file can be written");
+    let owner = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(path, owner).expect("its owner may say who reads it");
+}
+
+/// 50 VLANs, 24 interfaces, 4 NTP servers, 4 log hosts, as a Puppet server sends them.
+fn catalog(device: &str) -> Value {
+    let vlans = (101..=150).map(|id| {
+        let parameters =
+            json!({ "ensure": "present", "vlan_name": format!("bench-{id}"), "shutdown": false });
+        ("Network_vlan", id.to_string(), parameters)
+    });
+    let interfaces = (1..=24).map(|port| {
+        let parameters = json!({ "enable": port % 2 == 0, "description": format!("desk {port}") });
+        (
+            "Network_interface",
+            format!("GigabitEthernet1/0/{port}"),
+            parameters,
+        )
+    });
+    let time = (1..=4).map(|host| {
+        let parameters = json!({ "ensure": "present", "prefer": host == 1 });
+        ("Ntp_server", format!("192.0.2.{host}"), parameters)
+    });
+    let logs = (21..=24).map(|host| {
+        let parameters = json!({ "ensure": "present", "port": 5514 });
+        ("Syslog_server", format!("192.0.2.{host}"), parameters)
+    });
+    let mut resources = vec![
+        json!({ "type": "Stage", "title": "main", "tags": ["stage"], "exported": false, "kind": "compilable_type", "parameters": { "name": "main" } }),
+        json!({ "type": "Class", "title": "main", "tags": ["class"], "exported": false, "kind": "class", "parameters": { "name": "main" } }),
+    ];
+    let mut edges = vec![json!({ "source": "Stage[main]", "target": "Class[main]" })];
+    for (line, (type_name, title, parameters)) in
+        vlans.chain(interfaces).chain(time).chain(logs).enumerate()
+    {
+        edges.push(json!({ "source": "Class[main]", "target": format!("{type_name}[{title}]") }));
+        resources.push(json!({
+            "type": type_name, "title": title, "tags": [type_name.to_lowercase(), "class"],
+            "file": "/etc/puppetlabs/code/environments/production/manifests/site.pp", "line": line + 1,
+            "exported": false, "kind": "compilable_type", "parameters": parameters,
+        }));
+    }
+    json!({
+        "name": device, "version": 1, "catalog_format": 2, "environment": "production", "code_id": null,
+        "catalog_uuid": "277c4d8f-aa25-472c-b3d7-40a6b7fb5b35", "tags": [], "classes": [],
+        "resources": resources, "edges": edges,
+    })
+}
