@@ -7,15 +7,19 @@ pub fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
         .find(|c: char| c.is_ascii_digit())
         .unwrap_or(compact.len());
     let (name, number) = compact.split_at(end);
-    let name = name.to_lowercase();
     // The longest of the short forms decides: `Twe` before `Tw`.
     let best = table
         .iter()
-        .filter(|(short, full)| {
-            name.starts_with(&short.to_lowercase()) && full.to_lowercase().starts_with(&name)
-        })
+        .filter(|(short, full)| begins(name, short) && begins(full, name))
         .max_by_key(|(short, _)| short.len());
     best.map(|(_, full)| format!("{full}{number}"))
+}
+
+/// Whether a text begins with another, whatever the case. It is asked for every line of a
+/// configuration and every entry of a table.
+fn begins(text: &str, start: &str) -> bool {
+    let bytes = text.as_bytes().get(..start.len());
+    bytes.is_some_and(|bytes| bytes.eq_ignore_ascii_case(start.as_bytes()))
 }
 
 #[cfg(test)]
