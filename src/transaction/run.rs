@@ -214,7 +214,7 @@ impl Run<'_> {
         self.tell_host_resources();
         self.build_graph();
         self.refuse_cycles()?;
-        let to_read = self.to_read();
+        let to_read = self.resources_to_read();
         self.provider.expect(to_read);
         let completed = self.traverse().await?;
         self.memory.history = std::mem::take(&mut self.next_history);
@@ -350,7 +350,7 @@ impl Run<'_> {
     }
 
     /// The resources that this run will read from the device.
-    fn to_read(&mut self) -> Vec<Arc<Wanted>> {
+    fn resources_to_read(&mut self) -> Vec<Arc<Wanted>> {
         let read: Vec<NodeId> = self
             .graph
             .ids()
