@@ -248,7 +248,7 @@ fn wrong_and_missing_passwords(router: &Router, site: &Site) {
     let output = site.apply("wrong", &first());
     assert_eq!(output.code, 1, "{output}");
     let told = format!(
-        "leaf: Error: leaf: the device refused the login of {}\n",
+        "leaf: Error: the device refused the login of {}\n",
         router.setting("USER")
     );
     assert!(output.stdout.contains(&told), "{output}");

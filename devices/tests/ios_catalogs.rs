@@ -226,10 +226,8 @@ logging host 192.0.2.20
 logging host 192.0.2.21
 vlan 10
  name users
- no shutdown
 vlan 20
  name voice
- no shutdown
 snmp-server community monitoring RO snmp-ro
 interface TenGigabitEthernet1/1/1
  description uplink to core1.lab.test
