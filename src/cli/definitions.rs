@@ -14,7 +14,7 @@ pub fn load(directory: Option<&Path>) -> Result<Registry, CommandError> {
         Some(directory) => definitions::from_directory(directory).map_err(|error| {
             CommandError::new("cannot read the definitions")
                 .because(error)
-                .hint("--definitions names a directory with models/ and <platform>/")
+                .hint("name a directory with models/ and <platform>/")
         })?,
     };
     Registry::load(&own).map_err(CommandError::findings)

@@ -7,8 +7,8 @@ use switchtender_devices::diagnostic::{Severity, nearest};
 use switchtender_devices::driver::{Facts, Registry};
 
 use super::Global;
+use super::definitions;
 use super::exit::{CommandError, Exit, print};
-use super::run::registry;
 use crate::diagnostic::Counts;
 use crate::diagnostic::terminal::{self, Look};
 
@@ -56,16 +56,18 @@ enum Command {
 
 pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
-        Command::List { dir } => list(&registry(dir.as_deref())?),
-        Command::Check { dir } => check(&registry(dir.as_deref())?, global),
-        Command::Test { dir, type_name } => test(&registry(dir.as_deref())?, type_name.as_deref()),
+        Command::List { dir } => list(&definitions::load(dir.as_deref())?),
+        Command::Check { dir } => check(&definitions::load(dir.as_deref())?, global),
+        Command::Test { dir, type_name } => {
+            test(&definitions::load(dir.as_deref())?, type_name.as_deref())
+        }
         Command::Explain {
             platform,
             type_name,
             attribute,
             definitions,
         } => {
-            let registry = registry(definitions.as_deref())?;
+            let registry = definitions::load(definitions.as_deref())?;
             explain(&registry, platform, type_name, attribute.as_deref())
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::exit::CommandError;
-use super::run::{registry, state_root};
+use super::run::state_root;
 use crate::fleet::reach::Reach;
 use crate::fleet::stand_in::StandIns;
 use crate::inventory::{Inventory, Reading, Secrets, Selection};
@@ -41,7 +41,7 @@ pub struct OneDevice {
 impl OneDevice {
     /// The way to the device, and its name in the inventory.
     pub async fn reach(&self) -> Result<(Reach, String), CommandError> {
-        let registry = registry(self.definitions.as_deref())?;
+        let registry = super::definitions::load(self.definitions.as_deref())?;
         let inventory = Inventory::load(&self.inventory, &Reading::default());
         let inventory = inventory.map_err(CommandError::findings)?;
         let selection = Selection {

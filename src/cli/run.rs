@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::ValueEnum;
-use switchtender_devices::definitions;
-use switchtender_devices::driver::Registry;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit};
@@ -190,7 +188,7 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// Prepares everything that all devices share; mistakes in it end the command.
     pub async fn prepare(&self) -> Result<Prepared, CommandError> {
-        let registry = registry(self.subject.definitions.as_deref())?;
+        let registry = super::definitions::load(self.subject.definitions.as_deref())?;
         let inventory = Inventory::load(&self.subject.inventory, &Reading::default());
         let inventory = inventory.map_err(CommandError::findings)?;
         let devices = inventory.select(&self.subject.selection.parse()?);
@@ -407,17 +405,6 @@ pub fn exit(all: &[Done], detailed: bool, interrupted: bool) -> Exit {
         true => Exit(u8::from(changed) * 2 + u8::from(failed) * 4),
         false => Exit(u8::from(failed)),
     }
-}
-
-/// The built-in definitions, with the user's searched first.
-pub fn registry(own: Option<&std::path::Path>) -> Result<Registry, CommandError> {
-    let Some(dir) = own else {
-        return Ok(Registry::shipped());
-    };
-    let files = definitions::from_directory(dir).map_err(|error| {
-        CommandError::new(format!("cannot read definitions from {}", dir.display())).because(error)
-    })?;
-    Registry::load(&files).map_err(CommandError::findings)
 }
 
 /// Where state is kept when the user does not say.
