@@ -255,6 +255,8 @@ fn model() -> TypeModel {
         titles: Vec::new(),
         rules: Vec::new(),
         relations: Vec::new(),
+        refers: Vec::new(),
+        built_in: None,
     }
 }
 

@@ -117,6 +117,8 @@ fn model(name: &str, given: Vec<String>) -> TypeModel {
         titles: Vec::new(),
         rules: Vec::new(),
         relations: Vec::new(),
+        refers: Vec::new(),
+        built_in: None,
     }
 }
 

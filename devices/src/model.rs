@@ -7,6 +7,7 @@
 pub mod canonical;
 pub mod load;
 pub mod notation;
+mod reference;
 mod relation;
 pub mod resource_api;
 mod ruby;
@@ -16,6 +17,7 @@ use indexmap::IndexMap;
 use crate::pattern::Pattern;
 use crate::value::Value;
 
+pub use reference::Reference;
 pub use relation::{AutoKind, AutoRelation, RelationSource};
 
 /// A resource type.
@@ -34,6 +36,10 @@ pub struct TypeModel {
     pub titles: Vec<TitlePattern>,
     pub rules: Vec<Rule>,
     pub relations: Vec<AutoRelation>,
+    /// What values name without any order coming of it; see [`TypeModel::references`].
+    pub refers: Vec<Reference>,
+    /// Names of instances that devices have without being told.
+    pub built_in: Option<Pattern>,
 }
 
 impl TypeModel {

@@ -305,6 +305,8 @@ fn small_model(name: &str, runs_on: RunsOn, attributes: &[(&str, Role)]) -> Type
         titles: Vec::new(),
         rules: Vec::new(),
         relations: Vec::new(),
+        refers: Vec::new(),
+        built_in: None,
     }
 }
 

@@ -50,12 +50,14 @@ pub fn compile(manifest: &str) -> Compiled {
         let mut stop = end + '»'.len_utf8();
         let inner = &rest[at + '«'.len_utf8()..end];
         if let Some(raw) = inner.strip_prefix('=') {
-            // A number or a truth: the quotes around it are the marks' own.
+            // A number, a truth or a list, written as text: the quotes around it are the marks' own.
+            let raw: String =
+                serde_json::from_str(&format!("\"{raw}\"")).expect("it was written so");
             start -= 1;
             stop += 1;
             plain.push_str(&rest[..start]);
             marked.push(plain.len()..plain.len() + raw.len());
-            plain.push_str(raw);
+            plain.push_str(&raw);
         } else {
             plain.push_str(&rest[..at]);
             marked.push(plain.len() - 1..plain.len() + inner.len() + 1);

@@ -71,6 +71,8 @@ impl Draft {
             titles: Vec::new(),
             rules: Vec::new(),
             relations: Vec::new(),
+            refers: Vec::new(),
+            built_in: None,
         })
     }
 

@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 
 use super::notation::Notation;
 use super::{
-    ArrayKind, AttributeModel, AutoKind, AutoRelation, Canon, Refresh, RelationSource, Role, Rule,
-    RuleKind, RunsOn, StructField, Style, TitlePattern, TypeModel, ValueSpec,
+    ArrayKind, AttributeModel, AutoKind, AutoRelation, Canon, Reference, Refresh, RelationSource,
+    Role, Rule, RuleKind, RunsOn, StructField, Style, TitlePattern, TypeModel, ValueSpec,
 };
 use crate::diagnostic::{Diagnostic, Source, nearest};
 use crate::document::{self, Findings, Item, Table};
@@ -219,6 +219,13 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
             relations.extend(read_relation(item, kind, &attributes));
         }
     }
+    let refers = root.get("refers").and_then(|item| item.list());
+    let refers = refers
+        .iter()
+        .flatten()
+        .filter_map(|item| read_reference(item, &attributes))
+        .collect();
+    let built_in = root.get("built_in").and_then(|item| whole_pattern(&item));
     root.finish();
 
     Some(TypeModel {
@@ -231,6 +238,8 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         titles,
         rules,
         relations,
+        refers,
+        built_in,
     })
 }
 
@@ -594,12 +603,7 @@ fn read_relation(
     let partition = table.get("partition");
     let names = table.strings("names");
     table.finish();
-    let attribute = |item: Item<'_>| {
-        let text = item.string()?;
-        let name = text.split('.').next().unwrap_or(&text);
-        known_attribute(&item, name, attributes);
-        Some(text)
-    };
+    let attribute = |item: Item<'_>| path(&item, attributes);
     let source = match (from, partition, names) {
         (Some(item), None, None) => RelationSource::Attribute(attribute(item)?),
         (None, Some(item), None) => RelationSource::Partition(attribute(item)?),
@@ -616,6 +620,33 @@ fn read_relation(
         kind,
         target: target?,
         from: source,
+    })
+}
+
+/// An attribute, or a field of the structs in it: `members.name`.
+fn path(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> Option<String> {
+    let text = item.string()?;
+    let name = text.split('.').next().unwrap_or(&text);
+    known_attribute(item, name, attributes);
+    Some(text)
+}
+
+fn read_reference(
+    item: &Item<'_>,
+    attributes: &IndexMap<String, AttributeModel>,
+) -> Option<Reference> {
+    let table = item.table()?;
+    let target = table.required_string("type");
+    let from = table.get("from");
+    let numbers = table.bool("numbers").unwrap_or(false);
+    if from.is_none() {
+        table.missing("from");
+    }
+    table.finish();
+    Some(Reference {
+        target: target?,
+        from: path(&from?, attributes)?,
+        numbers,
     })
 }
 

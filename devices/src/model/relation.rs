@@ -42,7 +42,8 @@ impl AutoRelation {
     }
 }
 
-fn collect(value: &Value, field: Option<&str>, names: &mut Vec<String>) {
+/// The names in a value, or in this field of the structs in it.
+pub(super) fn collect(value: &Value, field: Option<&str>, names: &mut Vec<String>) {
     match (value, field) {
         (Value::List(items), _) => items.iter().for_each(|item| collect(item, field, names)),
         (Value::Undef | Value::Absent, _) => {}

@@ -1,6 +1,9 @@
 //! A value that names something which is declared nowhere.
 
-use switchtender_devices::model::{AutoKind, RelationSource};
+use std::collections::{BTreeMap, BTreeSet};
+
+use switchtender_devices::change::Wanted;
+use switchtender_devices::driver::ProblemKind;
 
 use super::{Check, Example, Rule};
 use crate::catalog::ResourceRef;
@@ -14,9 +17,11 @@ pub const RULE: Rule = Rule {
     summary: "a value that names something which is declared nowhere",
     explanation: "\
 The value names another object of the device, a VLAN, a pool, a node, that is neither in the catalog
-nor in the running configuration that was given (`--running`). It may be on the device all the same;
-if it is not, the device refuses the value or takes it and does nothing. What a device brings itself
-(VLAN 1, everything in the partition Common) is not reported.",
+nor in the running configuration that was given (`--running`), or that this catalog removes. It may
+be on the device all the same; if it is not, the device refuses the value or takes it and does
+nothing. Each object is told once, at the first resource that names it. Numbers in the VLAN list of a
+trunk are told as notes, because a trunk may allow more than its switch has; ranges, and what a
+device brings itself (VLAN 1, its monitors, the partition Common), are not told at all.",
     bad: "
 f5_virtualserver { '/Common/web':
   ensure              => 'present',
@@ -45,71 +50,195 @@ f5_virtualserver { '/Common/web':
     check: Check::Catalog(check),
 };
 
+/// A resource that names something.
+struct Naming<'a> {
+    index: usize,
+    attribute: String,
+    severity: Severity,
+    wanted: &'a Wanted,
+}
+
 fn check(subject: &Subject<'_>, findings: &mut Findings) {
     if !subject.for_device() {
         return;
     }
-    for (index, resource, wanted) in subject.wanted() {
-        if wanted.absent() {
+    let mut missing: BTreeMap<ResourceRef, Vec<Naming<'_>>> = BTreeMap::new();
+    for (index, _, typed) in subject.typed() {
+        let Some(wanted) = typed.wanted.as_ref().filter(|wanted| !wanted.absent()) else {
             continue;
-        }
-        for relation in &wanted.model.relations {
-            let RelationSource::Attribute(path) = &relation.from else {
+        };
+        for reference in wanted.model.references() {
+            // What cannot be made cannot be declared either: ports are there or are not.
+            let Some(target) = subject.registry.model(&reference.target) else {
                 continue;
             };
-            let wants = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
-            // What cannot be made cannot be declared either: ports are there or are not.
-            let made = subject
-                .registry
-                .model(&relation.target)
-                .is_some_and(|model| model.ensurable());
-            if !wants || !made {
+            let left_out = typed.problems.iter().any(|problem| {
+                problem.kind == ProblemKind::Unsupported
+                    && problem.attribute == reference.attribute()
+            });
+            if !target.ensurable() || left_out {
                 continue;
             }
-            let attribute = path.split('.').next().unwrap_or(path);
-            for name in wanted.related(relation) {
-                let reference = ResourceRef::new(&relation.target, &name);
-                if subject.names.find(&reference).is_some()
-                    || on_every_device(&relation.target, &name)
-                    || subject.runs(&relation.target, &name)
-                {
-                    continue;
+            for name in wanted.model.named(&reference, &wanted.attributes) {
+                let other = ResourceRef::new(&reference.target, &name);
+                let declared = subject.names.find(&other);
+                let runs = || subject.runs(&reference.target, &name);
+                let there = match declared {
+                    Some(declared) => !subject.removed(declared),
+                    None => target.is_built_in(&name) || runs(),
+                };
+                if !there {
+                    let severity = match reference.numbers {
+                        true => Severity::Note,
+                        false => RULE.severity,
+                    };
+                    missing.entry(other).or_default().push(Naming {
+                        index,
+                        attribute: reference.attribute().to_owned(),
+                        severity,
+                        wanted,
+                    });
                 }
-                findings.push(Finding::new(
-                    &RULE,
-                    At::parameter(index, attribute),
-                    format!("{}: {attribute} names {reference}, which is declared nowhere", resource.reference),
-                ));
             }
         }
+    }
+    for (other, namings) in missing {
+        findings.push(finding(subject, &other, &namings));
     }
 }
 
-/// What a device brings itself, or what is the word for nothing.
-fn on_every_device(target: &str, name: &str) -> bool {
-    match name {
-        "" | "unset" | "none" | "default" | "all" => return true,
-        _ => {}
+fn finding(subject: &Subject<'_>, other: &ResourceRef, namings: &[Naming<'_>]) -> Finding {
+    let worst = namings.iter().map(|naming| naming.severity).max();
+    let first = namings
+        .iter()
+        .find(|naming| Some(naming.severity) == worst)
+        .expect("what is missing is named somewhere");
+    let (fate, help) = match subject.names.find(other) {
+        Some(_) => ("this catalog removes", "keep it, or name another one".to_owned()),
+        None => (
+            "is declared nowhere",
+            format!(
+                "declare {other}; with `--running` what the device has already counts as declared"
+            ),
+        ),
+    };
+    let mut message = format!(
+        "{}: {} names {other}, which {fate}",
+        first.wanted.reference, first.attribute
+    );
+    let others: BTreeSet<usize> = namings.iter().map(|naming| naming.index).collect();
+    match others.len() - 1 {
+        0 => {}
+        1 => message.push_str("; so does one other resource"),
+        more => message.push_str(&format!("; so do {more} other resources")),
     }
-    match target {
-        "network_vlan" => matches!(name, "0" | "1" | "1002" | "1003" | "1004" | "1005"),
-        _ => name.starts_with("/Common/") || name == "Common",
-    }
+    Finding::new(&RULE, At::parameter(first.index, &first.attribute), message)
+        .severity(first.severity)
+        .help(help)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::validate::Policy;
-    use crate::validate::example::{assert_marked, device};
+    use crate::validate::example::{assert_marked, device, findings};
+
+    fn trunk(more: &str) -> String {
+        format!("ios_network_trunk {{ 'GigabitEthernet1/0/1': ensure => 'present', {more} }}")
+    }
 
     #[test]
-    fn what_the_device_brings_and_what_is_to_go_are_not_reported() {
-        for manifest in [
-            "f5_selfip { '/Common/a': address => '198.51.100.1/24', vlan => '/Common/servers' }",
-            "f5_virtualserver { '/Common/web': ensure => 'absent', default_pool => '/shop/web' }",
-        ] {
-            assert_marked(&RULE, manifest, &device("f5_bigip"), &Policy::default());
+    fn values_that_name_objects_are_looked_up() {
+        let pool = "members => «[{ 'name' => '/Common/web1', 'port' => '80' }]»";
+        let cases = [
+            ("f5_bigip", format!("f5_pool {{ '/Common/web': ensure => 'present', {pool} }}")),
+            (
+                "f5_bigip",
+                "f5_selfip { '/Common/a': address => '198.51.100.1/24', vlan => «'/Common/servers'» }"
+                    .to_owned(),
+            ),
+            (
+                "f5_bigip",
+                "f5_node { '/Common/a': ensure => 'present', address => '198.51.100.1',
+                   health_monitors => «['/Common/htpt']» }"
+                    .to_owned(),
+            ),
+            ("cisco_ios", trunk("access_vlan => «40»")),
+            ("cisco_ios", trunk("voice_vlan => «200»")),
+            ("cisco_ios", trunk("mode => 'trunk', untagged_vlan => «99»")),
+            ("cisco_ios", "ntp_config { 'default': trusted_key => «[5]» }".to_owned()),
+        ];
+        for (platform, manifest) in cases {
+            assert_marked(&RULE, &manifest, &device(platform), &Policy::default());
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_not_reported() {
+        let cases = [
+            ("f5_bigip", "f5_virtualserver { '/Common/web': ensure => 'absent', default_pool => '/shop/web' }".to_owned()),
+            (
+                "f5_bigip",
+                "f5_pool { '/Common/web': ensure => 'present', health_monitors => ['/Common/http'],
+                   availability_requirement => 'all',
+                   members => [{ 'name' => '/Common/198.51.100.11', 'port' => '80' }] }"
+                    .to_owned(),
+            ),
+            ("f5_bigip", "f5_pool { '/Common/web': ensure => 'present', members => ['none'] }".to_owned()),
+            ("cisco_ios", format!("network_vlan {{ '040': }} {}", trunk("access_vlan => 40"))),
+            ("cisco_ios", trunk("access_vlan => 1, voice_vlan => 'dot1p'")),
+            ("cisco_ios", trunk("access_vlan => false, voice_vlan => false, untagged_vlan => 'unset'")),
+            ("cisco_ios", trunk("mode => 'trunk', allowed_vlans => '1-4094'")),
+            ("cisco_ios", trunk("mode => 'trunk', allowed_vlans => ['remove', '30']")),
+            // The platform ignores them.
+            ("cisco_ios", trunk("mode => 'trunk', tagged_vlans => ['30']")),
+        ];
+        for (platform, manifest) in cases {
+            assert_marked(&RULE, &manifest, &device(platform), &Policy::default());
+        }
+    }
+
+    #[test]
+    fn each_object_is_told_once_and_as_badly_as_it_is_needed() {
+        let cases = [
+            (
+                trunk("mode => 'trunk', allowed_vlans => '10,20-29'"),
+                vec![(
+                    Severity::Note,
+                    "Ios_network_trunk[GigabitEthernet1/0/1]: allowed_vlans names \
+                     Network_vlan[10], which is declared nowhere",
+                )],
+            ),
+            (
+                format!(
+                    "{} ios_network_trunk {{ 'GigabitEthernet1/0/2': access_vlan => 10 }}",
+                    trunk("mode => 'trunk', allowed_vlans => '10'")
+                ),
+                vec![(
+                    Severity::Warning,
+                    "Ios_network_trunk[GigabitEthernet1/0/2]: access_vlan names Network_vlan[10], \
+                     which is declared nowhere; so does one other resource",
+                )],
+            ),
+            (
+                format!(
+                    "network_vlan {{ '10': ensure => 'absent' }} {}",
+                    trunk("access_vlan => 10")
+                ),
+                vec![(
+                    Severity::Warning,
+                    "Ios_network_trunk[GigabitEthernet1/0/1]: access_vlan names Network_vlan[10], \
+                     which this catalog removes",
+                )],
+            ),
+        ];
+        for (manifest, expected) in cases {
+            let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
+            let found = found.iter().filter(|found| found.code == RULE.code);
+            let told: Vec<_> = found
+                .map(|found| (found.severity, found.message.as_str()))
+                .collect();
+            assert_eq!(told, expected, "{manifest}");
         }
     }
 }
