@@ -23,6 +23,10 @@ use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{Committed, Provider, ProviderError};
 use switchtender_devices::value::{Attributes, Value};
 
+/// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
 fn main() {

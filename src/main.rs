@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// A catalog is many small values: the system's allocator would take half of a large run.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     switchtender::cli::main()
 }
