@@ -257,6 +257,14 @@ impl Converting<'_, '_> {
             place,
             tags,
             meta,
+            name: match &resource {
+                Some(_) => None,
+                None => declared
+                    .parameters
+                    .get("name")
+                    .and_then(|name| name.unwrap_sensitive().as_str())
+                    .map(str::to_owned),
+            },
             resource,
         })
     }

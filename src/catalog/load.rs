@@ -323,7 +323,8 @@ fn declare(
     declared
 }
 
-/// The names under which resources are found: references and aliases (section 14).
+/// The names under which resources are found: references and explicit aliases (section 14). What
+/// namevars say is known when resources have their types.
 #[derive(Default)]
 struct Names {
     by_key: HashMap<(Arc<str>, Arc<str>), usize>,
@@ -369,19 +370,13 @@ impl Names {
             return;
         }
         self.by_key.insert(key, index);
-        let name = declared.parameters.get("name").and_then(plain_text);
         let aliases = declared
             .parameters
             .get("alias")
             .map(texts)
             .unwrap_or_default();
         for alias in &aliases {
-            self.alias(index, declared, earlier, alias, Value::inspect, findings);
-        }
-        // The key of a namevar is the list of its values.
-        if let Some(name) = name.filter(|name| *name != reference.title()) {
-            let shown = |value: &Value| format!("[{}]", value.inspect());
-            self.alias(index, declared, earlier, name, shown, findings);
+            self.alias(index, declared, earlier, alias, findings);
         }
     }
 
@@ -391,7 +386,6 @@ impl Names {
         declared: &Declared,
         earlier: &[Declared],
         alias: &str,
-        shown: impl Fn(&Value) -> String,
         findings: &mut Findings,
     ) {
         let key = (
@@ -412,7 +406,7 @@ impl Names {
                 .help("two resources cannot manage the same thing"),
                 alias_collision(
                     &declared.reference,
-                    &shown(&alias.into()),
+                    &Value::string(alias).inspect(),
                     &[alias.into()],
                     declared.place.as_ref(),
                     earlier[existing].place.as_ref(),
@@ -445,10 +439,6 @@ pub(super) fn alias_collision(
         Value::List(parts).inspect(),
         position(existing)
     )
-}
-
-fn plain_text(value: &Value) -> Option<&str> {
-    value.unwrap_sensitive().as_str()
 }
 
 /// The texts of a text or a list of texts.
@@ -548,27 +538,6 @@ mod tests {
                 "",
                 r#"Cannot alias Dev_vlan[x] to "up"; resource ["Dev_vlan", "up"] already declared"#,
                 "{",
-            ),
-            (
-                vec![
-                    vlan("up", place),
-                    vlan(
-                        "x",
-                        r#", "parameters": {"name": "up"}, "file": "/a.pp", "line": 1"#,
-                    ),
-                ],
-                "",
-                r#"Cannot alias Dev_vlan[x] to ["up"] at (file: /a.pp, line: 1); resource ["Dev_vlan", "up"] already declared (file: /site.pp, line: 7)"#,
-                "{",
-            ),
-            (
-                vec![
-                    vlan("x", r#", "parameters": {"name": "up"}"#),
-                    vlan("up", ""),
-                ],
-                "",
-                "Duplicate declaration: Dev_vlan[up] is already declared; cannot redeclare",
-                "\"up\"",
             ),
             (
                 vec![vlan("1", "")],

@@ -223,12 +223,14 @@ impl Resources {
                 claim(std::slice::from_ref(&value), value.inspect())?;
             }
         }
-        if let Some(resource) = &node.resource {
-            let names: Vec<Value> = resource.names.iter().map(Value::string).collect();
-            if names.len() > 1 || resource.name() != node.reference.title() {
-                let shown = Value::List(names.clone()).inspect();
-                claim(&names, shown)?;
-            }
+        // The key of namevars is the list of their values.
+        let own: &[String] = match &node.resource {
+            Some(resource) => &resource.names,
+            None => node.name.as_slice(),
+        };
+        if own.len() > 1 || own.iter().any(|name| name != node.reference.title()) {
+            let names: Vec<Value> = own.iter().map(Value::string).collect();
+            claim(&names, Value::List(names.clone()).inspect())?;
         }
         Ok(keys)
     }
@@ -343,6 +345,8 @@ pub(crate) struct NewNode {
     pub tags: Vec<Arc<str>>,
     pub meta: Metaparameters,
     pub resource: Option<Resource>,
+    /// What a container's parameter `name` says; a resource knows its own.
+    pub name: Option<String>,
 }
 
 pub(crate) fn node_id(index: usize) -> NodeId {

@@ -156,7 +156,9 @@ impl Run<'_> {
             let watched = OutOfSync {
                 name: name.clone(),
                 current: value,
-                desired: resource.wanted(&name).unwrap_or(Value::Undef),
+                desired: resource
+                    .wanted(&name)
+                    .map_or(Value::Undef, |wanted| self.desired(resource, wanted)),
                 sensitive: property.sensitive,
                 refused: None,
             };

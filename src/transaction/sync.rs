@@ -129,15 +129,7 @@ impl Run<'_> {
         {
             return None;
         }
-        let desired = match plain {
-            Value::Bool(truth)
-                if resource.ty.behaviour.values() == Values::ResourceApi
-                    && !self.deviations.take(Deviation::ResourceApiBooleansAlike) =>
-            {
-                Value::Symbol(truth.to_string())
-            }
-            other => other,
-        };
+        let desired = self.desired(resource, plain);
         Some(OutOfSync {
             refused: self.refused_init_only(resource, name, current, &desired, property),
             name: name.to_owned(),
@@ -145,6 +137,19 @@ impl Run<'_> {
             desired,
             sensitive: property.sensitive,
         })
+    }
+
+    /// A wanted value as events tell it.
+    pub(super) fn desired(&self, resource: &Resource, wanted: Value) -> Value {
+        match wanted {
+            Value::Bool(truth)
+                if resource.ty.behaviour.values() == Values::ResourceApi
+                    && !self.deviations.take(Deviation::ResourceApiBooleansAlike) =>
+            {
+                Value::Symbol(truth.to_string())
+            }
+            other => other,
+        }
     }
 
     /// Why an init-only attribute of something that exists stays as it is.
