@@ -250,3 +250,51 @@ fn facts_of_a_directory_choose_what_the_device_has() {
         assert_eq!(code, exit, "{text}: {told:?}");
     }
 }
+
+#[test]
+fn two_types_that_write_one_field_of_a_rest_device_are_told_apart() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let place = |name: &str| directory.path().join(name);
+    for sub in ["definitions", "definitions/models", "definitions/f5_bigip"] {
+        std::fs::create_dir(place(sub)).expect("a directory");
+    }
+    std::fs::write(
+        place("definitions/models/site_clock.toml"),
+        "schema = 1\ntype = \"site_clock\"\ndoc = \"The clock.\"\n[attr.name]\nrole = \"namevar\"\n[attr.zone]\n",
+    )
+    .expect("written");
+    std::fs::write(
+        place("definitions/f5_bigip/site_clock.toml"),
+        "schema = 1\nplatform = \"f5_bigip\"\ntype = \"site_clock\"\n[instance]\n\
+         collection = \"/mgmt/tm/sys/ntp\"\nsingleton = \"clock\"\n[attr.zone]\nfield = \"timezone\"\n",
+    )
+    .expect("written");
+    let definitions = place("definitions").display().to_string();
+    for (zone, expected) in [
+        ("UTC", vec![]),
+        ("Europe/Zurich", vec!["conflicting-lines"]),
+    ] {
+        let catalog = one_resource(
+            directory.path(),
+            &format!(
+                r#"{{"type": "F5_ntp", "title": "/Common/ntp", "kind": "compilable_type",
+                    "parameters": {{"timezone": "UTC"}}}},
+                   {{"type": "Site_clock", "title": "clock", "kind": "compilable_type",
+                    "parameters": {{"zone": "{zone}"}}}}"#
+            ),
+        );
+        let (_, told) = validate(&[
+            &catalog,
+            "--platform",
+            "f5_bigip",
+            "--definitions",
+            &definitions,
+        ]);
+        let found: Vec<&str> = told
+            .values()
+            .flatten()
+            .filter_map(|line| line.strip_prefix("error ")?.split(' ').next())
+            .collect();
+        assert_eq!(found, expected, "{zone}: {told:?}");
+    }
+}

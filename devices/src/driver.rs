@@ -21,6 +21,7 @@ pub mod platform;
 pub mod registry;
 pub mod rest;
 pub mod self_test;
+pub mod setting;
 pub mod type_driver;
 
 use std::sync::Arc;
@@ -42,6 +43,7 @@ pub use implementation::{
 };
 pub use platform::{Platform, Transport};
 pub use registry::Registry;
+pub use setting::{Setting, Touch};
 pub use type_driver::TypeDriver;
 
 /// A platform's types as one device has them: for each, the variant that its facts choose.
@@ -193,6 +195,20 @@ impl Driver {
     ) -> Vec<String> {
         match self.implementation(&wanted.model) {
             Ok(implementation) => implementation.differs(wanted, current, secrets),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// What attributes of a type can set, whatever their values.
+    pub fn touches(&self, model: &TypeModel) -> Vec<Touch> {
+        self.implementation(model)
+            .map_or_else(|_| Vec::new(), |implementation| implementation.touches())
+    }
+
+    /// What these attributes of a resource set on the device.
+    pub fn settings(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
+        match self.implementation(&wanted.model) {
+            Ok(implementation) => implementation.settings(wanted, attributes),
             Err(_) => Vec::new(),
         }
     }

@@ -13,6 +13,7 @@ mod predict;
 mod render;
 mod rewrite;
 pub mod rules;
+mod settings;
 pub mod template;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use indexmap::IndexMap;
 
 use super::codec::{Codec, text_of};
 use super::implementation::{Explanation, Implementation, Problem, RememberedSecrets, RenderError};
+use super::setting::{Setting, Touch};
 use super::type_driver::Context;
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Source};
@@ -288,6 +290,14 @@ impl Implementation for CliType {
 
     fn outside_configuration(&self, state: &State) -> String {
         self.table_as_configuration(state)
+    }
+
+    fn touches(&self) -> Vec<Touch> {
+        self.all_touches()
+    }
+
+    fn settings(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
+        self.settings_of(wanted, attributes)
     }
 
     fn creates(&self) -> bool {

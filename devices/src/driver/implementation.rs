@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use super::setting::{Setting, Touch};
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::canonical::ValueError;
@@ -77,6 +78,12 @@ pub trait Implementation: fmt::Debug + Send + Sync {
         let _ = state;
         String::new()
     }
+
+    /// What attributes of the type can set.
+    fn touches(&self) -> Vec<Touch>;
+
+    /// What these attributes of a resource set.
+    fn settings(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting>;
 
     /// Whether instances can be created and removed.
     fn creates(&self) -> bool {

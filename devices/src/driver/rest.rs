@@ -20,6 +20,7 @@ mod members;
 pub mod outline;
 mod predict;
 mod read;
+mod settings;
 mod survey;
 pub mod template;
 mod write;

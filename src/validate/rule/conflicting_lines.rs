@@ -2,25 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use switchtender_devices::change::{Change, ChangeKind, Wanted};
-use switchtender_devices::driver::Driver;
-use switchtender_devices::model::ValueSpec;
-use switchtender_devices::operation::Action;
-use switchtender_devices::read::State;
+use switchtender_devices::change::Wanted;
+use switchtender_devices::driver::{Driver, Setting, Touch};
+use switchtender_devices::model::TypeModel;
 
 use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
 use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::{Subject, only_name};
+use crate::validate::subject::Subject;
 
 pub const RULE: Rule = Rule {
     code: "conflicting-lines",
-    severity: Severity::Warning,
+    severity: Severity::Error,
     summary: "two resources that set one thing to different values",
     explanation: "\
-Resources of different types can write the same line of one interface. With different values they
-undo each other: every run changes the device, and between the two it is in a state that nobody
-wanted. Leave the setting to one of them.",
+Resources of different types can write the same line or field of the device, and two bundles can
+claim one member. With different values they undo each other: every run changes the device, and
+between the two it is in a state that nobody wanted. Leave the setting to one of them. It is a
+warning only where both can be in order at once (`unset` beside a value that the device may have
+then), or where one of the two is not always applied (`noop`, `schedule`).",
     bad: "
 network_trunk { 'GigabitEthernet1/0/1':
   ensure => 'present',
@@ -45,125 +45,173 @@ ios_network_trunk { 'GigabitEthernet1/0/1':
     check: Check::Catalog(check),
 };
 
+/// A thing of the device, and the first resource that sets it.
+type Seen<'a> = BTreeMap<(String, String), Vec<(usize, &'a Wanted, Setting)>>;
+
 fn check(subject: &Subject<'_>, findings: &mut Findings) {
     let Some(driver) = subject.driver() else {
         return;
     };
-    let mut by_name: BTreeMap<String, Vec<(usize, &Wanted)>> = BTreeMap::new();
+    let mut by_type: BTreeMap<&str, Vec<(usize, &Wanted)>> = BTreeMap::new();
     for (index, _, wanted) in subject.wanted() {
-        if let Some(name) = only_name(wanted).filter(|_| !wanted.absent()) {
-            by_name.entry(name).or_default().push((index, wanted));
-        }
+        let name = wanted.model.name.as_str();
+        by_type.entry(name).or_default().push((index, wanted));
     }
-    // Which lines a resource writes follows from its type and its attributes: of many alike, one
-    // is enough to see that they have no line in common.
-    let mut apart: BTreeSet<Vec<Shape<'_>>> = BTreeSet::new();
-    for resources in by_name.values() {
-        let types: BTreeSet<&str> = resources
-            .iter()
-            .map(|(_, wanted)| wanted.model.name.as_str())
-            .collect();
-        if types.len() < 2 {
+    let models = by_type.values().map(|resources| &*resources[0].1.model);
+    let in_common = in_common(driver, models);
+    let mut seen: Seen<'_> = BTreeMap::new();
+    for (type_name, resources) in &by_type {
+        let Some(attributes) = in_common.get(type_name) else {
             continue;
-        }
-        let shapes: Vec<Shape<'_>> = resources.iter().map(|(_, wanted)| shape(wanted)).collect();
-        if apart.contains(&shapes) {
-            continue;
-        }
-        let mut in_common = false;
-        let mut set: BTreeMap<Setting, (usize, String, String)> = BTreeMap::new();
+        };
+        let attributes: Vec<&str> = attributes.iter().map(String::as_str).collect();
         for &(index, wanted) in resources {
-            for (setting, value, attribute) in settings(driver, wanted) {
-                match set.get(&setting) {
-                    None => {
-                        set.insert(setting, (index, value, attribute));
-                    }
-                    Some((other, ..)) if *other == index => {}
-                    Some((_, theirs, _)) if *theirs == value => in_common = true,
-                    Some((other, _, other_attribute)) => {
-                        in_common = true;
-                        let reference = |index: usize| &subject.catalog.resources[index].reference;
-                        let message = format!(
-                            "{} and {} set `{}` of the device to different values",
-                            reference(index),
-                            reference(*other),
-                            setting.1
-                        );
-                        findings.push(
-                            Finding::new(&RULE, At::parameter(index, &attribute), message)
-                                .also(At::parameter(*other, other_attribute), "the other value")
-                                .help("leave it to one of them"),
-                        );
-                    }
-                }
+            for setting in driver.settings(wanted, &attributes) {
+                let thing = (setting.place.clone(), setting.what.clone());
+                seen.entry(thing).or_default().push((index, wanted, setting));
             }
         }
-        if !in_common {
-            apart.insert(shapes);
+    }
+    for mut settings in seen.into_values() {
+        settings.sort_by_key(|(index, ..)| *index);
+        let (first, rest) = settings.split_first().expect("what is seen was set");
+        for other in rest {
+            if other.0 != first.0 && other.2.sent != first.2.sent {
+                findings.push(finding(subject, other, first));
+            }
         }
     }
 }
 
-/// A type with the names of the attributes that are given, and what decides among lines.
-type Shape<'a> = (&'a str, Vec<(&'a str, Option<String>)>);
-
-fn shape(wanted: &Wanted) -> Shape<'_> {
-    let attributes = wanted.attributes.iter().map(|(name, value)| {
-        let attribute = wanted.model.attributes.get(name);
-        let listed = |spec: &ValueSpec| matches!(spec, ValueSpec::Literal(literal) if literal == value);
-        let chosen = attribute.is_some_and(|attribute| attribute.values.iter().any(listed));
-        (name.as_str(), chosen.then(|| format!("{value:?}")))
-    });
-    (wanted.model.name.as_str(), attributes.collect())
+/// By type, the attributes that can set what another type's can set, or another resource of the
+/// type.
+fn in_common<'a>(
+    driver: &Driver,
+    models: impl Iterator<Item = &'a TypeModel>,
+) -> BTreeMap<&'a str, BTreeSet<String>> {
+    let mut touching: BTreeMap<(String, String), Vec<(&str, Touch)>> = BTreeMap::new();
+    for model in models {
+        for touch in driver.touches(model) {
+            let thing = (touch.place.clone(), touch.what.clone());
+            touching
+                .entry(thing)
+                .or_default()
+                .push((model.name.as_str(), touch));
+        }
+    }
+    let mut in_common: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for touches in touching.into_values() {
+        let types: BTreeSet<&str> = touches.iter().map(|(type_name, _)| *type_name).collect();
+        for (type_name, touch) in touches {
+            if types.len() > 1 || touch.within_type {
+                in_common
+                    .entry(type_name)
+                    .or_default()
+                    .insert(touch.attribute);
+            }
+        }
+    }
+    in_common
 }
 
-/// The mode and the words of a line without its value.
-type Setting = (String, String);
+fn finding(
+    subject: &Subject<'_>,
+    (index, wanted, setting): &(usize, &Wanted, Setting),
+    (other, other_wanted, other_setting): &(usize, &Wanted, Setting),
+) -> Finding {
+    let sometimes = [*index, *other].into_iter().find(|index| {
+        let parameters = &subject.catalog.resources[*index].parameters;
+        parameters.contains_key("schedule")
+            || parameters.get("noop").and_then(|noop| noop.as_bool()) == Some(true)
+    });
+    let severity = match sometimes.is_some() || setting.agrees(other_setting) {
+        true => Severity::Warning,
+        false => RULE.severity,
+    };
+    let place = match setting.place.as_str() {
+        "" => "the device".to_owned(),
+        place => format!("`{place}`"),
+    };
+    let message = format!(
+        "{} and {} set `{}` of {place} to different values",
+        wanted.reference, other_wanted.reference, setting.what
+    );
+    Finding::new(&RULE, At::parameter(*index, &setting.attribute), message)
+        .severity(severity)
+        .also(
+            At::parameter(*other, &other_setting.attribute),
+            "the other value",
+        )
+        .help("leave it to one of them")
+}
 
-/// What a resource sets when it is made: each line without its last word, the last word, and the
-/// attribute. `no` belongs to the value.
-fn settings(driver: &Driver, wanted: &Wanted) -> Vec<(Setting, String, String)> {
-    let change = Change {
-        kind: if wanted.model.ensurable() {
-            ChangeKind::Create
-        } else {
-            ChangeKind::Update
-        },
-        attributes: wanted
-            .model
-            .properties()
-            .filter(|property| wanted.attributes.contains_key(&property.name))
-            .map(|property| property.name.clone())
-            .collect(),
-        wanted: std::sync::Arc::new(wanted.clone()),
-        current: None,
-    };
-    let Ok(operations) = driver.render(&change, &State::default()) else {
-        return Vec::new();
-    };
-    operations
-        .into_iter()
-        .filter_map(|operation| {
-            let Action::Line(line) = operation.action else {
-                return None;
-            };
-            let text = line.text?;
-            // Global lines of different types have nothing to do with each other.
-            let mode = line.mode.last()?.to_string();
-            if text.has_secret() {
-                return None;
-            }
-            let text = text.to_string();
-            let (no, positive) = match text.strip_prefix("no ") {
-                Some(rest) => ("no ", rest),
-                None => ("", text.as_str()),
-            };
-            let (head, value) = match positive.rsplit_once(' ') {
-                Some((head, value)) => (head, value),
-                None => (positive, ""),
-            };
-            let attribute = operation.attributes.first()?.clone();
-            Some(((mode, head.to_owned()), format!("{no}{value}"), attribute))
-        })
-        .collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device, findings};
+
+    #[test]
+    fn lines_of_a_mode_of_the_top_level_and_of_other_blocks_are_compared() {
+        for manifest in [
+            "network_dns { 'default': domain => 'example.net' }
+             ios_network_dns { 'default': domain => «'example.org'» }",
+            "ntp_config { 'default': trusted_key => [1, 2] }
+             ios_ntp_config { 'default': trusted_key => «[1, 3]» }",
+            "ntp_config { 'default': authenticate => true }
+             ios_ntp_config { 'default': authenticate => «false» }",
+            "network_interface { 'Port-channel10': enable => true, description => 'core' }
+             port_channel { 'Po10': ensure => 'present', description => «'uplink'» }",
+            "port_channel { 'Po10': ensure => 'present', mode => 'active', interfaces => ['Gi1/0/1'] }
+             port_channel { 'Po11': ensure => 'present', mode => 'active',
+                            interfaces => «['Gi1/0/1', 'Gi1/0/2']» }",
+            "network_trunk { 'Gi1/0/1': ensure => 'present' }
+             ios_network_trunk { 'Gi1/0/1': ensure => «'absent'» }",
+        ] {
+            assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
+            let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
+            let found = found.iter().filter(|found| found.code == RULE.code);
+            let severities: Vec<Severity> = found.map(|found| found.severity).collect();
+            assert_eq!(severities, [Severity::Error], "{manifest}");
+        }
+    }
+
+    #[test]
+    fn the_same_value_and_different_things_are_no_conflict() {
+        for manifest in [
+            "ntp_server { '192.0.2.1': } ntp_server { '192.0.2.2': prefer => true }",
+            "ntp_config { 'default': trusted_key => [1, 2] }
+             ios_ntp_config { 'default': trusted_key => [2, 1], logging => true }",
+            "network_trunk { 'Gi1/0/1': ensure => 'present', mode => 'access' }
+             ios_network_trunk { 'GigabitEthernet1/0/1': ensure => 'present', mode => 'access',
+                                 access_vlan => 40 }",
+            "network_dns { 'default': domain => 'example.net' }
+             ios_network_dns { 'default': search => ['example.org'], ip_domain_lookup => false }",
+            "network_trunk { 'Gi1/0/1': ensure => 'present', mode => 'access' }
+             ios_network_trunk { 'Gi1/0/2': ensure => 'present', mode => 'trunk' }",
+            "network_trunk { 'Gi1/0/1': untagged_vlan => 1 }
+             ios_network_trunk { 'Gi1/0/1': untagged_vlan => 'unset' }",
+            "network_interface { 'Port-channel10': enable => true, description => 'core' }
+             port_channel { 'Po11': ensure => 'present', description => 'uplink' }",
+            "port_channel { 'Po10': ensure => 'present', mode => 'active', interfaces => ['Gi1/0/1'] }
+             port_channel { 'Po11': ensure => 'present', mode => 'active', interfaces => ['Gi1/0/2'] }",
+        ] {
+            assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
+        }
+    }
+
+    #[test]
+    fn what_both_can_live_with_and_what_is_not_always_applied_is_a_warning() {
+        for manifest in [
+            "network_trunk { 'Gi1/0/1': mode => 'access' }
+             ios_network_trunk { 'Gi1/0/1': mode => «'unset'» }",
+            "network_trunk { 'Gi1/0/1': mode => 'access', noop => true }
+             ios_network_trunk { 'Gi1/0/1': mode => «'trunk'» }",
+        ] {
+            assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
+            let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
+            let found = found.iter().find(|found| found.code == RULE.code);
+            assert_eq!(found.unwrap().severity, Severity::Warning, "{manifest}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::secret::Text;
 use crate::value::{Attributes, Value};
 
 /// A change under way: what is wanted, what is there, and the lines made so far.
-struct Rendering<'a> {
+pub(super) struct Rendering<'a> {
     cli: &'a CliType,
     change: &'a Change,
     found: Option<&'a Found>,
@@ -82,7 +82,39 @@ impl CliType {
     }
 }
 
-impl Rendering<'_> {
+impl<'a> Rendering<'a> {
+    /// For a device that has nothing.
+    pub(super) fn of_nothing(cli: &'a CliType, change: &'a Change) -> Self {
+        Self {
+            cli,
+            change,
+            found: None,
+            merged: change.wanted.attributes.clone(),
+            spelling: 0,
+            mode: Vec::new(),
+            operations: Vec::new(),
+        }
+    }
+
+    /// Adds the lines that set one attribute, whatever the device has by itself.
+    pub(super) fn lines_of(
+        &mut self,
+        rule: &AttributeRule,
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        self.mode = self.mode_path()?;
+        self.set(rule, value)
+    }
+
+    /// The mode in which lines are sent.
+    pub(super) fn place(&self) -> String {
+        self.mode.last().map(Text::reveal).unwrap_or_default()
+    }
+
+    pub(super) fn into_operations(self) -> Vec<Operation> {
+        self.operations
+    }
+
     fn remove(&mut self) -> Result<(), RenderError> {
         let cli = self.cli;
         let Some(found) = self.found else {
@@ -185,11 +217,15 @@ impl Rendering<'_> {
         if self.found.is_none() && !self.cli.must_be_sent(&rule.name, &value) {
             return Ok(());
         }
+        self.set(rule, &value)
+    }
+
+    fn set(&mut self, rule: &AttributeRule, value: &Value) -> Result<(), RenderError> {
         match &rule.place {
-            Place::Opaque { words, delimiters } => self.opaque(rule, words, delimiters, &value),
-            Place::Elsewhere(block) => self.elsewhere(rule, block, &value),
-            _ if rule.many => self.many(rule, &value),
-            _ => self.scalar(rule, &value),
+            Place::Opaque { words, delimiters } => self.opaque(rule, words, delimiters, value),
+            Place::Elsewhere(block) => self.elsewhere(rule, block, value),
+            _ if rule.many => self.many(rule, value),
+            _ => self.scalar(rule, value),
         }
     }
 

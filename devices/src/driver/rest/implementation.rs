@@ -11,6 +11,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source};
 use crate::driver::implementation::{
     Explanation, Implementation, Problem, ProblemKind, RememberedSecrets, RenderError,
 };
+use crate::driver::setting::{Setting, Touch};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation};
@@ -231,6 +232,14 @@ impl Implementation for RestType {
                 Action::Line(_) => None,
             });
         predict::apply(&self.definition, requests, state);
+    }
+
+    fn touches(&self) -> Vec<Touch> {
+        super::settings::touches(&self.definition, &self.model)
+    }
+
+    fn settings(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
+        super::settings::settings(&self.definition, wanted, attributes)
     }
 
     fn creates(&self) -> bool {

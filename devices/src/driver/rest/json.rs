@@ -107,6 +107,23 @@ impl Body {
         fields[at].1.put_steps(rest, value);
     }
 
+    /// All fields by their dotted paths, those of objects in it one by one.
+    pub fn fields(&self) -> Vec<(String, Text)> {
+        let Body::Object(fields) = self else {
+            return vec![(String::new(), self.to_text())];
+        };
+        let of_one = |(name, value): &(String, Body)| -> Vec<(String, Text)> {
+            let inner = value.fields().into_iter();
+            inner
+                .map(|(path, text)| match path.as_str() {
+                    "" => (name.clone(), text),
+                    path => (format!("{name}.{path}"), text),
+                })
+                .collect()
+        };
+        fields.iter().flat_map(of_one).collect()
+    }
+
     /// The JSON text; secrets are escaped for JSON and masked wherever they are shown.
     pub fn to_text(&self) -> Text {
         let mut text = Text::new();

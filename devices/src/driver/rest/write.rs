@@ -233,7 +233,7 @@ impl Writer<'_> {
     }
 
     /// Puts the fields of all attributes that are chosen, in the order of the model.
-    fn put_fields(&self, body: &mut Body, chosen: &dyn Fn(&str) -> bool) {
+    pub(super) fn put_fields(&self, body: &mut Body, chosen: &dyn Fn(&str) -> bool) {
         let kind = self.definition.kind_of(&self.change.wanted.attributes);
         let kind = kind.map(|(name, _)| name);
         let partition = partition(self.name());

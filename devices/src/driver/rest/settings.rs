@@ -1,0 +1,64 @@
+//! What a resource sets, by the fields of its object; see [`Setting`]. Members that are objects of
+//! their own are not among it.
+
+use super::definition::Definition;
+use super::json::Body;
+use super::survey::Surveyed;
+use super::write::Writer;
+use crate::change::{Change, ChangeKind, Wanted};
+use crate::driver::setting::{Setting, Touch};
+use crate::model::TypeModel;
+use crate::read::State;
+
+/// Two types have something in common where their objects are in one collection.
+pub fn touches(definition: &Definition, model: &TypeModel) -> Vec<Touch> {
+    let properties = model
+        .properties()
+        .filter(|property| property.name != "ensure");
+    properties
+        .map(|property| Touch {
+            place: definition.instance.collection.to_string(),
+            what: String::new(),
+            attribute: property.name.clone(),
+            within_type: false,
+        })
+        .collect()
+}
+
+pub fn settings(definition: &Definition, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
+    let state = State::default();
+    let mut settings = Vec::new();
+    for name in attributes {
+        if wanted.absent() || !wanted.attributes.contains_key(*name) {
+            continue;
+        }
+        let change = Change {
+            kind: ChangeKind::Update,
+            wanted: std::sync::Arc::new(wanted.clone()),
+            current: None,
+            attributes: vec![(*name).to_owned()],
+        };
+        let writer = Writer {
+            definition,
+            model: &wanted.model,
+            change: &change,
+            surveyed: Surveyed::new(definition, &state),
+            state: &state,
+        };
+        let Ok(place) = writer.fill(&definition.instance.object, None) else {
+            continue;
+        };
+        let mut body = Body::object();
+        writer.put_fields(&mut body, &|chosen| chosen == *name);
+        for (what, sent) in body.fields() {
+            settings.push(Setting {
+                place: place.clone(),
+                what,
+                sent: vec![sent],
+                alike: Vec::new(),
+                attribute: (*name).to_owned(),
+            });
+        }
+    }
+    settings
+}
