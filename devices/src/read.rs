@@ -6,13 +6,18 @@
 //! for all types. Turning them into instances is the driver's part and needs no device.
 
 pub mod columns;
+mod derived;
 pub mod indent;
 pub mod stanzas;
+
+use std::any::Any;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 
 use crate::value::Attributes;
 use columns::Columns;
+use derived::Derived;
 use indent::Tree;
 use stanzas::Stanza;
 
@@ -43,7 +48,9 @@ pub enum Parsed {
 /// What is known of a device: its answers, and what operations have changed since (predicted).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    reads: IndexMap<String, Parsed>,
+    /// Shared with the states that they were copied from or to, until one of them changes.
+    reads: IndexMap<String, Arc<Parsed>>,
+    derived: Derived,
     /// By type and instance: what operations made of something that was read from a table, whose
     /// text they do not change. `None`: it is gone.
     predicted: IndexMap<(String, String), Option<Attributes>>,
@@ -53,41 +60,59 @@ pub struct State {
 
 impl State {
     pub fn insert(&mut self, name: impl Into<String>, parsed: Parsed) {
-        self.reads.insert(name.into(), parsed);
+        let name = name.into();
+        self.derived.forget(&name);
+        self.reads.insert(name, Arc::new(parsed));
     }
 
     /// Takes over the answers of another state.
     pub fn extend(&mut self, other: State) {
-        self.reads.extend(other.reads);
+        for (name, parsed) in other.reads {
+            self.derived.forget(&name);
+            self.reads.insert(name, parsed);
+        }
     }
 
     pub fn get(&self, name: &str) -> Option<&Parsed> {
-        self.reads.get(name)
+        self.reads.get(name).map(Arc::as_ref)
     }
 
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Parsed> {
-        self.reads.get_mut(name)
+        self.derived.forget(name);
+        self.reads.get_mut(name).map(Arc::make_mut)
     }
 
     /// All answers in the order in which they were read.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Parsed)> {
         self.reads
             .iter()
-            .map(|(name, parsed)| (name.as_str(), parsed))
+            .map(|(name, parsed)| (name.as_str(), parsed.as_ref()))
     }
 
     pub fn tree(&self, name: &str) -> Option<&Tree> {
-        match self.reads.get(name) {
+        match self.get(name) {
             Some(Parsed::Tree(tree)) => Some(tree),
             _ => None,
         }
     }
 
     pub fn tree_mut(&mut self, name: &str) -> Option<&mut Tree> {
-        match self.reads.get_mut(name) {
+        match self.get_mut(name) {
             Some(Parsed::Tree(tree)) => Some(tree),
             _ => None,
         }
+    }
+
+    /// Something that follows from the answer to one read alone, worked out at the first question
+    /// and again after the answer has changed. `owner` tells things of one kind apart: a type, or
+    /// an attribute of it. A state is one device's, on which each type has one implementation.
+    pub fn derived<T: Any + Send + Sync>(
+        &self,
+        owner: &str,
+        from: &str,
+        make: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        self.derived.get(owner, from, make)
     }
 
     /// What was predicted for an instance of a type: `Some(None)` says that it is gone.

@@ -1,14 +1,16 @@
 //! Types made of configuration lines.
 //!
 //! [`CliType`] holds the [`rules`] of one type on one platform, which [`load`] reads. Line templates are read and written in
-//! [`template`]; instances are found in [`find`], lines are made in [`render`], their effect is
+//! [`template`]; instances are located in [`instances`] and read in [`find`] and [`members`], lines are made in [`render`], their effect is
 //! foreseen in [`predict`], and what can be wrong with the rules is told in [`audit`].
 
 mod audit;
 mod compare;
 mod explain;
 mod find;
+mod instances;
 mod load;
+mod members;
 mod predict;
 mod render;
 mod rewrite;

@@ -1,15 +1,19 @@
-//! Finding instances in what was read.
+//! Finding instances in what was read, and reading what stands in them.
+
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use super::rules::{AttributeRule, CONFIG, Cell, Kind, Place};
+use super::instances::{Instances, Known, nodes_of, rows_of};
+use super::rules::{AttributeRule, Cell, Fallback, Kind, Place};
 use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
 use super::{CliType, rules};
 use crate::change::Instance;
 use crate::change::Wanted;
+use crate::driver::codec::text_of;
+use crate::read::State;
 use crate::read::columns::Row;
-use crate::read::indent::{Node, Tree};
-use crate::read::{Parsed, State};
+use crate::read::indent::Node;
 use crate::value::{Attributes, Value};
 
 /// An instance with the lines that tell it.
@@ -56,12 +60,22 @@ impl CliType {
 
     /// All instances, or those with the names of a resource.
     pub fn find_all(&self, state: &State, only: Option<&Attributes>) -> Vec<Found> {
-        let mut all = match &self.instance.kind {
-            Kind::Singleton(label) => self.singleton(state, label),
-            Kind::Row { key, .. } => self.rows(state, key, only),
-            Kind::Block(spellings) => self.blocks(state, spellings, only),
-            Kind::Line { block, spellings } => self.lines(state, block, spellings, only),
+        let instances = self.known(state);
+        let singleton = matches!(self.instance.kind, Kind::Singleton(_));
+        let mut all: Vec<Found> = match only {
+            // A singleton's name is a label, whatever a resource calls it.
+            Some(names) if !singleton => {
+                let named = instances.named(self, names);
+                named.filter_map(|known| self.whole(known, state)).collect()
+            }
+            _ => {
+                let known = instances.all.iter();
+                known.filter_map(|known| self.whole(known, state)).collect()
+            }
         };
+        if let Kind::Row { .. } = self.instance.kind {
+            self.add_predicted(&mut all, state, &instances, only);
+        }
         if let (true, true, Some(only)) = (all.is_empty(), self.instance.always, only) {
             let names = self.model.namevars();
             let names = names.filter_map(|name| Some((name.to_owned(), only.get(name)?.clone())));
@@ -76,58 +90,55 @@ impl CliType {
         all
     }
 
-    fn has_names(&self, attributes: &Attributes, only: Option<&Attributes>) -> bool {
-        only.is_none_or(|only| {
-            self.model.namevars().all(|name| {
-                attributes.get(name).map(Value::unwrap_sensitive)
-                    == only.get(name).map(Value::unwrap_sensitive)
-            })
-        })
-    }
-
-    fn singleton(&self, state: &State, label: &str) -> Vec<Found> {
-        let Some(tree) = state.tree(&self.instance.from) else {
-            return Vec::new();
-        };
-        let mut found = Found::default();
-        for name in self.model.namevars() {
-            found.attributes.insert(name.to_owned(), label.into());
-        }
-        self.read_lines(&tree.nodes, &mut found);
-        vec![found]
-    }
-
-    fn blocks(
-        &self,
-        state: &State,
-        spellings: &[Template],
-        only: Option<&Attributes>,
-    ) -> Vec<Found> {
-        let Some(tree) = state.tree(&self.instance.from) else {
-            return Vec::new();
-        };
-        let mut all = Vec::new();
-        for node in &tree.nodes {
-            let Some(bindings) = first_match(spellings, &node.text, self) else {
-                continue;
-            };
-            let mut found = Found {
-                block: Some(node.text.clone()),
-                ..Found::default()
-            };
-            self.bind(bindings, &mut found);
-            if self.has_names(&found.attributes, only) {
-                self.read_lines(&node.children.nodes, &mut found);
-                for inner in &node.children.nodes {
-                    let is_sub = |rule: &AttributeRule| rule.sub.contains(&inner.text);
-                    if self.attributes.values().any(is_sub) {
-                        self.read_lines(&inner.children.nodes, &mut found);
+    /// An instance with what stands in its block or its row; `None` when it has been removed.
+    fn whole(&self, known: &Known, state: &State) -> Option<Found> {
+        let mut found = known.found.clone();
+        let nodes = nodes_of(state.tree(&self.instance.from));
+        match &self.instance.kind {
+            Kind::Singleton(_) => self.read_lines(nodes, &mut found),
+            Kind::Block(_) => self.read_block(&nodes[known.at], &mut found),
+            Kind::Line { .. } => {}
+            Kind::Row { .. } => {
+                let name = self.instance_name(&found.attributes);
+                match state.predicted(&self.model.name, &name) {
+                    Some(attributes) => found.attributes = attributes?.clone(),
+                    None => {
+                        let row = &rows_of(state, &self.instance.from)[known.at];
+                        self.read_cells(row, &mut found);
                     }
                 }
-                all.push(found);
             }
         }
-        all
+        Some(found)
+    }
+
+    /// Adds instances that operations have made and no table shows yet.
+    fn add_predicted(
+        &self,
+        all: &mut Vec<Found>,
+        state: &State,
+        instances: &Instances,
+        only: Option<&Attributes>,
+    ) {
+        let is_read = |attributes: &Attributes| instances.named(self, attributes).next().is_some();
+        let mut add = |attributes: Option<&Attributes>| {
+            if let Some(attributes) = attributes.filter(|attributes| !is_read(attributes)) {
+                all.push(Found {
+                    attributes: attributes.clone(),
+                    ..Found::default()
+                });
+            }
+        };
+        match only {
+            Some(names) => {
+                let name = self.instance_name(names);
+                add(state.predicted(&self.model.name, &name).flatten());
+            }
+            None => {
+                let predicted = state.predictions(&self.model.name);
+                predicted.for_each(|(_, attributes)| add(attributes));
+            }
+        }
     }
 
     /// Which spelling of the block a device uses: that of the instance, else that of others of the
@@ -136,135 +147,37 @@ impl CliType {
         let Kind::Block(spellings) = &self.instance.kind else {
             return 0;
         };
-        let spelling_of = |text: &str| {
-            spellings
-                .iter()
-                .position(|spelling| spelling.read(text, self).is_some())
+        let known = self.known(state);
+        let other = known.all.first().map(|known| &known.found);
+        let block = found.and_then(|found| found.block.as_deref());
+        let block = block.or(other.and_then(|other| other.block.as_deref()));
+        let spelling_of = |text| {
+            let reads = |spelling: &Template| spelling.read(text, self).is_some();
+            spellings.iter().position(reads)
         };
-        if let Some(block) = found.and_then(|found| found.block.as_deref()) {
-            return spelling_of(block).unwrap_or(0);
-        }
-        let tree = state.tree(&self.instance.from);
-        let others = tree.iter().flat_map(|tree| &tree.nodes);
-        others
-            .filter_map(|node| spelling_of(&node.text))
-            .next()
-            .unwrap_or(0)
+        block.and_then(spelling_of).unwrap_or(0)
     }
 
-    fn lines(
-        &self,
-        state: &State,
-        block: &[Template],
-        spellings: &[Template],
-        only: Option<&Attributes>,
-    ) -> Vec<Found> {
-        let Some(tree) = state.tree(&self.instance.from) else {
-            return Vec::new();
-        };
-        if block.is_empty() {
-            return self.lines_of(&tree.nodes, None, spellings, only);
-        }
-        let mut all = Vec::new();
-        for node in &tree.nodes {
-            if let Some(bindings) = first_match(block, &node.text, self) {
-                let context = Some((&bindings, node.text.as_str()));
-                all.extend(self.lines_of(&node.children.nodes, context, spellings, only));
+    fn read_block(&self, node: &Node, found: &mut Found) {
+        self.read_lines(&node.children.nodes, found);
+        for inner in &node.children.nodes {
+            let is_sub = |rule: &AttributeRule| rule.sub.contains(&inner.text);
+            if self.attributes.values().any(is_sub) {
+                self.read_lines(&inner.children.nodes, found);
             }
         }
-        all
     }
 
-    fn lines_of(
-        &self,
-        nodes: &[Node],
-        block: Option<(&Bindings, &str)>,
-        spellings: &[Template],
-        only: Option<&Attributes>,
-    ) -> Vec<Found> {
-        let mut all = Vec::new();
-        for node in nodes {
-            let Some(bindings) = first_match(spellings, &node.text, self) else {
+    fn read_cells(&self, row: &Row, found: &mut Found) {
+        for rule in self.attributes.values() {
+            let Place::Cell(cell) = &rule.place else {
                 continue;
             };
-            let mut found = Found {
-                line: Some(node.text.clone()),
-                siblings: nodes.len(),
-                ..Found::default()
-            };
-            if let Some((bindings, header)) = block {
-                found.block = Some(header.to_owned());
-                self.bind(bindings.clone(), &mut found);
-            }
-            self.bind(bindings, &mut found);
-            if self.has_names(&found.attributes, only) {
-                all.push(found);
+            let text = row.get(&cell.name);
+            if let Some(value) = text.and_then(|text| self.cell_value(&rule.name, cell, text)) {
+                found.attributes.insert(rule.name.clone(), value);
             }
         }
-        all
-    }
-
-    fn rows(
-        &self,
-        state: &State,
-        key: &[(String, String)],
-        only: Option<&Attributes>,
-    ) -> Vec<Found> {
-        let rows: &[Row] = match state.get(&self.instance.from) {
-            Some(Parsed::Columns(table)) => &table.rows,
-            Some(Parsed::Stanzas(stanzas)) => stanzas,
-            _ => &[],
-        };
-        let mut all = Vec::new();
-        let mut seen = Vec::new();
-        for row in rows {
-            let mut found = Found::default();
-            let complete = key.iter().all(|(attribute, column)| {
-                let value = row.get(column).and_then(|cell| self.read(attribute, cell));
-                value.is_some_and(|value| {
-                    found
-                        .attributes
-                        .insert(attribute.clone(), self.finished(attribute, value));
-                    true
-                })
-            });
-            if !complete || !self.has_names(&found.attributes, only) {
-                continue;
-            }
-            let name = self.instance_name(&found.attributes);
-            let predicted = state.predicted(&self.model.name, &name);
-            seen.push(name);
-            match predicted {
-                Some(None) => continue,
-                Some(Some(attributes)) => found.attributes = attributes.clone(),
-                None => {
-                    for rule in self.attributes.values() {
-                        let Place::Cell(cell) = &rule.place else {
-                            continue;
-                        };
-                        if let Some(value) = row
-                            .get(&cell.name)
-                            .and_then(|text| self.cell_value(&rule.name, cell, text))
-                        {
-                            found.attributes.insert(rule.name.clone(), value);
-                        }
-                    }
-                }
-            }
-            all.push(found);
-        }
-        for (name, attributes) in state.predictions(&self.model.name) {
-            if let Some(attributes) = attributes
-                && !seen.iter().any(|seen| seen == name)
-                && self.has_names(attributes, only)
-            {
-                all.push(Found {
-                    attributes: attributes.clone(),
-                    ..Found::default()
-                });
-            }
-        }
-        all
     }
 
     pub(super) fn cell_value(&self, attribute: &str, cell: &Cell, text: &str) -> Option<Value> {
@@ -416,7 +329,7 @@ impl CliType {
     }
 
     /// Takes over what the line or the header of an instance tells.
-    fn bind(&self, bindings: Bindings, found: &mut Found) {
+    pub(super) fn bind(&self, bindings: Bindings, found: &mut Found) {
         for (name, value) in bindings {
             if name.starts_with(KEPT) {
                 found.kept.insert(name, value);
@@ -431,7 +344,7 @@ impl CliType {
     fn complete(&self, found: &mut Found, state: &State) {
         for rule in self.attributes.values() {
             match &rule.place {
-                Place::Elsewhere(block) => self.members(rule, block, found, state),
+                Place::Elsewhere(block) => self.read_members(rule, block, found, state),
                 Place::NumberOf(other) => {
                     let number = found.attributes.get(other).and_then(Value::as_str);
                     let number = number.and_then(trailing_number);
@@ -450,17 +363,7 @@ impl CliType {
                 continue;
             }
             let other = rule.fallback.as_ref().and_then(|fallback| {
-                let Some(Parsed::Columns(table)) = state.get(&fallback.read) else {
-                    return None;
-                };
-                let name = self.model.namevars().next()?;
-                let own = found.attributes.get(name)?;
-                let row = table.rows.iter().find(|row| {
-                    row.get(&fallback.key)
-                        .and_then(|cell| self.read(name, cell))
-                        .as_ref()
-                        == Some(own)
-                })?;
+                let row = self.fallback_row(rule, fallback, found, state)?;
                 self.cell_value(&rule.name, &fallback.cell, row.get(&fallback.cell.name)?)
             });
             if let Some(value) = other.or_else(|| rule.absent.clone()) {
@@ -474,86 +377,31 @@ impl CliType {
             .sort_by(|a, _, b, _| order(a).cmp(&order(b)));
     }
 
-    /// The lines in other blocks that refer to the instance.
-    fn members(&self, rule: &AttributeRule, block: &Template, found: &mut Found, state: &State) {
-        let Some(tree) = state.tree(CONFIG) else {
-            return;
-        };
-        let mut members = Vec::new();
-        let mut shared: IndexMap<String, Vec<Value>> = IndexMap::new();
-        for (member, line, bindings) in self.member_lines(rule, block, &found.attributes, tree) {
-            for (name, value) in bindings {
-                if !name.contains('|') {
-                    let values = shared.entry(name).or_default();
-                    if !values.contains(&value) {
-                        values.push(value);
-                    }
-                }
-            }
-            found
-                .lines
-                .entry(rule.name.clone())
-                .or_default()
-                .push((member.clone(), line));
-            members.push(member);
-        }
-        found.attributes.insert(
-            rule.name.clone(),
-            self.finished(&rule.name, Value::List(members)),
-        );
-        for (name, values) in shared {
-            // Where the members disagree nothing can be said, so the attribute differs.
-            if let [one] = &values[..] {
-                found
-                    .attributes
-                    .insert(name.clone(), self.finished(&name, one.clone()));
-            }
-        }
-    }
-
-    /// Member, line and what it tells, for each line of another block that refers to the instance.
-    pub(super) fn member_lines(
+    /// The row of another table that is about the instance; the table's keys are read once.
+    fn fallback_row<'a>(
         &self,
         rule: &AttributeRule,
-        block: &Template,
-        attributes: &Attributes,
-        tree: &Tree,
-    ) -> Vec<(Value, String, Bindings)> {
-        let mut all = Vec::new();
-        for node in &tree.nodes {
-            let Some(header) = block.read(
-                &node.text,
-                &Member {
-                    cli: self,
-                    of: &rule.name,
-                },
-            ) else {
-                continue;
-            };
-            let Some((_, member)) = header.into_iter().find(|(name, _)| name == "member") else {
-                continue;
-            };
-            for child in &node.children.nodes {
-                let Some(bindings) = first_match(&rule.lines, &child.text, self) else {
-                    continue;
-                };
-                let refers = bindings.iter().all(|(name, value)| {
-                    let Some(name) = name.strip_suffix("|number") else {
-                        let known = attributes.get(name);
-                        return !self.is_namevar(name) || known == Some(value);
-                    };
-                    let own = attributes
-                        .get(name)
-                        .and_then(Value::as_str)
-                        .and_then(trailing_number);
-                    own == value.as_str()
-                });
-                if refers {
-                    all.push((member.clone(), child.text.clone(), bindings));
+        fallback: &Fallback,
+        found: &Found,
+        state: &'a State,
+    ) -> Option<&'a Row> {
+        struct Keys(HashMap<String, usize>);
+        let name = self.model.namevars().next()?;
+        let own = found.attributes.get(name).and_then(text_of)?;
+        let owner = format!("{} {}", self.model.name, rule.name);
+        let rows = rows_of(state, &fallback.read);
+        let keys = state.derived(&owner, &fallback.read, || {
+            let mut keys = HashMap::new();
+            for (place, row) in rows.iter().enumerate() {
+                let cell = row.get(&fallback.key);
+                let key = cell.and_then(|cell| text_of(&self.read(name, cell)?));
+                if let Some(key) = key {
+                    keys.entry(key).or_insert(place);
                 }
             }
-        }
-        all
+            Keys(keys)
+        });
+        keys.0.get(&own).map(|place| &rows[*place])
     }
 
     pub(super) fn is_namevar(&self, name: &str) -> bool {
@@ -561,37 +409,7 @@ impl CliType {
     }
 }
 
-/// Reads `{member}` as an element of the attribute whose lines stand elsewhere.
-struct Member<'a> {
-    cli: &'a CliType,
-    of: &'a str,
-}
-
-impl Vocabulary for Member<'_> {
-    fn read(&self, attribute: &str, text: &str) -> Option<Value> {
-        let attribute = if attribute == "member" {
-            self.of
-        } else {
-            attribute
-        };
-        self.cli.read(attribute, text)
-    }
-
-    fn write(&self, attribute: &str, value: &Value) -> Option<String> {
-        let attribute = if attribute == "member" {
-            self.of
-        } else {
-            attribute
-        };
-        self.cli.write(attribute, value)
-    }
-
-    fn is_secret(&self, attribute: &str) -> bool {
-        self.cli.is_secret(attribute)
-    }
-}
-
-fn first_match(templates: &[Template], text: &str, cli: &CliType) -> Option<Bindings> {
+pub(super) fn first_match(templates: &[Template], text: &str, cli: &CliType) -> Option<Bindings> {
     templates
         .iter()
         .find_map(|template| template.read(text, cli))

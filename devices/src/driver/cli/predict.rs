@@ -445,15 +445,11 @@ fn insert_at(level: &mut Tree, place: Option<usize>, node: Node) {
 
 /// Adds a line after the last one that begins with the same words; where it stands then.
 fn insert(level: &mut Tree, node: Node) -> usize {
-    let words: Vec<String> = node
-        .words()
-        .iter()
-        .map(|word| word.to_lowercase())
-        .collect();
+    let words = node.words();
     let shared = |other: &Node| {
-        let other = other.words();
-        let pairs = other.iter().zip(&words);
-        pairs.take_while(|(a, b)| a.to_lowercase() == **b).count()
+        let pairs = other.text.split_whitespace().zip(&words);
+        let same = pairs.take_while(|(a, b)| a.eq_ignore_ascii_case(b));
+        same.count()
     };
     let best = level
         .nodes

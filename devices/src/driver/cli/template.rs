@@ -211,6 +211,13 @@ impl Template {
 
     /// What a line says, if it is one of this template's.
     pub fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
+        // Most lines are another template's, which the first word tells.
+        if let Some(Part::Word(word)) = self.parts.first()
+            && let first = line.split_whitespace().next()
+            && !first.is_some_and(|first| first.eq_ignore_ascii_case(word))
+        {
+            return None;
+        }
         let words = line.split_whitespace();
         let words = words.map(|word| (word, word.as_ptr() as usize - line.as_ptr() as usize));
         let line = Line {

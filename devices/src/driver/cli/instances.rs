@@ -1,0 +1,192 @@
+//! Where the instances of a type are in what was read, by their names.
+//!
+//! Headers, lines and keys of rows are read once for all resources of a type ([`State::derived`]);
+//! what stands inside a block or in the other cells of a row is read when somebody asks for it.
+
+use std::collections::HashMap;
+
+use super::CliType;
+use super::find::{Found, first_match};
+use super::rules::Kind;
+use super::template::{Bindings, Template, Vocabulary};
+use crate::driver::codec::text_of;
+use crate::read::columns::Row;
+use crate::read::indent::{Node, Tree};
+use crate::read::{Parsed, State};
+use crate::value::{Attributes, Value};
+
+/// The instances that one read tells of.
+#[derive(Debug, Default)]
+pub(super) struct Instances {
+    /// In the order of the device.
+    pub all: Vec<Known>,
+    /// Places in `all` by the texts of the names; values of other kinds may have equal texts.
+    by_names: HashMap<String, Vec<usize>>,
+}
+
+/// An instance as far as its header, its line or its key tells it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub found: Found,
+    /// Which node of the tree it is, or which row of the table.
+    pub at: usize,
+}
+
+impl Instances {
+    /// Those with the names of a resource.
+    pub fn named<'a>(
+        &'a self,
+        cli: &'a CliType,
+        names: &'a Attributes,
+    ) -> impl Iterator<Item = &'a Known> {
+        let places = self.by_names.get(&cli.names_as_text(names));
+        let alike = places.into_iter().flatten().map(|place| &self.all[*place]);
+        alike.filter(|known| cli.has_names(&known.found.attributes, names))
+    }
+
+    fn new(cli: &CliType, all: Vec<Known>) -> Self {
+        let mut by_names: HashMap<String, Vec<usize>> = HashMap::new();
+        for (place, known) in all.iter().enumerate() {
+            let names = cli.names_as_text(&known.found.attributes);
+            by_names.entry(names).or_default().push(place);
+        }
+        Self { all, by_names }
+    }
+}
+
+impl CliType {
+    /// The instances in a state, whatever is inside them.
+    pub(super) fn known(&self, state: &State) -> std::sync::Arc<Instances> {
+        let from = &self.instance.from;
+        state.derived(&self.model.name, from, || {
+            let all = match &self.instance.kind {
+                Kind::Singleton(label) => self.singleton(state.tree(from), label),
+                Kind::Row { key, .. } => self.rows(rows_of(state, from), key),
+                Kind::Block(spellings) => self.blocks(state.tree(from), spellings),
+                Kind::Line { block, spellings } => self.lines(state.tree(from), block, spellings),
+            };
+            Instances::new(self, all)
+        })
+    }
+
+    pub(super) fn has_names(&self, attributes: &Attributes, names: &Attributes) -> bool {
+        self.model.namevars().all(|name| {
+            attributes.get(name).map(Value::unwrap_sensitive)
+                == names.get(name).map(Value::unwrap_sensitive)
+        })
+    }
+
+    fn names_as_text(&self, attributes: &Attributes) -> String {
+        const BETWEEN: char = '\0';
+        let mut text = String::new();
+        for name in self.model.namevars() {
+            text.extend(attributes.get(name).and_then(text_of));
+            text.push(BETWEEN);
+        }
+        text
+    }
+
+    fn singleton(&self, tree: Option<&Tree>, label: &str) -> Vec<Known> {
+        let names = self.model.namevars();
+        let found = Found {
+            attributes: names.map(|name| (name.to_owned(), label.into())).collect(),
+            ..Found::default()
+        };
+        tree.iter()
+            .map(|_| Known {
+                found: found.clone(),
+                at: 0,
+            })
+            .collect()
+    }
+
+    fn blocks(&self, tree: Option<&Tree>, spellings: &[Template]) -> Vec<Known> {
+        let mut all = Vec::new();
+        for (at, node) in nodes_of(tree).iter().enumerate() {
+            if let Some(bindings) = first_match(spellings, &node.text, self) {
+                let mut found = Found {
+                    block: Some(node.text.clone()),
+                    ..Found::default()
+                };
+                self.bind(bindings, &mut found);
+                all.push(Known { found, at });
+            }
+        }
+        all
+    }
+
+    fn lines(&self, tree: Option<&Tree>, block: &[Template], spellings: &[Template]) -> Vec<Known> {
+        let nodes = nodes_of(tree);
+        let mut all = Vec::new();
+        if block.is_empty() {
+            self.lines_of(nodes, None, spellings, &mut all);
+            return all;
+        }
+        for node in nodes {
+            if let Some(bindings) = first_match(block, &node.text, self) {
+                let header = Some((&bindings, node.text.as_str()));
+                self.lines_of(&node.children.nodes, header, spellings, &mut all);
+            }
+        }
+        all
+    }
+
+    fn lines_of(
+        &self,
+        nodes: &[Node],
+        block: Option<(&Bindings, &str)>,
+        spellings: &[Template],
+        all: &mut Vec<Known>,
+    ) {
+        for (at, node) in nodes.iter().enumerate() {
+            let Some(bindings) = first_match(spellings, &node.text, self) else {
+                continue;
+            };
+            let mut found = Found {
+                line: Some(node.text.clone()),
+                siblings: nodes.len(),
+                ..Found::default()
+            };
+            if let Some((bindings, header)) = block {
+                found.block = Some(header.to_owned());
+                self.bind(bindings.clone(), &mut found);
+            }
+            self.bind(bindings, &mut found);
+            all.push(Known { found, at });
+        }
+    }
+
+    fn rows(&self, rows: &[Row], key: &[(String, String)]) -> Vec<Known> {
+        let mut all = Vec::new();
+        for (at, row) in rows.iter().enumerate() {
+            let mut found = Found::default();
+            let complete = key.iter().all(|(attribute, column)| {
+                let value = row
+                    .get(column)
+                    .and_then(|cell| Vocabulary::read(self, attribute, cell));
+                value.is_some_and(|value| {
+                    let value = self.finished(attribute, value);
+                    found.attributes.insert(attribute.clone(), value);
+                    true
+                })
+            });
+            if complete {
+                all.push(Known { found, at });
+            }
+        }
+        all
+    }
+}
+
+pub(super) fn nodes_of(tree: Option<&Tree>) -> &[Node] {
+    tree.map_or(&[], |tree| &tree.nodes)
+}
+
+/// The rows of a table, or stanzas, which are rows as well.
+pub(super) fn rows_of<'a>(state: &'a State, read: &str) -> &'a [Row] {
+    match state.get(read) {
+        Some(Parsed::Columns(table)) => &table.rows,
+        Some(Parsed::Stanzas(stanzas)) => stanzas,
+        _ => &[],
+    }
+}

@@ -1,0 +1,186 @@
+//! Attributes whose values stand in other blocks: the ports of a VLAN, of a port channel.
+//!
+//! Every line that refers to an instance of the type is read once for all of them
+//! ([`State::derived`]).
+
+use std::collections::{BTreeMap, HashMap};
+
+use indexmap::IndexMap;
+
+use super::CliType;
+use super::find::{Found, first_match};
+use super::instances::nodes_of;
+use super::rules::{AttributeRule, CONFIG};
+use super::template::{Bindings, Template, Vocabulary, trailing_number};
+use crate::driver::codec::text_of;
+use crate::read::State;
+use crate::read::indent::Tree;
+use crate::value::{Attributes, Value};
+
+/// What a name of a bound value ends with that is only the number of an attribute.
+const NUMBER: &str = "|number";
+const BETWEEN: &str = "\0";
+
+/// The lines that refer to instances of a type.
+#[derive(Debug, Default)]
+struct Referring {
+    /// In the order of the device.
+    lines: Vec<Member>,
+    /// By what the lines name of an instance: places in `lines` by the texts of it.
+    by_reference: BTreeMap<Vec<String>, HashMap<String, Vec<usize>>>,
+}
+
+/// A line in the block of a member.
+#[derive(Debug)]
+struct Member {
+    member: Value,
+    line: String,
+    bindings: Bindings,
+}
+
+impl Referring {
+    /// The lines that refer to an instance.
+    fn to<'a>(&'a self, cli: &CliType, attributes: &Attributes) -> Vec<&'a Member> {
+        let mut places: Vec<&usize> = Vec::new();
+        for (names, by_text) in &self.by_reference {
+            let texts = names.iter().map(|name| own_text(name, attributes));
+            let text: Option<String> = texts.map(|text| Some(text? + BETWEEN)).collect();
+            places.extend(
+                text.and_then(|text| by_text.get(&text))
+                    .into_iter()
+                    .flatten(),
+            );
+        }
+        places.sort_unstable();
+        let lines = places.into_iter().map(|place| &self.lines[*place]);
+        lines
+            .filter(|line| cli.refers(&line.bindings, attributes))
+            .collect()
+    }
+}
+
+/// The text of what a line may name of an instance.
+fn own_text(name: &str, attributes: &Attributes) -> Option<String> {
+    match name.strip_suffix(NUMBER) {
+        Some(name) => {
+            let value = attributes.get(name).and_then(Value::as_str)?;
+            trailing_number(value).map(str::to_owned)
+        }
+        None => attributes.get(name).and_then(text_of),
+    }
+}
+
+impl CliType {
+    /// Adds what the lines in other blocks tell that refer to the instance.
+    pub(super) fn read_members(
+        &self,
+        rule: &AttributeRule,
+        block: &Template,
+        found: &mut Found,
+        state: &State,
+    ) {
+        let Some(tree) = state.tree(CONFIG) else {
+            return;
+        };
+        let owner = format!("{} {}", self.model.name, rule.name);
+        let referring = state.derived(&owner, CONFIG, || self.referring(rule, block, tree));
+        let mut members = Vec::new();
+        let mut shared: IndexMap<&str, Vec<&Value>> = IndexMap::new();
+        for line in referring.to(self, &found.attributes) {
+            for (name, value) in &line.bindings {
+                if !name.contains('|') {
+                    let values = shared.entry(name).or_default();
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+            }
+            let lines = found.lines.entry(rule.name.clone()).or_default();
+            lines.push((line.member.clone(), line.line.clone()));
+            members.push(line.member.clone());
+        }
+        let members = self.finished(&rule.name, Value::List(members));
+        found.attributes.insert(rule.name.clone(), members);
+        for (name, values) in shared {
+            // Where the members disagree nothing can be said, so the attribute differs.
+            if let [one] = values[..] {
+                let value = self.finished(name, one.clone());
+                found.attributes.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    fn referring(&self, rule: &AttributeRule, block: &Template, tree: &Tree) -> Referring {
+        let words = MemberWords {
+            cli: self,
+            of: &rule.name,
+        };
+        let mut referring = Referring::default();
+        for node in nodes_of(Some(tree)) {
+            let header = block.read(&node.text, &words).unwrap_or_default();
+            let Some((_, member)) = header.into_iter().find(|(name, _)| name == "member") else {
+                continue;
+            };
+            for child in &node.children.nodes {
+                let Some(bindings) = first_match(&rule.lines, &child.text, self) else {
+                    continue;
+                };
+                let references = bindings
+                    .iter()
+                    .filter(|(name, _)| name.ends_with(NUMBER) || self.is_namevar(name));
+                let mut names = Vec::new();
+                let mut text = String::new();
+                for (name, value) in references {
+                    names.push(name.clone());
+                    text.extend(text_of(value));
+                    text.push_str(BETWEEN);
+                }
+                let by_text = referring.by_reference.entry(names).or_default();
+                by_text.entry(text).or_default().push(referring.lines.len());
+                referring.lines.push(Member {
+                    member: member.clone(),
+                    line: child.text.clone(),
+                    bindings,
+                });
+            }
+        }
+        referring
+    }
+
+    /// Whether all that a line names of an instance is this one's.
+    fn refers(&self, bindings: &Bindings, attributes: &Attributes) -> bool {
+        bindings.iter().all(|(name, value)| {
+            let Some(name) = name.strip_suffix(NUMBER) else {
+                return !self.is_namevar(name) || attributes.get(name) == Some(value);
+            };
+            let own = attributes.get(name).and_then(Value::as_str);
+            own.and_then(trailing_number) == value.as_str()
+        })
+    }
+}
+
+/// Reads `{member}` as an element of the attribute whose lines stand elsewhere.
+struct MemberWords<'a> {
+    cli: &'a CliType,
+    of: &'a str,
+}
+
+impl MemberWords<'_> {
+    fn attribute<'n>(&'n self, name: &'n str) -> &'n str {
+        if name == "member" { self.of } else { name }
+    }
+}
+
+impl Vocabulary for MemberWords<'_> {
+    fn read(&self, attribute: &str, text: &str) -> Option<Value> {
+        self.cli.read(self.attribute(attribute), text)
+    }
+
+    fn write(&self, attribute: &str, value: &Value) -> Option<String> {
+        self.cli.write(self.attribute(attribute), value)
+    }
+
+    fn is_secret(&self, attribute: &str) -> bool {
+        self.cli.is_secret(attribute)
+    }
+}

@@ -1,0 +1,123 @@
+//! What was worked out from the answers of a device, kept beside them until they change.
+//!
+//! Thousands of resources ask the same questions of one configuration, so what answers them is
+//! made once. Nothing here can be wrong for longer than a change: whoever changes an answer drops
+//! what was made from it.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Things made from answers, by what they are and whom they are for.
+#[derive(Default)]
+pub(super) struct Derived {
+    made: Mutex<HashMap<(TypeId, String), Made>>,
+}
+
+#[derive(Clone)]
+struct Made {
+    /// The read that it was made from.
+    from: String,
+    thing: Arc<dyn Any + Send + Sync>,
+}
+
+impl Derived {
+    /// The thing that was made for somebody from a read; made now if there is none.
+    pub fn get<T: Any + Send + Sync>(
+        &self,
+        owner: &str,
+        from: &str,
+        make: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        let key = (TypeId::of::<T>(), owner.to_owned());
+        let known = self.made().get(&key).map(|made| Arc::clone(&made.thing));
+        if let Some(known) = known.and_then(|thing| thing.downcast().ok()) {
+            return known;
+        }
+        // Not under the lock: making one thing may need another.
+        let thing = Arc::new(make());
+        let made = Made {
+            from: from.to_owned(),
+            thing: Arc::clone(&thing) as Arc<_>,
+        };
+        self.made().insert(key, made);
+        thing
+    }
+
+    /// Forgets what was made from a read that is about to change.
+    pub fn forget(&mut self, read: &str) {
+        self.made().retain(|_, made| made.from != read);
+    }
+
+    fn made(&self) -> MutexGuard<'_, HashMap<(TypeId, String), Made>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clone for Derived {
+    fn clone(&self) -> Self {
+        Self {
+            made: Mutex::new(self.made().clone()),
+        }
+    }
+}
+
+/// It follows from the answers, which are compared themselves.
+impl PartialEq for Derived {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Derived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Derived({})", self.made().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::read::{Parsed, State};
+
+    /// How long the answer to a read is, counted once per change.
+    fn length(state: &State, read: &str, counted: &mut usize) -> usize {
+        let length = state.derived("test", read, || {
+            *counted += 1;
+            match state.get(read) {
+                Some(Parsed::Text(text)) => text.len(),
+                _ => 0,
+            }
+        });
+        *length
+    }
+
+    #[test]
+    fn what_was_worked_out_lasts_until_its_answer_changes() {
+        let text = |text: &str| Parsed::Text(text.to_owned());
+        let mut state = State::default();
+        let mut counted = 0;
+        state.insert("a", text("one"));
+        assert_eq!(length(&state, "a", &mut counted), 3);
+        state.insert("b", text("more"));
+        let copy = state.clone();
+        assert_eq!(length(&state, "a", &mut counted), 3);
+        assert_eq!(counted, 1, "another answer is none of its business");
+
+        if let Some(Parsed::Text(text)) = state.get_mut("a") {
+            text.push_str(" two");
+        }
+        assert_eq!(length(&state, "a", &mut counted), 7);
+        assert_eq!(
+            length(&copy, "a", &mut counted),
+            3,
+            "the copy has not changed"
+        );
+        assert_eq!(counted, 2);
+
+        let mut other = State::default();
+        other.insert("a", text(""));
+        state.extend(other);
+        assert_eq!(length(&state, "a", &mut counted), 0);
+    }
+}
