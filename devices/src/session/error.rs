@@ -121,8 +121,16 @@ pub enum SessionErrorKind {
     Dropped { command: String, why: String },
     #[error("what the device sends makes no sense{}: {why}", after(command))]
     Garbage { command: String, why: String },
-    #[error("the certificate of {address} is not trusted: {why}")]
-    CertificateUntrusted { address: String, why: String },
+    #[error(
+        "the certificate of {address} is not trusted: {why}{}",
+        fingerprint(found)
+    )]
+    CertificateUntrusted {
+        address: String,
+        why: String,
+        /// The SHA-256 fingerprint of what was shown.
+        found: Option<String>,
+    },
     #[error("the certificate of {address} has the fingerprint {found}, not {wanted}")]
     CertificateFingerprint {
         address: String,
@@ -154,6 +162,12 @@ fn last_output(tail: &str) -> String {
     } else {
         format!("; the last output was {tail:?}")
     }
+}
+
+fn fingerprint(found: &Option<String>) -> String {
+    found
+        .as_ref()
+        .map_or_else(String::new, |found| format!("; its fingerprint is {found}"))
 }
 
 fn colon(said: &str) -> String {
@@ -222,7 +236,9 @@ impl SessionErrorKind {
                     .to_owned()
             }
             Self::CertificateUntrusted { .. } => {
-                "name its authority by `ca_file`, or pin the certificate by `fingerprint`"
+                "name its authority by `ca_file`; or compare the fingerprint with the device's own \
+                 and pin it by `fingerprint`; or let the first contact decide by \
+                 `tls = \"trust_on_first_use\"`"
                     .to_owned()
             }
             Self::Http { status: 401, .. } => {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reqwest::{Client, RequestBuilder, redirect};
+use reqwest::{Client, ClientBuilder, Proxy, RequestBuilder, redirect};
 use secrecy::ExposeSecret;
 use serde::de::IgnoredAny;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
@@ -53,6 +53,7 @@ pub(super) struct RestClient {
     account: Account,
     access: Access,
     trust: Trust,
+    proxy: Option<Proxy>,
     connect_timeout: Duration,
     command_timeout: Duration,
     credential: AsyncMutex<Option<Credential>>,
@@ -90,23 +91,14 @@ impl RestClient {
                 "a REST interface cannot be reached through a jump host".to_owned(),
             ));
         }
-        let mut builder = Client::builder()
-            .connect_timeout(target.connect_timeout)
-            .read_timeout(target.command_timeout)
-            .timeout(target.command_timeout * WHOLE_REQUEST)
-            .tcp_nodelay(true)
-            // A redirection would carry the credentials to where nobody looked.
-            .redirect(redirect::Policy::none())
-            .no_proxy();
-        if let Some(proxy) = &target.rest.proxy {
-            let proxy = reqwest::Proxy::all(proxy).map_err(|error| {
-                unusable(format!(
-                    "the proxy cannot be used: {}",
-                    super::failure::chain(&error)
-                ))
-            })?;
-            builder = builder.proxy(proxy);
-        }
+        let proxy = target.rest.proxy.as_ref().map(Proxy::all);
+        let proxy = proxy.transpose().map_err(|error| {
+            unusable(format!(
+                "the proxy cannot be used: {}",
+                super::failure::chain(&error)
+            ))
+        })?;
+        let builder = builder(target.connect_timeout, target.command_timeout, &proxy);
         let (builder, trust) = tls::arm(builder, &target.rest.tls)?;
         let http = builder
             .build()
@@ -130,6 +122,7 @@ impl RestClient {
             account: Account::of(target),
             access,
             trust,
+            proxy,
             connect_timeout: target.connect_timeout,
             command_timeout: target.command_timeout,
             credential: AsyncMutex::new(None),
@@ -430,7 +423,10 @@ impl RestClient {
             command_timeout: self.command_timeout,
         };
         let failed = |error: reqwest::Error| kind(&error, &circumstances);
-        let mut response = request.send().await.map_err(failed)?;
+        let mut response = match request.send().await.map_err(failed) {
+            Ok(response) => response,
+            Err(kind) => return Err(self.with_fingerprint(kind).await),
+        };
         self.settle_trust()?;
         let status = response.status().as_u16();
         let mut body = Vec::new();
@@ -447,6 +443,21 @@ impl RestClient {
             status,
             body: String::from_utf8_lossy(&body).into_owned(),
         })
+    }
+
+    /// Adds to the refusal of a certificate what was shown, so that people can pin it.
+    async fn with_fingerprint(&self, kind: SessionErrorKind) -> SessionErrorKind {
+        match kind {
+            SessionErrorKind::CertificateUntrusted { address, why, .. } => {
+                let builder = builder(self.connect_timeout, self.command_timeout, &self.proxy);
+                SessionErrorKind::CertificateUntrusted {
+                    address,
+                    why,
+                    found: tls::presented(builder, &self.base).await,
+                }
+            }
+            other => other,
+        }
     }
 
     fn settle_trust(&self) -> Result<(), SessionErrorKind> {
@@ -518,6 +529,21 @@ impl RestClient {
             command: format!("{} {}", request.method, request.path),
             why,
         })
+    }
+}
+
+fn builder(connect: Duration, command: Duration, proxy: &Option<Proxy>) -> ClientBuilder {
+    let builder = Client::builder()
+        .connect_timeout(connect)
+        .read_timeout(command)
+        .timeout(command * WHOLE_REQUEST)
+        .tcp_nodelay(true)
+        // A redirection would carry the credentials to where nobody looked.
+        .redirect(redirect::Policy::none())
+        .no_proxy();
+    match proxy {
+        Some(proxy) => builder.proxy(proxy.clone()),
+        None => builder,
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) fn kind(error: &reqwest::Error, of: &Circumstances<'_>) -> SessionErr
             return SessionErrorKind::CertificateUntrusted {
                 address,
                 why: why.to_string(),
+                found: None,
             };
         }
         if error.is_timeout() {

@@ -383,7 +383,11 @@ async fn certificates_are_judged_as_the_inventory_says() {
     target.rest.tls = TlsPolicy::System;
     let error = open(&target).await.err().expect("not trusted");
     assert!(
-        matches!(error, SessionErrorKind::CertificateUntrusted { .. }),
+        matches!(
+            &error,
+            SessionErrorKind::CertificateUntrusted { found: Some(found), .. }
+                if *found == server.fingerprint.replace(':', "").to_lowercase()
+        ),
         "{error}"
     );
     target.rest.tls = TlsPolicy::Ignore;

@@ -69,6 +69,17 @@ pub(super) fn arm(
     Ok((builder.tls_backend_preconfigured(config), trust))
 }
 
+/// The fingerprint of the certificate that is shown at `url`; nothing is sent there, for the
+/// handshake is broken off.
+pub(super) async fn presented(builder: ClientBuilder, url: &str) -> Option<String> {
+    let nobody = TlsPolicy::Fingerprint(String::new());
+    let (builder, trust) = arm(builder, &nobody).ok()?;
+    let client = builder.build().ok()?;
+    let refused = client.head(url).send().await;
+    debug_assert!(refused.is_err(), "no certificate has an empty fingerprint");
+    trust.found.get().cloned()
+}
+
 /// One provider of cryptography for the process; whoever comes first installs it.
 fn install_provider() {
     if CryptoProvider::get_default().is_none() {
