@@ -211,14 +211,19 @@ impl ProviderError {
         Self::new(ErrorKind::Failed, message)
     }
 
-    /// The failure that an operation's outcome is; `None` for done.
+    /// The failure that an operation's outcome is; `None` for done. Of what the device said it has
+    /// the first line with a word in it: the mark under a bad word has none.
     pub fn from_outcome(outcome: &Outcome) -> Option<Self> {
         match outcome {
             Outcome::Done { .. } => None,
-            Outcome::Refused { said } => Some(Self::new(
-                ErrorKind::Refused,
-                format!("the device refused it: {said}"),
-            )),
+            Outcome::Refused { said } => {
+                let worded = |line: &&str| line.contains(char::is_alphanumeric);
+                let said = said.lines().find(worded).unwrap_or(said).trim();
+                Some(Self::new(
+                    ErrorKind::Refused,
+                    format!("the device refused it: {said}"),
+                ))
+            }
             Outcome::NotSent => Some(Self::new(ErrorKind::NotSent, "it was not sent")),
             Outcome::Unknown { why } => Some(Self::new(
                 ErrorKind::Unknown,

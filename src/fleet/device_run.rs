@@ -470,8 +470,11 @@ fn worth_telling(finding: &Diagnostic) -> Option<String> {
 /// A difference found by the proof, in words.
 fn shown(difference: &Difference) -> String {
     format!(
-        "{}: {} was set to {:?}, and the device has {:?}",
-        difference.reference, difference.attribute, difference.wanted, difference.found
+        "{}: {} was set to {}, and the device has {}",
+        difference.reference,
+        difference.attribute,
+        difference.wanted.display(),
+        difference.found.display()
     )
 }
 

@@ -336,7 +336,7 @@ async fn a_line_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
     said(
         &ran,
         "sw1",
-        "description was set to \"desk\", and the device has \"unset\"",
+        "description was set to 'desk', and the device has 'unset'",
     );
     the_other_succeeds(&lab, &ran);
     let plain = lab.run(&["apply", "--target", "sw1"]).await;

@@ -53,10 +53,16 @@ pub struct DrivenProvider {
     set: Vec<Arc<Wanted>>,
     /// Resources that were retrieved and not yet done with.
     looked: Mutex<HashMap<String, Looked>>,
-    /// Why nothing can be sent any more.
-    lost: Option<ProviderError>,
+    lost: Option<Lost>,
     /// Costs of sessions that are over.
     spent: Statistics,
+}
+
+/// The connection broke: nothing more is changed in this run.
+struct Lost {
+    why: ProviderError,
+    /// Another connection was made, so the device can still be read.
+    readable: bool,
 }
 
 /// What was found out about a resource.
@@ -196,8 +202,8 @@ impl DrivenProvider {
     /// Asks the device and parses its answers. A read that the device
     /// refuses is the failure of the types that need it, not of the others.
     async fn ask(&mut self, requests: Vec<ReadRequest>) -> Result<State, ProviderError> {
-        if let Some(lost) = &self.lost {
-            return Err(lost.clone());
+        if let Some(lost) = self.lost.as_ref().filter(|lost| !lost.readable) {
+            return Err(lost.why.clone());
         }
         let mut reads = Reads::new();
         match self.session.read(&requests).await {
@@ -240,7 +246,10 @@ impl DrivenProvider {
     /// Nothing can be sent any more.
     fn lose(&mut self, error: &SessionError) -> ProviderError {
         let failure = ProviderError::failed(error.kind.to_string());
-        self.lost = Some(failure.clone());
+        self.lost = Some(Lost {
+            why: failure.clone(),
+            readable: false,
+        });
         failure
     }
 
@@ -306,15 +315,15 @@ impl DrivenProvider {
                 .operations
                 .iter()
                 .find_map(|(operation, result)| match &result.outcome {
-                    Outcome::Unknown { why } => Some(format!("{why} after `{}`", shown(operation))),
+                    Outcome::Unknown { why } => Some(with_command(why, &shown(operation))),
                     _ => None,
                 });
         let Some(why) = why else { return };
         let found = self.look_again(change).await;
-        self.lost = Some(ProviderError::new(
-            ErrorKind::NotSent,
-            format!("not sent: {why}"),
-        ));
+        self.lost = Some(Lost {
+            why: ProviderError::new(ErrorKind::NotSent, format!("not sent: {why}")),
+            readable: found.is_ok(),
+        });
         let differs = match found {
             Ok(differs) => differs,
             Err(error) => {
@@ -337,8 +346,11 @@ impl DrivenProvider {
                 Ok(())
             };
         }
-        let text = format!("{why}; the device was read again to see what was applied");
-        committed.failure = Some(ProviderError::failed(text));
+        // An attribute that failed has told it.
+        if committed.attributes.iter().all(|(_, told)| told.is_ok()) {
+            let text = format!("{why}; the device was read again: it was applied");
+            committed.failure = Some(ProviderError::failed(text));
+        }
     }
 
     async fn look_again(&mut self, change: &Change) -> Result<Vec<String>, ProviderError> {
@@ -373,6 +385,15 @@ impl DrivenProvider {
                 self.memory.remember(&change.wanted.reference, name, value);
             }
         }
+    }
+}
+
+/// Why it is not known what became of a command, with the command.
+fn with_command(why: &str, command: &str) -> String {
+    if why.contains(command) {
+        why.to_owned()
+    } else {
+        format!("{why} after `{command}`")
     }
 }
 
@@ -444,7 +465,7 @@ impl Provider for DrivenProvider {
         properties: &[&str],
     ) -> Result<Attributes, ProviderError> {
         if let Some(lost) = &self.lost {
-            return Err(lost.clone());
+            return Err(lost.why.clone());
         }
         let looked = self.look(wanted)?;
         let mut attributes = Attributes::new();
@@ -492,7 +513,7 @@ impl Provider for DrivenProvider {
             ..Committed::default()
         };
         if let Some(lost) = &self.lost {
-            return failed(lost.clone());
+            return failed(lost.why.clone());
         }
         let operations = match self.render(&change) {
             Ok(operations) => operations,

@@ -1,6 +1,7 @@
 //! For people: one line per message as Puppet words it, a bar over the devices on a terminal, a
 //! table at the end.
 
+use std::collections::HashMap;
 use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,7 +12,7 @@ use crate::cli::Global;
 use crate::cli::exit::print;
 use crate::diagnostic::terminal::{self, Look};
 use crate::fleet::device_run::Purpose;
-use crate::transaction::{LogEntry, RunEvent};
+use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
 pub struct Human {
     purpose: Purpose,
@@ -19,6 +20,8 @@ pub struct Human {
     level: Level,
     colored: bool,
     bar: ProgressBar,
+    /// By device: what it refused and in which words, until the error that they explain is told.
+    refused: HashMap<String, String>,
 }
 
 impl Human {
@@ -41,6 +44,7 @@ impl Human {
             level,
             colored: global.colored_stdout(),
             bar,
+            refused: HashMap::new(),
         }
     }
 
@@ -80,14 +84,18 @@ impl View for Human {
             // A plan is told device by device, when it is whole.
             RunEvent::Log(entry)
                 if self.purpose == Purpose::Plan && entry.level < Level::Warning => {}
-            RunEvent::Log(entry) => self.log(device, entry),
-            RunEvent::Operations { operations, .. } => {
-                for (line, said) in operations::refusals(operations) {
-                    let mut text = format!("{device}:   > {line}\n");
-                    for line in said.lines() {
-                        text.push_str(&format!("{device}:   {}\n", self.paint("31", line)));
-                    }
+            RunEvent::Log(entry) => {
+                self.log(device, entry);
+                if entry.level >= Level::Err
+                    && let Some(text) = self.refused.remove(device)
+                {
                     self.say(&text);
+                }
+            }
+            RunEvent::Operations { operations, .. } => {
+                let text = self.refusals(device, operations);
+                if !text.is_empty() {
+                    self.refused.insert(device.to_owned(), text);
                 }
             }
             _ => {}
@@ -173,6 +181,18 @@ impl View for Human {
 }
 
 impl Human {
+    /// What a device refused, each line with the device's words under it.
+    fn refusals(&self, device: &str, operations: &[OperationRecord]) -> String {
+        let mut text = String::new();
+        for (line, said) in operations::refusals(operations) {
+            text.push_str(&format!("{device}:   > {line}\n"));
+            for line in said.lines() {
+                text.push_str(&format!("{device}:   {}\n", self.paint("31", line)));
+            }
+        }
+        text
+    }
+
     fn row(&self, done: &Done) -> Vec<String> {
         let mut row = vec![done.device.clone(), done.platform.clone()];
         match (done.tally(), &done.result) {
