@@ -14,7 +14,7 @@ pub enum Deviation {
     UnknownScheduleFailsResource,
     UnknownTypeFailsResource,
     StoppedRunFails,
-    AuditHidesSecrets,
+    SecretsAreHidden,
     AuditDoesNotRefresh,
     AuditKeepsDefaults,
     AuditOfParametersWarns,
@@ -32,6 +32,7 @@ pub enum Deviation {
     ResourceApiAuditReadsOnly,
     ResourceApiBooleansAlike,
     InitOnlyIsChecked,
+    FailuresAreToldOnce,
     NoopText,
 }
 
@@ -47,7 +48,7 @@ pub struct Row {
 }
 
 /// All deviations, in the order of the enumeration.
-pub const TABLE: [Row; 24] = [
+pub const TABLE: [Row; 25] = [
     Row {
         deviation: Deviation::ContainerEvents,
         name: "container-events",
@@ -84,11 +85,13 @@ pub const TABLE: [Row; 24] = [
         why: "What was not done must not look done.",
     },
     Row {
-        deviation: Deviation::AuditHidesSecrets,
-        name: "audit-hides-secrets",
-        puppet: "Audited sensitive values are stored in clear.",
-        ours: "A digest of them is stored, which is enough to see a change.",
-        why: "Secrets do not belong into state files.",
+        deviation: Deviation::SecretsAreHidden,
+        name: "secrets-are-hidden",
+        puppet: "Audited sensitive values are stored in clear, and the error of a failed `ensure` \
+                 shows a sensitive one.",
+        ours: "A digest of them is stored, which is enough to see a change; errors show \
+               `[redacted]`.",
+        why: "Secrets do not belong into state files, nor into messages.",
     },
     Row {
         deviation: Deviation::AuditDoesNotRefresh,
@@ -210,6 +213,13 @@ pub const TABLE: [Row; 24] = [
                  for types with `ensure`.",
         ours: "Its event is a failure, and the attribute is not written.",
         why: "It cannot be changed, so it was not.",
+    },
+    Row {
+        deviation: Deviation::FailuresAreToldOnce,
+        name: "failures-are-told-once",
+        puppet: "What a failed change died of is logged by itself, and again with the event.",
+        ours: "It is logged once, with the event.",
+        why: "One fault must read as one.",
     },
     Row {
         deviation: Deviation::NoopText,

@@ -67,7 +67,7 @@ impl Run<'_> {
             || matches!(value, Value::Sensitive(_));
         if !sensitive
             || matches!(value, Value::Absent | Value::Undef)
-            || !self.deviations.take(Deviation::AuditHidesSecrets)
+            || !self.deviations.take(Deviation::SecretsAreHidden)
         {
             return match value {
                 Value::Sensitive(inner) => *inner,

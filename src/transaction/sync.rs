@@ -521,27 +521,32 @@ impl Run<'_> {
             .behaviour
             .traits(&property.name, &property.desired)
             .own_setter;
+        let alone = !self.deviations.take(Deviation::FailuresAreToldOnce);
         let why = if error.kind == ErrorKind::Internal && own_setter {
             let place = self.resources.node(node).place.clone();
             let text = format!(
                 "Could not set '{}' on {}: {}{}",
-                if property.sensitive {
+                if property.sensitive && self.deviations.take(Deviation::SecretsAreHidden) {
                     REDACTED.to_owned()
                 } else {
-                    property.desired.ruby_to_s()
+                    property.desired.unwrap_sensitive().ruby_to_s()
                 },
                 property.name,
                 error.message,
                 manifest_position(place.as_ref())
             );
-            self.say(Level::Err, text.clone());
-            self.say(
-                Level::Err,
-                format!("{text}\nWrapped exception:\n{}", error.message),
-            );
+            if alone {
+                self.say(Level::Err, text.clone());
+                self.say(
+                    Level::Err,
+                    format!("{text}\nWrapped exception:\n{}", error.message),
+                );
+            }
             text
         } else {
-            self.say(Level::Err, error.message.clone());
+            if alone {
+                self.say(Level::Err, error.message.clone());
+            }
             error.message.clone()
         };
         let mut event = self.property_event(resource, property, recorded);

@@ -171,6 +171,18 @@ fn rows() -> Vec<Row> {
             ],
         ),
         (
+            "refresh-failed-source",
+            Deviation::FailuresAreToldOnce,
+            vec![(
+                "/0/logs/10",
+                json!([
+                    "err",
+                    "/Stage[main]/Main/Dev_acl[a]/mode",
+                    "change from 'absent' to 'deny' failed: rejected"
+                ]),
+            )],
+        ),
+        (
             "noop-global",
             Deviation::NoopText,
             vec![(

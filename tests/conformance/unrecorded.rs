@@ -123,7 +123,7 @@ fn rows() -> Vec<Row> {
             ],
         },
         Row {
-            deviation: Deviation::AuditHidesSecrets,
+            deviation: Deviation::SecretsAreHidden,
             case: json!({
                 "state": {"dev_port": {"eth0": {"secret": "old"}}},
                 "catalog": catalog(&[(
