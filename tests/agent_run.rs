@@ -32,7 +32,6 @@ async fn a_run_asks_what_the_recorded_one_asked() {
         [
             "GET /puppet/v3/node/sw1.lab.test",
             "GET /puppet/v3/file_metadatas/plugins",
-            "GET /puppet/v3/file_metadatas/plugins/switchtender/definitions",
             "POST /puppet/v3/catalog/sw1.lab.test",
         ]
     );
@@ -64,7 +63,7 @@ async fn a_run_asks_what_the_recorded_one_asked() {
     );
     // Decoded twice by the server, values arrive as they were.
     assert_eq!(state.facts[SW1]["values"]["weird"], "a+b %41");
-    let node = &state.exchanges[state.exchanges.len() - 4];
+    let node = &state.exchanges[state.exchanges.len() - 3];
     assert_eq!(
         node.parameter("transaction_uuid").unwrap(),
         run.transaction_uuid
@@ -454,7 +453,8 @@ async fn definitions_come_from_the_environment_of_the_device() {
         server.state().plugins.insert(key, text.to_owned());
     };
     plugin("production", "models/syslog_server.toml", model);
-    plugin("production", "puppet/type/evil.rb", "system('id')");
+    plugin("production", "evil.rb", "system('id')");
+    plugin("production", "notes.txt", "not for us");
     server.state().plugins.insert(
         ("production".to_owned(), "puppet/type/x.rb".to_owned()),
         "Ruby".to_owned(),
@@ -467,7 +467,20 @@ async fn definitions_come_from_the_environment_of_the_device() {
         std::fs::read_to_string(dir.join("models/syslog_server.toml")).unwrap(),
         model
     );
-    assert!(!dir.join("puppet/type/evil.rb").exists());
+    let only: Vec<_> = std::fs::read_dir(&dir).unwrap().collect();
+    assert_eq!(only.len(), 1, "nothing else is fetched: {only:?}");
+    let told = run.journal.lines.iter().filter(|line| {
+        let message = &line.message;
+        message.starts_with("Not fetched, because it is no definition: ")
+    });
+    let told: Vec<_> = told.map(|line| line.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "Not fetched, because it is no definition: switchtender/definitions/notes.txt"
+        ],
+        "what is for the peer is none of our business"
+    );
     let fetched = || {
         requests(&server)
             .iter()

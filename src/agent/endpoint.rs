@@ -82,58 +82,36 @@ impl Endpoint<'_> {
         Ok(node.environment)
     }
 
-    /// Whether an environment exists.
-    pub async fn environment_exists(&self, environment: &str) -> Result<bool, RequestError> {
-        let query = encode::pairs(&[
-            ("recurse", "false"),
-            ("links", "manage"),
-            ("checksum_type", "sha256"),
-            ("source_permissions", "ignore"),
-            ("environment", environment),
-        ]);
-        let target = format!("/puppet/v3/file_metadatas/plugins?{query}");
-        let answer = self
-            .client
-            .send(self.server, &Request::get(target, JSON))
-            .await?;
-        match answer.status {
-            404 => Ok(false),
-            _ => answer.expect_success().map(|_| true),
-        }
-    }
-
-    /// The files of a mount below a path; none if there is no such path.
-    pub async fn files(
+    /// The files of all modules of an environment in the mount `plugins`, without its Ruby code;
+    /// `None`: there is no such environment.
+    ///
+    /// The server lists the whole mount whatever path below it is asked for.
+    pub async fn plugins(
         &self,
-        mount: &str,
-        path: &str,
         environment: &str,
-    ) -> Result<Vec<FileMetadata>, RequestError> {
-        let mut query = encode::pairs(&[("recurse", "true"), ("max_files", "-1")]);
-        for ignored in [".svn", "CVS", ".git", ".hg"] {
-            query.push('&');
-            query.push_str(&encode::pairs(&[("ignore", ignored)]));
-        }
-        query.push('&');
-        query.push_str(&encode::pairs(&[
+    ) -> Result<Option<Vec<FileMetadata>>, RequestError> {
+        let ignored = [".svn", "CVS", ".git", ".hg", "*.rb"].map(|name| ("ignore", name));
+        let mut query = vec![("recurse", "true"), ("max_files", "-1")];
+        query.extend(ignored);
+        query.extend([
             ("links", "follow"),
             ("checksum_type", "sha256"),
             ("source_permissions", "ignore"),
             ("environment", environment),
-        ]));
+        ]);
         let target = format!(
-            "/puppet/v3/file_metadatas/{mount}/{}?{query}",
-            encode::path(path)
+            "/puppet/v3/file_metadatas/plugins?{}",
+            encode::pairs(&query)
         );
         let answer = self
             .client
             .send(self.server, &Request::get(target, JSON))
             .await?;
         if answer.status == 404 {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let listed: Vec<WireMetadata> = json(&answer.expect_success()?)?;
-        Ok(listed
+        let files = listed
             .into_iter()
             .filter(|entry| entry.kind == "file")
             .filter_map(|entry| {
@@ -141,8 +119,8 @@ impl Endpoint<'_> {
                     path: entry.relative_path?,
                     checksum: entry.checksum.value,
                 })
-            })
-            .collect())
+            });
+        Ok(Some(files.collect()))
     }
 
     /// The content of a file.

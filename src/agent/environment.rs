@@ -93,8 +93,8 @@ impl Convergence {
         journal.info(format!("Using environment '{}'", self.current));
     }
 
-    /// The answer of the probe for the environment.
-    pub fn probed(&self, exists: bool, journal: &mut Journal) -> Result<(), EnvironmentError> {
+    /// Whether the server has listed the plugins of the environment, or knows of no such one.
+    pub fn listed(&self, exists: bool, journal: &mut Journal) -> Result<(), EnvironmentError> {
         if exists {
             return Ok(());
         }
@@ -250,7 +250,7 @@ mod tests {
             error.to_string(),
             "Not using catalog because its environment 'staging' does not match agent specified environment 'production' and strict_environment_mode is set"
         );
-        let error = run.probed(false, &mut Journal::default()).unwrap_err();
+        let error = run.listed(false, &mut Journal::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "Environment 'production' not found on server, aborting run."

@@ -14,7 +14,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Registry;
 
 use super::certificates::layout::{self, FileError, Layout, Readers};
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, FileMetadata};
 use super::http::RequestError;
 use super::journal::Journal;
 
@@ -39,35 +39,32 @@ pub fn directory(layout: &Layout) -> PathBuf {
     layout.var.join("lib").join(BELOW)
 }
 
-/// Brings the device's directory to what the server lists; the number of files that changed.
+/// Brings the device's directory to what the server has listed of its modules.
 pub async fn sync(
     endpoint: &Endpoint<'_>,
     environment: &str,
+    listed: Vec<FileMetadata>,
     layout: &Layout,
     journal: &mut Journal,
-) -> Result<usize, PluginError> {
-    let listed = endpoint
-        .files(MOUNT, BELOW, environment)
-        .await
-        .map_err(PluginError::Request)?;
+) -> Result<(), PluginError> {
     let root = directory(layout);
     let mut wanted = BTreeMap::new();
-    for file in listed {
-        if acceptable(&file.path) {
-            wanted.insert(file.path, file.checksum);
+    for FileMetadata { path, checksum } in listed {
+        let Some(path) = path.strip_prefix(BELOW).and_then(|path| path.strip_prefix('/')) else {
+            continue; // For the peer and for hosts.
+        };
+        if acceptable(path) {
+            wanted.insert(path.to_owned(), checksum);
         } else {
             journal.warning(format!(
-                "Not fetched, because it is no definition: {BELOW}/{}",
-                file.path
+                "Not fetched, because it is no definition: {BELOW}/{path}"
             ));
         }
     }
-    let mut changed = 0;
     for (path, known) in local(&root, &root) {
         if !wanted.contains_key(&path) {
             layout::remove(&known)?;
             journal.notice(format!("Removed definition {path}"));
-            changed += 1;
         }
     }
     for (path, checksum) in wanted {
@@ -84,9 +81,8 @@ pub async fn sync(
             .map_err(|_| PluginError::Check(format!("{path} is not UTF-8")))?;
         layout::write(&target, &text, Readers::Everyone)?;
         journal.notice(format!("Fetched definition {path}"));
-        changed += 1;
     }
-    Ok(changed)
+    Ok(())
 }
 
 /// A path below the directory that names a definition and leads nowhere else.

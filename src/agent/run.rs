@@ -272,16 +272,18 @@ impl AgentRun {
 
     async fn sync_plugins(&mut self) -> Result<(), RunError> {
         let environment = self.convergence.current().to_owned();
-        let exists = self
+        let listed = self
             .endpoint()
-            .environment_exists(&environment)
+            .plugins(&environment)
             .await
             .map_err(PluginError::Request)?;
-        self.convergence.probed(exists, &mut self.journal)?;
-        if exists {
+        self.convergence
+            .listed(listed.is_some(), &mut self.journal)?;
+        if let Some(listed) = listed {
             let mut journal = std::mem::take(&mut self.journal);
+            let endpoint = self.endpoint();
             let synced =
-                pluginsync::sync(&self.endpoint(), &environment, &self.layout, &mut journal).await;
+                pluginsync::sync(&endpoint, &environment, listed, &self.layout, &mut journal).await;
             self.journal = journal;
             synced?;
         }

@@ -39,6 +39,14 @@ impl Exchange {
             .map(|(_, value)| value)
     }
 
+    /// A parameter of the query that stands there several times.
+    pub fn parameters(&self, name: &str) -> Vec<String> {
+        let all = form(&self.query).into_iter();
+        all.filter(|(key, _)| key == name)
+            .map(|(_, value)| value)
+            .collect()
+    }
+
     /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()

@@ -118,7 +118,7 @@ impl State {
             },
             ("POST", "catalog") => self.catalog(exchange, name, &environment),
             ("PUT", "report") => self.report(exchange, name),
-            ("GET", "file_metadatas") => self.listing(exchange, name, &path, &environment),
+            ("GET", "file_metadatas") => self.listing(exchange, name, &environment),
             ("GET", "file_content") if name == "plugins" => {
                 match self.plugins.get(&(environment, path.clone())) {
                     Some(content) => {
@@ -264,7 +264,8 @@ impl State {
         }
     }
 
-    fn listing(&self, exchange: &Exchange, mount: &str, path: &str, environment: &str) -> Answer {
+    /// The whole mount, whatever path below it was asked for: so does the real one with plugins.
+    fn listing(&self, exchange: &Exchange, mount: &str, environment: &str) -> Answer {
         let entry = |path: &str, kind: &str, checksum: &str| {
             json!({
                 "path": "/etc/puppetlabs/code/environments/x/modules/netlab/lib",
@@ -273,34 +274,31 @@ impl State {
                 "type": kind, "destination": null,
             })
         };
-        let below = |file: &str| -> Option<String> {
-            if path.is_empty() {
-                return Some(file.to_owned());
-            }
-            file.strip_prefix(path)?
-                .strip_prefix('/')
-                .map(str::to_owned)
-        };
-        let files: Vec<(String, String)> = self
-            .plugins
-            .iter()
-            .filter(|((of, _), _)| of == environment && mount == "plugins")
-            .filter_map(|((_, file), content)| Some((below(file)?, sha256(content))))
-            .collect();
-        if files.is_empty() && !path.is_empty() {
-            return error(
-                404,
-                &format!("Not Found: Could not find file_metadata {mount}/{path}"),
-            );
-        }
         let mut entries = vec![entry(".", "directory", "{ctime}2026-11-21 08:15:17 +0000")];
         if exchange.parameter("recurse").as_deref() == Some("true") {
-            for (file, digest) in files {
-                entries.push(entry(&file, "file", &format!("{{sha256}}{digest}")));
+            let ignored = exchange.parameters("ignore");
+            let files = self.plugins.iter().filter(|((of, path), _)| {
+                of == environment && mount == "plugins" && !is_ignored(path, &ignored)
+            });
+            for ((_, path), content) in files {
+                let digest = format!("{{sha256}}{}", sha256(content));
+                entries.push(entry(path, "file", &digest));
             }
         }
         Answer::json(200, &Value::Array(entries))
     }
+}
+
+/// Whether a part of a path is ignored by name or by `*.ending`.
+fn is_ignored(path: &str, patterns: &[String]) -> bool {
+    path.split('/').any(|part| {
+        patterns
+            .iter()
+            .any(|pattern| match pattern.strip_prefix('*') {
+                Some(ending) => part.ends_with(ending),
+                None => part == pattern,
+            })
+    })
 }
 
 fn sha256(content: &str) -> String {
