@@ -4,6 +4,7 @@
 //! one device can stop, block or redirect another: a failure or a panic in one run is that
 //! device's alone. Begin at [`device_run::Fleet::run_device`].
 
+mod admission;
 pub mod catalog_source;
 pub mod device_run;
 pub mod limits;

@@ -363,6 +363,86 @@ async fn a_certificate_that_ends_soon_is_warned_about_when_the_server_does_not_r
 }
 
 #[tokio::test]
+async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
+    let server = PuppetServer::start().await;
+    server.state().renewal = true;
+    // Everything ends soon when soon is a century.
+    let proxy = Proxy::new(&server, &[("hostcert_renewal_interval", "100y")]);
+    let layout = proxy.layout("sw1.lab.test");
+    let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+    let ready = outcome.unwrap();
+    assert_eq!(
+        ready.certificate.not_after.to_string(),
+        "2090-01-01T00:00:00Z"
+    );
+    assert!(journal.says(
+        Level::Notice,
+        "Renewed the certificate of sw1.lab.test; it ends on 2090-01-01"
+    ));
+    assert!(
+        !journal
+            .lines
+            .iter()
+            .any(|line| line.message.contains("ends in"))
+    );
+    let kept = std::fs::read_to_string(layout.certificate()).unwrap();
+    assert_eq!(kept, ready.identity.certificate);
+    assert_eq!(kept, server.state().signed["sw1.lab.test"]);
+    let key = std::fs::read_to_string(layout.key()).unwrap();
+
+    // The new one is the one that the server sees from now on, and the key has stayed.
+    let proxy = Proxy {
+        settings: Arc::clone(&proxy.settings),
+        authority: Authority::new(&proxy.settings),
+        dir: proxy.dir,
+    };
+    server.state().renewal = false;
+    let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+    assert_eq!(outcome.unwrap().identity.certificate, kept);
+    assert!(journal.says(Level::Warning, "The certificate of sw1.lab.test ends in "));
+    assert_eq!(std::fs::read_to_string(layout.key()).unwrap(), key);
+}
+
+#[tokio::test]
+async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
+    let server = PuppetServer::start().await;
+    let proxy = Proxy::new(&server, &[]);
+    proxy.set_up("sw1.lab.test").await.0.unwrap();
+    proxy.set_up("sw2.lab.test").await.0.unwrap();
+    let layout = proxy.layout("sw1.lab.test");
+    let own = std::fs::read_to_string(layout.certificate()).unwrap();
+    let foreign = server.state().signed["sw2.lab.test"].clone();
+    let proxy = Proxy {
+        settings: Arc::new(Settings {
+            certificates: settings::CertificateSettings {
+                renewal_interval: Duration::from_secs(100 * 366 * 86_400),
+                ..proxy.settings.certificates.clone()
+            },
+            ..(*proxy.settings).clone()
+        }),
+        ..proxy
+    };
+    for answer in [
+        Answer::text(200, &foreign),
+        Answer::text(200, &own),
+        Answer::text(200, "<html>"),
+        Answer::text(404, "Not Found"),
+        Answer::text(500, "no"),
+    ] {
+        server
+            .state()
+            .fail("/puppet-ca/v1/certificate_renewal", [answer.clone()]);
+        let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+        assert_eq!(outcome.unwrap().identity.certificate, own, "{answer:?}");
+        assert!(
+            journal.says(Level::Warning, "The certificate of sw1.lab.test ends in "),
+            "{answer:?}"
+        );
+        assert_eq!(std::fs::read_to_string(layout.certificate()).unwrap(), own);
+    }
+}
+
+#[tokio::test]
 async fn bundle_and_crls_are_refreshed_when_they_are_old() {
     let server = PuppetServer::start().await;
     let proxy = Proxy::new(&server, &[]);

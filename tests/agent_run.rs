@@ -233,15 +233,15 @@ async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
     let cases = [
         (
             rich("<html>"),
-            "Could not retrieve catalog from remote server: the catalog is not usable JSON: expected value",
+            "/puppet/v3/catalog/sw1.lab.test: the answer cannot be used: the catalog is not usable JSON: expected value",
         ),
         (
             rich("{\"name\":\"sw1.lab.test\",\"environ"),
-            "Could not retrieve catalog from remote server: the catalog is not usable JSON: EOF",
+            "/puppet/v3/catalog/sw1.lab.test: the answer cannot be used: the catalog is not usable JSON: EOF",
         ),
         (
             rich("{\"name\":\"sw2.lab.test\",\"environment\":\"production\"}"),
-            "the catalog is for 'sw2.lab.test', not for 'sw1.lab.test'; it is not used",
+            "/puppet/v3/catalog/sw1.lab.test: the catalog is for 'sw2.lab.test', not for 'sw1.lab.test'; it is not used",
         ),
         (
             rich("{\"name\":\"sw1.lab.test\",\"environment\":\"production\"}").cut(10),
@@ -260,7 +260,8 @@ async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
         server.state().fail("/puppet/v3/catalog", [answer.clone()]);
         let (_, outcome) = run_of(&host.process(&[]), SW1).await;
         let message = chain(&outcome.unwrap_err());
-        assert!(message.starts_with(expected), "{message}");
+        assert!(message.contains(expected), "{message}");
+        assert!(message.contains("POST https://localhost:"), "{message}");
         if answer.status == 500 {
             assert!(message.contains("site.pp, line: 235"), "{message}");
         }
@@ -476,9 +477,7 @@ async fn definitions_come_from_the_environment_of_the_device() {
     let told: Vec<_> = told.map(|line| line.message.as_str()).collect();
     assert_eq!(
         told,
-        [
-            "Not fetched, because it is no definition: switchtender/definitions/notes.txt"
-        ],
+        ["Not fetched, because it is no definition: switchtender/definitions/notes.txt"],
         "what is for the peer is none of our business"
     );
     let fetched = || {

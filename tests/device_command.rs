@@ -1,130 +1,12 @@
 //! `switchtender device` as a user runs it: a Puppet Server and switches on loopback.
 
-use std::os::unix::fs::PermissionsExt as _;
+#[path = "support/device_host.rs"]
+mod device_host;
 
+use device_host::{Host, PASSWORD, catalog, logs, name, terminate, write};
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
-use switchtender_mocks::{
-    CliSwitch, LoadBalancer, LoadBalancerOptions, RunningSwitch, SwitchOptions,
-};
-
-const PASSWORD: &str = "s3cret-pw";
-const ENABLE: &str = "s3cret-en";
-
-/// A proxy host with its devices.
-struct Host {
-    dir: tempfile::TempDir,
-    server: PuppetServer,
-    switches: Vec<RunningSwitch>,
-}
-
-impl Host {
-    async fn new(count: usize) -> Self {
-        let server = PuppetServer::start().await;
-        let dir = tempfile::tempdir().unwrap();
-        let mut switches = Vec::new();
-        let mut device_conf = String::new();
-        for number in 1..=count {
-            let name = name(number);
-            let options = SwitchOptions {
-                name: name.clone(),
-                hostname: format!("sw{number}"),
-                user: "ops".to_owned(),
-                password: PASSWORD.to_owned(),
-                enable_password: Some(ENABLE.to_owned()),
-                ..SwitchOptions::default()
-            };
-            let switch = CliSwitch::start(options, 0).await.unwrap();
-            let credentials = json!({
-                "host": "127.0.0.1", "port": switch.address().port(), "username": "ops",
-                "password": PASSWORD, "enable_password": ENABLE,
-            });
-            write(
-                &dir.path().join(format!("{name}.conf")),
-                &credentials.to_string(),
-                0o640,
-            );
-            device_conf += &format!(
-                "[{name}]\ntype cisco_ios\nurl file://{}/{name}.conf\n\n",
-                dir.path().display()
-            );
-            server
-                .state()
-                .catalogs
-                .insert((name.clone(), "*".to_owned()), catalog(&name));
-            switches.push(switch);
-        }
-        write(&dir.path().join("device.conf"), &device_conf, 0o600);
-        let puppet_conf = format!(
-            "[main]\nserver = localhost\nserverport = {}\nhttp_connect_timeout = 2\n[agent]\nwaitforcert = 0\n",
-            server.port()
-        );
-        write(&dir.path().join("puppet.conf"), &puppet_conf, 0o644);
-        Self {
-            dir,
-            server,
-            switches,
-        }
-    }
-
-    /// The exit code and everything that was said.
-    async fn run(&self, arguments: &[&str]) -> (i32, String) {
-        let dir = self.dir.path().display();
-        let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"))
-            .arg("device")
-            .args(arguments)
-            .arg(format!("--confdir={dir}"))
-            .arg(format!("--vardir={dir}/var"))
-            .output()
-            .await
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
-        assert!(!text.contains("s3cret"), "{text}");
-        (output.status.code().unwrap(), text)
-    }
-
-    /// The last report that the server has of a device.
-    fn report(&self, name: &str) -> Value {
-        let state = self.server.state();
-        let reports = state.reports.iter().rev();
-        let report = reports
-            .clone()
-            .find(|report| report["host"] == name)
-            .cloned();
-        assert!(!format!("{report:?}").contains("s3cret"));
-        report.unwrap_or_else(|| panic!("no report of {name}"))
-    }
-
-    fn file(&self, path: &str) -> String {
-        std::fs::read_to_string(self.dir.path().join(path))
-            .unwrap_or_else(|error| panic!("{path}: {error}"))
-    }
-}
-
-fn write(path: &std::path::Path, text: &str, mode: u32) {
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
-}
-
-fn name(number: usize) -> String {
-    format!("sw{number}.lab.test")
-}
-
-/// The recorded catalog of a switch, under another name.
-fn catalog(name: &str) -> Value {
-    let text =
-        include_str!("fixtures/puppetserver/catalogs/sw2.json").replace("sw2.lab.test", name);
-    serde_json::from_str(&text).unwrap()
-}
-
-fn logs(report: &Value) -> Vec<String> {
-    let entries = report["logs"].as_array().unwrap();
-    entries
-        .iter()
-        .map(|entry| entry["message"].as_str().unwrap().to_owned())
-        .collect()
-}
+use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
@@ -534,17 +416,7 @@ async fn one_run_per_device_and_an_orderly_way_out() {
     let host = Host::new(1).await;
     let slow = Answer::text(500, "late").delay(std::time::Duration::from_secs(300));
     host.server.state().fail("/puppet/v3/catalog", [slow]);
-    let dir = host.dir.path().display();
-    let first = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .args([
-            "device",
-            &format!("--confdir={dir}"),
-            &format!("--vardir={dir}/var"),
-        ])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let first = host.command(&[]).spawn().unwrap();
     // It waits for its catalog.
     while host
         .server
@@ -565,11 +437,7 @@ async fn one_run_per_device_and_an_orderly_way_out() {
         "{text}"
     );
 
-    let killed = std::process::Command::new("kill")
-        .args(["-TERM", &process.to_string()])
-        .status()
-        .unwrap();
-    assert!(killed.success());
+    terminate(process);
     let output = first.wait_with_output().await.unwrap();
     assert_eq!(output.status.code(), Some(1));
     let report = host.report(&name(1));

@@ -29,6 +29,8 @@ pub struct State {
     pub requests: BTreeMap<String, String>,
     /// Certificates by name, as PEM.
     pub signed: BTreeMap<String, String>,
+    /// The requests that certificates were made of, by name: a renewal keeps the key.
+    submitted: BTreeMap<String, String>,
     /// Names whose requests are refused as revoked.
     pub revoked: BTreeSet<String>,
     /// Environment of a node, by what the classifier says; others stay where they are. Several
@@ -69,6 +71,7 @@ impl State {
         let request = self.requests.remove(name).expect("a request by this name");
         let certificate = self.ca.sign(&request).expect("a well-formed request");
         self.signed.insert(name.to_owned(), certificate);
+        self.submitted.insert(name.to_owned(), request);
     }
 
     /// The requests so far, as `GET /path`.
@@ -106,6 +109,7 @@ impl PuppetServer {
             autosign: true,
             requests: BTreeMap::new(),
             signed: BTreeMap::new(),
+            submitted: BTreeMap::new(),
             revoked: BTreeSet::new(),
             classified: BTreeMap::new(),
             turns: BTreeMap::new(),

@@ -3,9 +3,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::cache::{Head, HeadError};
 use super::encode;
 use super::facts::Facts;
 use super::http::{Answer, Client, Request, RequestError};
+use super::journal::chain;
+use super::run::RunError;
 use super::settings::Server;
 
 /// Catalogs and everything about them: rich JSON keeps deferred values and types.
@@ -153,14 +156,17 @@ impl Endpoint<'_> {
             .map(drop)
     }
 
-    /// Asks for a catalog: the text as it came.
+    /// Asks for a catalog: the text as it came, and its head.
+    ///
+    /// # Errors
+    /// The server has none, or what came is none, or is another node's.
     pub async fn catalog(
         &self,
         facts: &Facts,
         environment: &str,
         configured: &str,
         limit: std::time::Duration,
-    ) -> Result<String, RequestError> {
+    ) -> Result<(String, Head), RunError> {
         let query = encode::pairs(&[("environment", environment)]);
         let target = format!(
             "/puppet/v3/catalog/{}?{query}",
@@ -181,9 +187,19 @@ impl Endpoint<'_> {
         ]);
         let mut request = Request::post(target, RICH, "application/x-www-form-urlencoded", form);
         request.limit = Some(limit);
-        let answer = self.success(request).await?;
-        String::from_utf8(answer.body.clone())
-            .map_err(|_| answer.unexpected("a catalog that is not UTF-8"))
+        let answer = self.success(request).await.map_err(RunError::Catalog)?;
+        let text = String::from_utf8(answer.body.clone())
+            .map_err(|_| RunError::Catalog(answer.unexpected("a catalog that is not UTF-8")))?;
+        match Head::read(&text, self.certname) {
+            Ok(head) => Ok((text, head)),
+            Err(error @ HeadError::NotJson(_)) => {
+                Err(RunError::Catalog(answer.unexpected(chain(&error))))
+            }
+            Err(source) => Err(RunError::WrongName {
+                request: answer.request,
+                source,
+            }),
+        }
     }
 
     /// Sends a report.

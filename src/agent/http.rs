@@ -96,7 +96,7 @@ pub struct Answer {
     pub status: u16,
     pub content_type: String,
     pub body: Vec<u8>,
-    request: String,
+    pub request: String,
 }
 
 impl Answer {
@@ -217,6 +217,27 @@ impl RequestError {
             }
             RequestErrorKind::Status { status: 403, .. } => {
                 "the device's certificate must have the name in the path, and the server's auth.conf must allow it".to_owned()
+            }
+            RequestErrorKind::Status { status: 400, .. } => {
+                "is `environment` right? `switchtender doctor` looks at the settings".to_owned()
+            }
+            RequestErrorKind::Status { status: 404, .. } => {
+                "is `environment` right, and is this a Puppet Server (`server`, `serverport`)?".to_owned()
+            }
+            RequestErrorKind::Status { status: 406 | 415, .. } => {
+                "the server must speak JSON, as all do from Puppet 5 on".to_owned()
+            }
+            RequestErrorKind::Status { status: 429 | 503, .. } => {
+                "the server has too much to do: lower --catalog-concurrency, or let the server say when to come back (Retry-After)".to_owned()
+            }
+            RequestErrorKind::Status { status: 500.., .. } => {
+                "mend the manifest where the message says so; the server's puppetserver.log tells more".to_owned()
+            }
+            RequestErrorKind::Cut(_) => {
+                "try again; if it stays so, look at the server's puppetserver.log and at what is in between".to_owned()
+            }
+            RequestErrorKind::Unexpected(_) => {
+                "did a Puppet Server answer? Look at `server` and `serverport`, and whether a proxy is in between".to_owned()
             }
             _ => return None,
         })

@@ -50,7 +50,10 @@ pub async fn sync(
     let root = directory(layout);
     let mut wanted = BTreeMap::new();
     for FileMetadata { path, checksum } in listed {
-        let Some(path) = path.strip_prefix(BELOW).and_then(|path| path.strip_prefix('/')) else {
+        let Some(path) = path
+            .strip_prefix(BELOW)
+            .and_then(|path| path.strip_prefix('/'))
+        else {
             continue; // For the peer and for hosts.
         };
         if acceptable(path) {

@@ -24,7 +24,7 @@ use super::endpoint::Endpoint;
 use super::environment::{Convergence, EnvironmentError, Verdict};
 use super::facts::Facts;
 use super::http::{Client, RequestError};
-use super::journal::{Journal, chain};
+use super::journal::Journal;
 use super::pluginsync::{self, Definitions, PluginError};
 use super::server_list::{self, NoServer};
 use super::settings::{Server, Settings};
@@ -94,10 +94,10 @@ pub enum RunError {
     Plugins(#[from] PluginError),
     #[error("Could not retrieve catalog from remote server: {0}")]
     Catalog(RequestError),
-    #[error("Could not retrieve catalog from remote server: {0}")]
-    Unusable(String),
+    #[error("{request}")]
+    WrongName { request: String, source: HeadError },
     #[error(transparent)]
-    WrongName(HeadError),
+    Foreign(HeadError),
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -110,6 +110,10 @@ impl RunError {
             RunError::Catalog(error) | RunError::Plugins(PluginError::Request(error)) => {
                 error.hint()
             }
+            RunError::WrongName { .. } | RunError::Foreign(HeadError::WrongName { .. }) => Some(
+                "the section in device.conf, the certname and the node on the server have one name"
+                    .to_owned(),
+            ),
             RunError::NoServer(_) => {
                 Some("`switchtender doctor` tells what is wrong with each server".to_owned())
             }
@@ -326,7 +330,7 @@ impl AgentRun {
                 };
                 Ok((obtained, registry))
             }
-            Err(error @ (RunError::Catalog(_) | RunError::Unusable(_))) => {
+            Err(error @ RunError::Catalog(_)) => {
                 let obtained = self.cached(error)?;
                 Ok((obtained, registry))
             }
@@ -336,23 +340,15 @@ impl AgentRun {
 
     async fn request(&self, facts: &Facts) -> Result<(String, Head), RunError> {
         let endpoint = self.endpoint();
-        let text = {
-            let _permit = self.proxy.catalogs.acquire().await.expect("never closed");
-            endpoint
-                .catalog(
-                    facts,
-                    self.convergence.current(),
-                    self.convergence.configured(),
-                    self.proxy.settings.http.catalog_timeout,
-                )
-                .await
-                .map_err(RunError::Catalog)?
-        };
-        match Head::read(&text, &self.layout.certname) {
-            Ok(head) => Ok((text, head)),
-            Err(error @ HeadError::NotJson(_)) => Err(RunError::Unusable(chain(&error))),
-            Err(error) => Err(RunError::WrongName(error)),
-        }
+        let _permit = self.proxy.catalogs.acquire().await.expect("never closed");
+        endpoint
+            .catalog(
+                facts,
+                self.convergence.current(),
+                self.convergence.configured(),
+                self.proxy.settings.http.catalog_timeout,
+            )
+            .await
     }
 
     /// The cached catalog in the place of one that could not be had.

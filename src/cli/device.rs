@@ -16,6 +16,7 @@ use super::Global;
 use super::exit::{CommandError, Exit, print};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::{CredentialsReaders, SettingFlags};
+use super::run::Mixed;
 use super::view::puppet_code;
 use crate::agent::certificates::layout::Layout;
 use crate::agent::disabled;
@@ -29,6 +30,7 @@ use crate::fleet::served_device::ServedFleet;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{self, Entry};
 use crate::transaction;
+use crate::validate::Policy;
 
 /// Run devices against a Puppet Server, in the place of `puppet device`
 #[derive(Debug, clap::Args)]
@@ -82,6 +84,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     catalog_concurrency: u16,
 
+    /// What to do about resources for hosts in a device's catalog
+    #[arg(long, value_enum, default_value_t = Mixed::Warn, value_name = "HOW")]
+    mixed: Mixed,
+
     /// Who may be able to read credentials files
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     credentials_readers: CredentialsReaders,
@@ -134,7 +140,11 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     let fleet = Arc::new(ServedFleet {
         secrets: Secrets::new(args.credentials_readers == CredentialsReaders::Anyone),
         readers: args.credentials_readers.into(),
-        settings: transaction_settings(&settings),
+        settings: args.transaction_settings(&settings),
+        policy: Policy {
+            mixed: args.mixed.into(),
+            ..Policy::default()
+        },
         at_work: Semaphore::new(args.concurrency.into()),
         log_level: level.min(Level::Notice),
         catalog,
@@ -175,6 +185,21 @@ impl Args {
         Err(CommandError::new(missing).hint("name the device with --target"))
     }
 
+    /// How the engine applies, by the settings.
+    fn transaction_settings(&self, settings: &Settings) -> transaction::Settings {
+        transaction::Settings {
+            noop: settings.noop,
+            tags: transaction::TagSelection::parse(&settings.tags.join(",")),
+            skip_tags: transaction::TagSelection::parse(&settings.skip_tags.join(",")),
+            ignore_schedules: settings.ignoreschedules,
+            mixed: match self.mixed {
+                Mixed::Silent => transaction::Mixed::Silent,
+                _ => transaction::Mixed::Warn,
+            },
+            ..transaction::Settings::default()
+        }
+    }
+
     fn devices(&self, settings: &Settings) -> Result<Vec<Entry>, CommandError> {
         let file = settings.deviceconfig.display();
         let mut devices =
@@ -192,17 +217,6 @@ impl Args {
                 .hint("name another file with --deviceconfig"));
         }
         Ok(devices)
-    }
-}
-
-/// How the engine applies, by the settings.
-fn transaction_settings(settings: &Settings) -> transaction::Settings {
-    transaction::Settings {
-        noop: settings.noop,
-        tags: transaction::TagSelection::parse(&settings.tags.join(",")),
-        skip_tags: transaction::TagSelection::parse(&settings.skip_tags.join(",")),
-        ignore_schedules: settings.ignoreschedules,
-        ..transaction::Settings::default()
     }
 }
 

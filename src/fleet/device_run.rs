@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use switchtender_devices::diagnostic::{Diagnostic, Severity};
+use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
@@ -22,6 +22,7 @@ use switchtender_devices::session::{Access, SessionError, Statistics};
 use switchtender_devices::value::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::admission::{Refused, admit, worth_telling};
 use super::catalog_source::{CatalogError, CatalogSource};
 use super::reach::Reach;
 use super::state_files::{self, Managed};
@@ -287,19 +288,8 @@ impl Fleet {
 
     /// Checks all that can be known without the device; what does not stand in the way is kept.
     fn check(&self, catalog: &Catalog, device: &Device) -> Result<Vec<Diagnostic>, NotRun> {
-        let mut findings =
-            validate::for_device(catalog, device, &self.reach.registry, &self.policy);
-        if findings.iter().any(validate::stands_in_the_way) {
-            // What stands in the way must not be looked for among remarks.
-            // What else is wrong with another device's catalog says nothing about this one.
-            let foreign = findings.iter().any(|found| found.code == "wrong-name");
-            findings.retain(|found| match foreign {
-                true => found.code == "wrong-name",
-                false => found.severity >= Severity::Warning,
-            });
-            return Err(NotRun::Refused { findings });
-        }
-        Ok(findings)
+        let findings = validate::for_device(catalog, device, &self.reach.registry, &self.policy);
+        admit(findings).map_err(|Refused(findings)| NotRun::Refused { findings })
     }
 
     /// The report of a device that could not run.
@@ -453,22 +443,8 @@ fn refused(error: LoadError) -> NotRun {
     }
 }
 
-/// A finding about the catalog that people should see in a run, too. The run itself lists host
-/// resources.
-fn worth_telling(finding: &Diagnostic) -> Option<String> {
-    let told_by_run = ["host-resource", "skipped-relation"].contains(&finding.code);
-    if finding.severity < Severity::Warning || told_by_run {
-        return None;
-    }
-    let place = finding
-        .place
-        .as_ref()
-        .map(|place| format!(" ({}:{})", place.file, place.line));
-    Some(format!("{}{}", finding.message, place.unwrap_or_default()))
-}
-
 /// A difference found by the proof, in words.
-fn shown(difference: &Difference) -> String {
+pub(super) fn shown(difference: &Difference) -> String {
     format!(
         "{}: {} was set to {}, and the device has {}",
         difference.reference,

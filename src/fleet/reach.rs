@@ -54,14 +54,13 @@ impl Reach {
             target.transcript = Some(transcript(dir, &device.name));
         }
         let options = device.options().into_iter();
-        Ok(Connection {
+        let options = options.map(|(name, value)| (name, plain(&value)));
+        Ok(Connection::new(
             target,
-            platform: self.platform(device)?,
+            self.platform(device)?,
             access,
-            options: options
-                .map(|(name, value)| (format!("option.{name}"), plain(&value)))
-                .collect(),
-        })
+            options,
+        ))
     }
 }
 
@@ -96,6 +95,29 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// `options` are the driver's, by name.
+    pub fn new(
+        target: Target,
+        platform: Arc<Platform>,
+        access: Access,
+        options: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        let options = options.into_iter();
+        Self {
+            target,
+            platform,
+            access,
+            options: options
+                .map(|(name, value)| (format!("option.{name}"), value))
+                .collect(),
+        }
+    }
+
+    /// The driver's options as `option.<name>`.
+    pub fn options(&self) -> &Facts {
+        &self.options
+    }
+
     /// Opens a session and asks for the facts: of the device, of the connection, and the driver's
     /// options as `option.<name>`.
     ///

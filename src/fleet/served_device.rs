@@ -13,39 +13,40 @@ mod error;
 mod finish;
 mod gate;
 mod look;
+mod prepare;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 use serde_json::Map;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::provider::driven::{DrivenProvider, Reconnect};
-use switchtender_devices::read::Reads;
-use switchtender_devices::session::target::Target;
-use switchtender_devices::session::{self, Access, Session, SessionError};
+use switchtender_devices::session::{Access, Session};
 use switchtender_devices::value::Value;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::device_run::shown;
+use super::reach::Connection as Way;
 use super::state_files::Managed;
-use super::typed;
-use crate::agent::run::{AgentRun, CachedStatus, Obtained, Proxy, RunError};
+use crate::agent::run::{AgentRun, CachedStatus, Proxy, RunError};
 use crate::agent::{facts, hook};
 use crate::catalog::types::Types;
-use crate::catalog::{self, Catalog, Level, LoadError, Loading};
+use crate::catalog::{Catalog, Level};
 use crate::clock;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
 use crate::store::remembered::Remembered;
 use crate::store::{DeviceStore, Store};
 use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, history};
+use crate::validate::Policy;
 
 use attempt::Attempt;
 pub use error::ServedError;
 use gate::{expire, unless_stopped};
+use prepare::Prepared;
 
 const MEMORY: &str = "memory.json";
 
@@ -58,6 +59,8 @@ pub struct ServedFleet {
     pub secrets: Secrets,
     pub readers: Readers,
     pub settings: Settings,
+    /// What is asked of catalogs.
+    pub policy: Policy,
     /// Devices at work at once. Waiting for a signature is no work.
     pub at_work: Semaphore,
     /// Messages below it are left out of reports.
@@ -82,6 +85,7 @@ impl ServedFleet {
             events: Vec::new(),
             cached: CachedStatus::NotUsed,
             applied: false,
+            flawed: false,
         };
         self.splay(&entry.name).await;
         let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
@@ -110,14 +114,21 @@ impl ServedFleet {
             ));
         }
         if let Err(error) = &outcome {
+            attempt.take(&mut agent.journal);
+            attempt.tell(error.findings());
             let hint = error.hint();
             agent.journal.failure(error, hint.as_deref());
-            let no_catalog = matches!(error, ServedError::Agent(_) | ServedError::Catalog(_));
+            let no_catalog = matches!(error, ServedError::Agent(_) | ServedError::Refused(_));
             if no_catalog && !attempt.applied {
                 agent
                     .journal
                     .err("Could not retrieve catalog; skipping run");
             }
+        }
+        if outcome.is_ok() && attempt.cut_short() {
+            agent
+                .journal
+                .err("The run was stopped; what it had not begun was skipped");
         }
         attempt.take(&mut agent.journal);
         let report = self.report(
@@ -129,7 +140,8 @@ impl ServedFleet {
         );
         self.finish(&mut agent, &mut attempt, &store, &report).await;
         let stopped = stop.is_cancelled();
-        match report.exit_bits() {
+        let flawed = if attempt.flawed { 4 } else { 0 };
+        match report.exit_bits().map(|bits| bits | flawed) {
             Some(bits) if attempt.applied && outcome.is_ok() && !stopped => bits,
             Some(bits) => bits | 1,
             None => 1,
@@ -177,34 +189,25 @@ impl ServedFleet {
         ));
         attempt.take(&mut agent.journal);
         let (session, device_facts) =
-            unless_stopped(stop, self.connect(&connection, &platform)).await??;
+            unless_stopped(stop, self.way(&connection, &platform, self.access()).open()).await??;
         let told = self.facts(entry, &device_facts);
         let prepared = unless_stopped(stop, self.prepare(agent, &told, &connection, entry)).await;
-        let (obtained, registry, catalog, platform) = match prepared {
+        let prepared = match prepared {
             Ok(Ok(prepared)) => prepared,
             Ok(Err(error)) | Err(error) => {
                 close(session).await;
                 return Err(error);
             }
         };
-        attempt.cached = obtained.cached;
+        attempt.cached = prepared.obtained.cached;
         attempt.take(&mut agent.journal);
+        let reached = Reached {
+            connection,
+            session,
+            facts: device_facts,
+        };
         let applied = self
-            .apply(
-                agent,
-                attempt,
-                store,
-                stop,
-                Prepared {
-                    registry,
-                    platform,
-                    catalog,
-                    obtained,
-                    connection,
-                    session,
-                    facts: device_facts,
-                },
-            )
+            .apply(agent, attempt, store, stop, reached, prepared)
             .await;
         agent.resubmit(&told).await;
         applied
@@ -226,24 +229,23 @@ impl ServedFleet {
             })
     }
 
-    /// Opens a session that can only read, and asks the device who it is.
-    async fn connect(
-        &self,
-        connection: &Connection,
-        platform: &Arc<Platform>,
-    ) -> Result<(Box<dyn Session>, Facts), SessionError> {
-        let access = if self.settings.noop {
+    /// The way to the device, with the driver of this platform.
+    fn way(&self, connection: &Connection, platform: &Arc<Platform>, access: Access) -> Way {
+        let options = connection.options.iter().cloned();
+        Way::new(
+            connection.target.clone(),
+            Arc::clone(platform),
+            access,
+            options,
+        )
+    }
+
+    /// What a session may do as long as the catalog does not say otherwise.
+    fn access(&self) -> Access {
+        if self.settings.noop {
             Access::ReadOnly
         } else {
             Access::ReadWrite
-        };
-        let mut session = session::open(&connection.target, &platform.protocol, access).await?;
-        match read_facts(session.as_mut(), platform, connection).await {
-            Ok(facts) => Ok((session, facts)),
-            Err(error) => {
-                close(session).await;
-                Err(error)
-            }
         }
     }
 
@@ -263,80 +265,28 @@ impl ServedFleet {
         )
     }
 
-    /// Gets the catalog and reads it.
-    async fn prepare(
-        &self,
-        agent: &mut AgentRun,
-        told: &facts::Facts,
-        connection: &Connection,
-        entry: &Entry,
-    ) -> Result<(Obtained, Arc<Registry>, Catalog, Arc<Platform>), ServedError> {
-        let (obtained, registry) = match &self.catalog {
-            None => agent.catalog(told).await?,
-            Some(text) => {
-                let head = crate::agent::cache::Head::read(text, &entry.name)
-                    .map_err(RunError::WrongName)?;
-                let obtained = Obtained {
-                    text: text.clone(),
-                    head,
-                    cached: CachedStatus::NotUsed,
-                };
-                (
-                    obtained,
-                    self.proxy
-                        .definitions
-                        .of(&agent.layout)
-                        .map_err(RunError::from)?,
-                )
-            }
-        };
-        let facts = told.values.iter().filter_map(|(name, value)| {
-            Some((name.clone(), Value::String(value.as_str()?.to_owned())))
-        });
-        let source = catalog::source(
-            format!("catalog of {}", entry.name),
-            obtained.text.clone().into_bytes(),
-        )
-        .map_err(refused)?;
-        let catalog = catalog::load(
-            &source,
-            &Loading {
-                facts: facts.collect(),
-            },
-        )
-        .map_err(refused)?;
-        let platform = platform(&registry, connection, entry)?;
-        Ok((obtained, registry, catalog, platform))
-    }
-
     async fn apply(
         &self,
         agent: &mut AgentRun,
         attempt: &mut Attempt<'_>,
         store: &DeviceStore,
         stop: &CancellationToken,
+        reached: Reached,
         prepared: Prepared,
     ) -> Result<(), ServedError> {
-        let Prepared {
-            registry,
-            platform,
-            catalog,
-            obtained,
+        let Reached {
             connection,
             mut session,
             facts,
+        } = reached;
+        let Prepared {
+            obtained,
+            registry,
+            platform,
+            resources,
+            insists,
         } = prepared;
         let types = Types::new(|name: &str| registry.model(name).cloned());
-        let resources =
-            match typed::resources(&catalog, &platform, &types, &self.settings.deviations)
-                .map_err(refused)
-            {
-                Ok(resources) => resources,
-                Err(error) => {
-                    close(session).await;
-                    return Err(error);
-                }
-            };
         let managed = Managed::of(&resources);
         if self.catalog.is_none() {
             agent.keep(&obtained, self.settings.noop)?;
@@ -357,27 +307,18 @@ impl ServedFleet {
             }
         }
         attempt.take(&mut agent.journal);
-        let mut access = if self.settings.noop {
-            Access::ReadOnly
-        } else {
-            Access::ReadWrite
-        };
-        if self.settings.noop && insists(&catalog) {
-            // A resource may say `noop => false`; only then can a noop run write at all.
+        let mut way = self.way(&connection, &platform, self.access());
+        if self.settings.noop && insists {
             close(session).await;
-            access = Access::ReadWrite;
-            session = session::open(&connection.target, &platform.protocol, access).await?;
+            way = self.way(&connection, &platform, Access::ReadWrite);
+            session = way.reconnect().await?;
         }
         let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
         let remembered = Arc::new(Remembered::load(store)?);
         let mut provider = DrivenProvider::new(
             Driver::new(&platform, &facts),
             session,
-            Box::new(Again {
-                target: connection.target.clone(),
-                platform: Arc::clone(&platform),
-                access,
-            }),
+            Box::new(way),
             Arc::clone(&remembered) as Arc<_>,
             stop.clone(),
         );
@@ -405,18 +346,20 @@ impl ServedFleet {
         agent
             .journal
             .notice(format!("Applied catalog in {seconds:.2} seconds"));
+        self.prove(agent, attempt, &mut provider).await;
         let save = connection
             .options
             .iter()
             .any(|(name, value)| name == "save_config" && value != "never");
-        if save && attempt.changed() {
+        if save && provider.has_set() {
             match provider.save().await {
                 Ok(_) => agent
                     .journal
                     .notice("Saved the configuration of the device"),
-                Err(error) => agent
-                    .journal
-                    .err(format!("Could not save the configuration: {}", error.kind)),
+                Err(error) => attempt.fail(
+                    &mut agent.journal,
+                    format!("Could not save the configuration: {}", error.kind),
+                ),
             }
         }
         for note in provider.close().await {
@@ -437,14 +380,30 @@ impl ServedFleet {
         }
         Ok(())
     }
+
+    /// Proves by one more read that what was set is as it was set.
+    async fn prove(
+        &self,
+        agent: &mut AgentRun,
+        attempt: &mut Attempt<'_>,
+        provider: &mut DrivenProvider,
+    ) {
+        match provider.verify().await {
+            Ok(differences) => {
+                for difference in &differences {
+                    attempt.fail(&mut agent.journal, shown(difference));
+                }
+            }
+            Err(error) => attempt.fail(
+                &mut agent.journal,
+                format!("The result could not be proved: {error}"),
+            ),
+        }
+    }
 }
 
-/// What is at hand when the transaction can begin.
-struct Prepared {
-    registry: Arc<Registry>,
-    platform: Arc<Platform>,
-    catalog: Catalog,
-    obtained: Obtained,
+/// A device that answers.
+struct Reached {
     connection: Connection,
     session: Box<dyn Session>,
     facts: Facts,
@@ -468,58 +427,15 @@ fn platform(
         })
 }
 
-/// Facts of the device, of the connection, and the driver's options as `option.<name>`.
-async fn read_facts(
-    session: &mut dyn Session,
-    platform: &Platform,
-    connection: &Connection,
-) -> Result<Facts, SessionError> {
-    let requests = platform.fact_reads();
-    let texts = session.read(&requests).await?;
-    let reads: Reads = requests
-        .into_iter()
-        .map(|request| request.name)
-        .zip(texts)
-        .collect();
-    let mut facts = platform.facts(&reads);
-    facts.extend(
-        session
-            .facts()
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value)),
-    );
-    let options = connection.options.iter();
-    facts.extend(options.map(|(name, value)| (format!("option.{name}"), value.clone())));
-    Ok(facts)
-}
-
 /// Logs off; what the device says to that is of no more interest.
 async fn close(mut session: Box<dyn Session>) {
     session.close().await;
 }
 
-/// The references of all resources that are more than containers, a line each.
+/// Whether a resource says `noop => false`; only then can a noop run write at all.
 fn insists(catalog: &Catalog) -> bool {
     catalog
         .resources
         .iter()
         .any(|declared| declared.parameters.get("noop") == Some(&Value::Bool(false)))
-}
-
-fn refused(error: LoadError) -> ServedError {
-    ServedError::Catalog(error.message)
-}
-
-/// How the device of a run is reached once more.
-struct Again {
-    target: Target,
-    platform: Arc<Platform>,
-    access: Access,
-}
-
-#[async_trait]
-impl Reconnect for Again {
-    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
-        session::open(&self.target, &self.platform.protocol, self.access).await
-    }
 }

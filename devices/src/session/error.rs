@@ -183,7 +183,7 @@ impl SessionErrorKind {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unreachable { .. } => {
-                "check host and port in the inventory, and the way there".to_owned()
+                "check the device's host and port, and the way there".to_owned()
             }
             Self::ConnectTimeout { .. } => {
                 "check the way there, or raise `connect_timeout`".to_owned()
@@ -198,7 +198,7 @@ impl SessionErrorKind {
             },
             Self::HostKeyUnknown { host, .. } => format!(
                 "compare the fingerprint with the device's, then add the key to known_hosts \
-                 ({}), or pin it by `fingerprint` in the inventory",
+                 ({}), or pin it by its fingerprint",
                 keyscan(host)
             ),
             Self::HostKeyChanged { .. } => {
@@ -217,9 +217,7 @@ impl SessionErrorKind {
             Self::LoginRefused { .. } => {
                 "check user and password; it was tried once only, because accounts lock".to_owned()
             }
-            Self::NoCredentials { .. } => {
-                "give the device a password or a private key in the inventory".to_owned()
-            }
+            Self::NoCredentials { .. } => "give the device a password or a private key".to_owned(),
             Self::EnableRefused { .. } => {
                 "check the enable password; it was tried once only".to_owned()
             }

@@ -11,6 +11,9 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 
+/// Certificates are good until its first day.
+const LAST_YEAR: i32 = 2089;
+
 /// What the certificates are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -143,9 +146,19 @@ impl Authority {
 
     /// Signs a PEM request; nothing if it is none.
     pub fn sign(&mut self, request: &str) -> Option<String> {
+        self.sign_until(request, LAST_YEAR)
+    }
+
+    /// Signs the request of a certificate once more; the new one ends a year later.
+    pub fn renew(&mut self, request: &str) -> Option<String> {
+        self.sign_until(request, LAST_YEAR + 1)
+    }
+
+    fn sign_until(&mut self, request: &str, year: i32) -> Option<String> {
         let request = CertificateSigningRequestParams::from_pem(request).ok()?;
         let name = request_name(&request)?;
         let mut params = leaf_params(&name, self.next_serial);
+        params.not_after = date_time_ymd(year, 1, 1);
         self.next_serial += 1;
         params.subject_alt_names = vec![SanType::DnsName(name.as_str().try_into().ok()?)];
         if self.kind == Kind::ExpiredDevices {
@@ -232,7 +245,7 @@ fn leaf_params(name: &str, serial: u64) -> CertificateParams {
     params.distinguished_name.push(DnType::CommonName, name);
     params.serial_number = Some(SerialNumber::from(serial));
     params.use_authority_key_identifier_extension = true;
-    params.not_after = date_time_ymd(2089, 1, 1);
+    params.not_after = date_time_ymd(LAST_YEAR, 1, 1);
     params.extended_key_usages = vec![
         ExtendedKeyUsagePurpose::ServerAuth,
         ExtendedKeyUsagePurpose::ClientAuth,

@@ -180,12 +180,13 @@ impl State {
     }
 
     fn renew(&mut self, exchange: &Exchange) -> Answer {
-        let known = exchange
-            .client
-            .as_ref()
-            .and_then(|name| self.signed.get(name));
-        match known {
-            Some(certificate) => Answer::text(200, certificate),
+        let renewed = exchange.client.as_ref().and_then(|name| {
+            let certificate = self.ca.renew(self.submitted.get(name)?)?;
+            self.signed.insert(name.clone(), certificate.clone());
+            Some(certificate)
+        });
+        match renewed {
+            Some(certificate) => Answer::text(200, &certificate),
             None => forbidden(exchange),
         }
     }

@@ -1,10 +1,13 @@
 //! A run while it goes on: what was said, to whom, and how far it came.
 
+use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::secret::MASK;
 
 use super::ServedFleet;
 use crate::agent::journal::Journal;
 use crate::agent::run::CachedStatus;
+use crate::catalog::Level;
+use crate::clock;
 use crate::transaction::{LogEntry, RunEvent};
 
 /// A run while it goes on: what was said, and how far it came.
@@ -17,6 +20,8 @@ pub(super) struct Attempt<'a> {
     pub cached: CachedStatus,
     /// The catalog was applied, or began to be.
     pub applied: bool,
+    /// Something failed after the transaction.
+    pub flawed: bool,
 }
 
 impl Attempt<'_> {
@@ -42,12 +47,51 @@ impl Attempt<'_> {
         message
     }
 
-    /// Whether anything was changed on the device.
-    pub fn changed(&self) -> bool {
-        self.events.iter().any(|event| match event {
-            RunEvent::Resource(status) => status.changed,
-            _ => false,
+    /// Something failed after the transaction: the run has failed, whatever its resources say.
+    pub fn fail(&mut self, journal: &mut Journal, why: String) {
+        journal.err(why);
+        self.flawed = true;
+    }
+
+    /// Whether the transaction ended before its end, and not by an error.
+    pub fn cut_short(&self) -> bool {
+        self.events.iter().any(|event| {
+            matches!(
+                event,
+                RunEvent::Finished {
+                    completed: false,
+                    error: None,
+                    ..
+                }
+            )
         })
+    }
+
+    /// Tells findings about the catalog, each with its place in the manifest.
+    pub fn tell(&mut self, findings: &[Diagnostic]) {
+        for found in findings {
+            let place = found.place.as_ref();
+            let position =
+                place.map(|place| format!(" (file: {}, line: {})", place.file, place.line));
+            let help = found.help.as_ref().map(|help| format!("; {help}"));
+            self.emit(RunEvent::Log(LogEntry {
+                level: match found.severity {
+                    Severity::Error => Level::Err,
+                    _ => Level::Warning,
+                },
+                message: self.masked(format!(
+                    "{}{}{}",
+                    found.message,
+                    position.unwrap_or_default(),
+                    help.unwrap_or_default()
+                )),
+                source: "Puppet".to_owned(),
+                tags: Vec::new(),
+                time: clock::timestamp(),
+                file: place.map(|place| place.file.clone()),
+                line: place.map(|place| place.line.into()),
+            }));
+        }
     }
 
     pub fn emit(&mut self, event: RunEvent) {

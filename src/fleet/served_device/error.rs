@@ -1,6 +1,6 @@
 //! Why a run of a device came to nothing.
 
-use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::session::SessionError;
 
 use crate::agent::certificates::layout::FileError;
@@ -23,8 +23,11 @@ pub enum ServedError {
     },
     #[error("there is no driver for type {kind}")]
     Platform { kind: String, known: String },
-    #[error("Could not use the catalog: {0}")]
-    Catalog(String),
+    /// What speaks against the catalog; nothing was sent to the device.
+    #[error("Could not use the catalog: {}", number(.0))]
+    Refused(Vec<Diagnostic>),
+    #[error("{0}")]
+    Type(String),
     #[error(transparent)]
     Hook(#[from] hook::HookError),
     #[error(transparent)]
@@ -36,6 +39,14 @@ pub enum ServedError {
 }
 
 impl ServedError {
+    /// What is wrong with the catalog, when that is why.
+    pub fn findings(&self) -> &[Diagnostic] {
+        match self {
+            ServedError::Refused(findings) => findings,
+            _ => &[],
+        }
+    }
+
     pub fn hint(&self) -> Option<String> {
         match self {
             ServedError::Agent(error) => error.hint(),
@@ -45,6 +56,17 @@ impl ServedError {
             )),
             _ => None,
         }
+    }
+}
+
+/// How many findings stand in the way; each is told by itself.
+fn number(findings: &[Diagnostic]) -> String {
+    let errors = findings
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
+    match errors.count() {
+        1 => "it has an error".to_owned(),
+        count => format!("it has {count} errors"),
     }
 }
 

@@ -48,6 +48,9 @@ impl ServedFleet {
             report.measured(name, Duration::from_secs_f64(*seconds));
         }
         report.measured("total", took);
+        if attempt.flawed {
+            report.fail();
+        }
         if let Some(error) = error {
             // Whatever was applied, a run with an error in it is a failed one.
             report.fold(&RunEvent::Finished {

@@ -2,6 +2,7 @@
 
 use switchtender_devices::driver::Driver;
 use switchtender_devices::read::Reads;
+use switchtender_devices::session::Access;
 use switchtender_devices::value::{Attributes, Value};
 
 use super::error::ServedError;
@@ -21,7 +22,10 @@ impl ServedFleet {
             .of(&agent.layout)
             .map_err(RunError::from)?;
         let platform = platform(&registry, &connection, entry)?;
-        let (session, facts) = self.connect(&connection, &platform).await?;
+        let (session, facts) = self
+            .way(&connection, &platform, Access::ReadOnly)
+            .open()
+            .await?;
         close(session).await;
         Ok(self.facts(entry, &facts))
     }
@@ -42,16 +46,19 @@ impl ServedFleet {
         let platform = platform(&registry, &connection, entry)?;
         let model = registry
             .model(&type_name.to_lowercase())
-            .ok_or_else(|| ServedError::Catalog(format!("there is no type {type_name}")))?;
-        let (mut session, facts) = self.connect(&connection, &platform).await?;
+            .ok_or_else(|| ServedError::Type(format!("there is no type {type_name}")))?;
+        let (mut session, facts) = self
+            .way(&connection, &platform, Access::ReadOnly)
+            .open()
+            .await?;
         let driver = Driver::new(&platform, &facts);
         let outcome = async {
-            driver.supports(model).map_err(ServedError::Catalog)?;
+            driver.supports(model).map_err(ServedError::Type)?;
             let requests = driver.reads(&[model]);
             let texts = session.read(&requests).await?;
             let names = requests.into_iter().map(|request| request.name);
             let reads: Reads = names.zip(texts).collect();
-            let unreadable = |error: String| ServedError::Catalog(error);
+            let unreadable = |error: String| ServedError::Type(error);
             let state = platform
                 .parse(&reads)
                 .map_err(|error| unreadable(error.to_string()))?;

@@ -1,0 +1,38 @@
+//! Whether a catalog may be applied, by what the offline rules say of it, in every kind of run.
+
+use switchtender_devices::diagnostic::{Diagnostic, Severity};
+
+use crate::validate;
+
+/// Nothing may be sent to the device: all that is to be told of it.
+#[derive(Debug)]
+pub struct Refused(pub Vec<Diagnostic>);
+
+/// Admits a catalog with these findings; those that do not stand in the way come back.
+pub fn admit(mut findings: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Refused> {
+    if !findings.iter().any(validate::stands_in_the_way) {
+        return Ok(findings);
+    }
+    // What stands in the way must not be looked for among remarks.
+    // What else is wrong with another device's catalog says nothing about this one.
+    let foreign = findings.iter().any(|found| found.code == "wrong-name");
+    findings.retain(|found| match foreign {
+        true => found.code == "wrong-name",
+        false => found.severity >= Severity::Warning,
+    });
+    Err(Refused(findings))
+}
+
+/// A finding about an admitted catalog that people should see in a run, too. The run itself
+/// lists host resources.
+pub fn worth_telling(finding: &Diagnostic) -> Option<String> {
+    let told_by_run = ["host-resource", "skipped-relation"].contains(&finding.code);
+    if finding.severity < Severity::Warning || told_by_run {
+        return None;
+    }
+    let place = finding
+        .place
+        .as_ref()
+        .map(|place| format!(" ({}:{})", place.file, place.line));
+    Some(format!("{}{}", finding.message, place.unwrap_or_default()))
+}

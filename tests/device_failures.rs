@@ -1,0 +1,324 @@
+//! `switchtender device` when something is wrong: with a catalog, with a device in the middle of
+//! it, or because somebody wants it to end.
+
+#[path = "support/device_host.rs"]
+mod device_host;
+
+use device_host::{Host, catalog, logs, name, outcome, terminate};
+use serde_json::{Value, json};
+use switchtender_mocks::puppet_server::Answer;
+
+/// A catalog with these resources, declared one per line of the site's manifest.
+fn with_resources(device: &str, resources: &[(&str, &str, Value)]) -> Value {
+    let mut made = catalog(device);
+    let node = format!("Node[{device}]");
+    let containers = made["resources"].as_array().unwrap()[..4].to_vec();
+    made["resources"] = containers.into();
+    made["edges"].as_array_mut().unwrap().truncate(3);
+    for (line, (kind, title, parameters)) in resources.iter().enumerate() {
+        let resource = json!({
+            "type": kind, "title": title, "tags": [kind.to_lowercase()], "exported": false,
+            "file": "/etc/puppet/manifests/site.pp", "line": line + 1, "kind": "compilable_type",
+            "parameters": parameters,
+        });
+        made["resources"].as_array_mut().unwrap().push(resource);
+        let edge = json!({"source": node, "target": format!("{kind}[{title}]")});
+        made["edges"].as_array_mut().unwrap().push(edge);
+    }
+    made
+}
+
+fn give(host: &Host, number: usize, resources: &[(&str, &str, Value)]) {
+    let key = (name(number), "*".to_owned());
+    let made = with_resources(&name(number), resources);
+    host.server.state().catalogs.insert(key, made);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_catalog_with_mistakes_is_refused_with_all_of_them_and_nothing_is_sent() {
+    let host = Host::new(2).await;
+    give(
+        &host,
+        1,
+        &[
+            ("Network_vlan", "10", json!({"vlan_name": "sound"})),
+            ("Network_vlan", "11", json!({"vlan_name": "two words"})),
+            ("Network_vlan", "12", json!({"colour": "red"})),
+        ],
+    );
+    let before = host.switches[0].running_config();
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 3, "2 of the other device, 1 of this one: {text}");
+    let report = host.report(&name(1));
+    assert_eq!(report["status"], "failed");
+    let told: Vec<&Value> = report["logs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["line"].is_u64())
+        .collect();
+    let lines: Vec<_> = told.iter().map(|entry| entry["line"].as_u64()).collect();
+    assert_eq!(lines, [Some(2), Some(3)], "{told:#?}");
+    for entry in told {
+        assert_eq!(entry["level"], "err");
+        assert_eq!(entry["file"], "/etc/puppet/manifests/site.pp");
+    }
+    for expected in [
+        "(file: /etc/puppet/manifests/site.pp, line: 2)",
+        "colour",
+        "Error: sw1.lab.test: Could not use the catalog: it has 2 errors",
+        "Error: sw1.lab.test: Could not retrieve catalog; skipping run",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert_eq!(host.switches[0].running_config(), before);
+    let received = host.switches[0].log().received();
+    assert!(
+        !received.iter().any(|line| line.starts_with("conf")),
+        "{received:?}"
+    );
+    let cache = host.dir.path().join("var/devices/sw1.lab.test/client_data");
+    assert!(!cache.exists(), "it is not kept");
+    assert_eq!(host.report(&name(2))["status"], "changed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_that_nobody_knows_fails_its_resource_and_what_needs_it() {
+    let host = Host::new(1).await;
+    give(
+        &host,
+        1,
+        &[
+            ("Network_teleport", "x", json!({})),
+            (
+                "Network_vlan",
+                "11",
+                json!({"vlan_name": "after", "require": "Network_teleport[x]"}),
+            ),
+            ("Network_vlan", "12", json!({"vlan_name": "apart"})),
+        ],
+    );
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 6, "{text}");
+    let statuses = &host.report(&name(1))["resource_statuses"];
+    assert_eq!(statuses["Network_teleport[x]"]["failed"], true, "{text}");
+    assert_eq!(statuses["Network_vlan[11]"]["skipped"], true, "{text}");
+    assert_eq!(statuses["Network_vlan[12]"]["changed"], true, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mixed_says_what_becomes_of_host_resources() {
+    let host = Host::new(1).await;
+    let both = [
+        ("File", "/etc/motd", json!({"content": "hello"})),
+        ("Network_vlan", "12", json!({"vlan_name": "apart"})),
+    ];
+    give(&host, 1, &both);
+    let (code, text) = host
+        .run(&["--detailed-exitcodes", "--mixed", "refuse"])
+        .await;
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.contains("File[/etc/motd] is for a host and is skipped on a device"),
+        "{text}"
+    );
+    assert!(!host.switches[0].vlans().iter().any(|(id, ..)| *id == 12));
+    let (code, text) = host
+        .run(&["--detailed-exitcodes", "--mixed", "silent"])
+        .await;
+    assert_eq!(code, 2, "{text}");
+    assert!(!text.contains("/etc/motd"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_device_took_and_does_not_have_is_a_failure() {
+    let host = Host::with_faults(1, &["lost-write=^name apart"]).await;
+    give(
+        &host,
+        1,
+        &[("Network_vlan", "12", json!({"vlan_name": "apart"}))],
+    );
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 6, "{text}");
+    let report = host.report(&name(1));
+    assert_eq!(report["status"], "failed");
+    assert!(
+        logs(&report)
+            .iter()
+            .any(|line| line.starts_with("Network_vlan[12]: vlan_name was set to")),
+        "{:?}",
+        logs(&report)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_stopped_in_the_middle_reports_keeps_and_lets_go() {
+    for twice in [false, true] {
+        // Slow enough that the end is far when the signal comes; nothing waits for it.
+        let host = Host::with_faults(2, &["latency=25ms"]).await;
+        let numbers: Vec<String> = (100..200).map(|number: u16| number.to_string()).collect();
+        let wanted: Vec<_> = numbers
+            .iter()
+            .map(|number| {
+                (
+                    "Network_vlan",
+                    number.as_str(),
+                    json!({"vlan_name": "made"}),
+                )
+            })
+            .collect();
+        give(&host, 1, &wanted);
+        let run = host.command(&["--detailed-exitcodes"]).spawn().unwrap();
+        let process = run.id().unwrap();
+        let log = host.switches[0].log().clone();
+        let told = async {
+            while !log.received().iter().any(|line| line == "vlan 105") {
+                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), told)
+            .await
+            .expect("the device is told its lines");
+        terminate(process);
+        if twice {
+            terminate(process);
+        }
+        let ended = run.wait_with_output();
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(60), ended)
+            .await
+            .expect("it ends soon after it was asked to")
+            .unwrap();
+        let (code, text) = outcome(&ended);
+        if twice && code == 130 {
+            // The second one aborts; the next run finds the device free all the same.
+            assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
+            continue;
+        }
+        // 4 as well, if the signal came between the lines of a resource.
+        assert!(matches!(code, 3 | 7), "changes, and stopped: {code} {text}");
+        assert!(
+            text.contains(
+                "Error: sw1.lab.test: The run was stopped; what it had not begun was skipped"
+            ),
+            "{text}"
+        );
+
+        // What was under way was finished, and the way out taken.
+        let received = log.received();
+        assert!(received.iter().any(|line| line == "end"), "{received:?}");
+        assert_eq!(received.last().unwrap(), "exit");
+        let vlans = host.switches[0].vlans();
+        let made = vlans.iter().filter(|(_, name, _)| name == "made").count();
+        assert!((5..100).contains(&made), "{made}");
+
+        // The report is with the server and tells what the device has; the rest was skipped.
+        let report = host.report(&name(1));
+        assert_eq!(
+            (&report["status"], &report["transaction_completed"]),
+            (&json!("failed"), &json!(false))
+        );
+        let statuses = report["resource_statuses"].as_object().unwrap();
+        let counted = |field: &str| {
+            let mut all = statuses.values();
+            all.by_ref()
+                .filter(|status| status["resource_type"] == "Network_vlan")
+                .filter(|status| status[field] == true)
+                .count()
+        };
+        assert_eq!(counted("changed"), made, "{text}");
+        assert!(counted("skipped") >= 99 - made, "{text}");
+        // The other device had ended already, or was asked to end as well; it has its report.
+        host.report(&name(2));
+
+        // What is to be remembered lies there, and the next run does the rest.
+        let state = host.file("var/devices/sw1.lab.test/memory.json");
+        assert!(state.contains("Network_vlan[100]"), "{state}");
+        let (code, text) = host
+            .run(&["--target", "sw1.lab.test", "--detailed-exitcodes"])
+            .await;
+        assert_eq!(code, 2, "{text}");
+        let report = host.report(&name(1));
+        assert_eq!(report["metrics"]["resources"]["values"][5][2], 100 - made);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_of_the_server_name_device_url_and_remedy() {
+    let host = Host::new(1).await;
+    let json = |status, message: &str| {
+        Answer::json(
+            status,
+            &json!({"message": message, "issue_kind": "RUNTIME_ERROR"}),
+        )
+    };
+    let url = format!(
+        "https://localhost:{}/puppet/v3/catalog/sw1.lab.test",
+        host.server.port()
+    );
+    let node = format!("\"name\":\"{}\"", name(2));
+    // (answer to the catalog request, what is said, what to do)
+    let cases = [
+        (
+            json(400, "Bad Request: x"),
+            "400: Bad Request: x",
+            "environment",
+        ),
+        (
+            Answer::text(403, "Forbidden"),
+            "403: Forbidden",
+            "auth.conf",
+        ),
+        (json(404, "Not Found: y"), "404: Not Found: y", "serverport"),
+        (
+            json(406, "Not Acceptable"),
+            "406: Not Acceptable",
+            "Puppet 5",
+        ),
+        (
+            Answer::text(429, "slow down"),
+            "429: slow down",
+            "--catalog-concurrency",
+        ),
+        (
+            json(500, "Server Error: z (file: /a.pp, line: 1)"),
+            "500: Server Error: z (file: /a.pp, line: 1)",
+            "puppetserver.log",
+        ),
+        (
+            Answer::text(500, "Internal Server Error: java.lang.X"),
+            "500: Internal Server Error: java.lang.X",
+            "puppetserver.log",
+        ),
+        (
+            Answer::text(503, "busy"),
+            "503: busy",
+            "--catalog-concurrency",
+        ),
+        (
+            Answer::text(200, "{\"resources\": [").cut(5),
+            "the answer broke off",
+            "try again",
+        ),
+        (
+            Answer::text(200, "<html>"),
+            "the catalog is not usable JSON",
+            "proxy",
+        ),
+        (
+            Answer::new(200, "application/json", format!("{{{node}}}")),
+            "sw2.lab.test",
+            "certname",
+        ),
+    ];
+    for (answer, said, remedy) in cases {
+        host.server.state().fail("/puppet/v3/catalog", [answer]);
+        let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+        assert_eq!(code, 1, "{said}: {text}");
+        let line = text.lines().find(|line| line.contains(said));
+        let line = line.unwrap_or_else(|| panic!("{said} is not in:\n{text}"));
+        assert!(line.starts_with("Error: sw1.lab.test: "), "{line}");
+        assert!(line.contains(&url), "{said}: no URL in: {line}");
+        assert!(line.contains(remedy), "{said}: no remedy in: {line}");
+        assert_eq!(host.report(&name(1))["status"], "failed", "{said}");
+    }
+}
