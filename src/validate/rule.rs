@@ -122,6 +122,7 @@ rules! {
     null_value: RULE;
     unsupported_attribute: RULE;
     unwritable_value: RULE;
+    misleading_value: RULE;
     reserved_name: RULE;
     clear_secret: RULE;
     shuts_down: RULE;

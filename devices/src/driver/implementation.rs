@@ -128,6 +128,8 @@ pub enum ProblemKind {
     Unsupported,
     /// The platform has no way to be told the value.
     Unwritable,
+    /// The value does something else than it seems to.
+    Misleading,
 }
 
 /// A change that cannot be expressed.

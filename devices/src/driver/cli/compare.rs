@@ -230,6 +230,7 @@ impl CliType {
                 });
             }
         }
+        problems.extend(self.misunderstandings(wanted));
         if problems
             .iter()
             .all(|problem| problem.severity != Severity::Error)
@@ -237,6 +238,32 @@ impl CliType {
             problems.extend(self.unsendable(wanted));
         }
         problems
+    }
+
+    /// What is given and does something else than it seems to.
+    fn misunderstandings(&self, wanted: &Wanted) -> impl Iterator<Item = Problem> {
+        let named = |name: &str| {
+            let value = wanted.attributes.get(name)?;
+            self.value_name(name, value)
+        };
+        let given = wanted
+            .attributes
+            .iter()
+            .filter(|(_, value)| !is_unset(value));
+        given.filter_map(move |(name, _)| {
+            let misleading = self.attributes.get(name)?.misleading.as_ref()?;
+            let holds = misleading
+                .when
+                .iter()
+                .all(|(name, values)| named(name).is_some_and(|named| values.contains(&named)));
+            holds.then(|| Problem {
+                attribute: name.clone(),
+                kind: ProblemKind::Misleading,
+                severity: Severity::Warning,
+                message: misleading.says.clone(),
+                help: None,
+            })
+        })
     }
 
     /// Why a value cannot stand in a line of the device.

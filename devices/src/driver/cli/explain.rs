@@ -123,6 +123,9 @@ impl CliType {
         if let Some(left_out) = &rule.left_out {
             explanation.notes.push(left_out.reason.clone());
         }
+        if let Some(misleading) = &rule.misleading {
+            explanation.notes.push(misleading.says.clone());
+        }
         if rule.prompts {
             explanation
                 .notes

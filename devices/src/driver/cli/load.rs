@@ -10,8 +10,8 @@ use indexmap::IndexMap;
 use super::CliType;
 use super::rewrite::Rewrite;
 use super::rules::{
-    Alike, AttributeRule, CONFIG, Cell, Fallback, InstanceRule, Kind, LeftOut, NoForm, Place,
-    Reserved,
+    Alike, AttributeRule, CONFIG, Cell, Fallback, InstanceRule, Kind, LeftOut, Misleading, NoForm,
+    Place, Reserved,
 };
 use super::template::Template;
 use crate::diagnostic::{Severity, nearest};
@@ -345,6 +345,9 @@ fn attribute(
             rule.left_out = Some(LeftOut { severity, reason });
         }
     }
+    rule.misleading = table
+        .get("misleading")
+        .and_then(|item| misleading(context, &item));
     rule.lines = templates(table.get("line"));
     for (value, span, item) in table.table("set").iter().flat_map(Table::entries) {
         known_value(table, known, &value, span);
@@ -453,6 +456,28 @@ fn attribute(
         None => None,
     };
     Some(rule)
+}
+
+fn misleading(context: &Context<'_>, item: &Item<'_>) -> Option<Misleading> {
+    let table = item.table()?;
+    let mut when = Vec::new();
+    for (name, span, item) in table.table("when").iter().flat_map(Table::entries) {
+        let values = item.strings().unwrap_or_default();
+        match context.model.attributes.get(&name) {
+            Some(known) => values
+                .iter()
+                .for_each(|value| known_value(&table, known, value, span.clone())),
+            None => table.findings.error(
+                "unknown-attribute",
+                span,
+                format!("the type has no attribute `{name}`"),
+            ),
+        }
+        when.push((name, values));
+    }
+    let says = table.required_string("says");
+    table.finish();
+    Some(Misleading { when, says: says? })
 }
 
 /// The value of a key in the model's form; `Some(None)` without one or when the model refuses it.

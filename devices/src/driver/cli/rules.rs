@@ -96,6 +96,7 @@ pub struct AttributeRule {
     /// The attribute whose line this one is part of.
     pub inside: Option<String>,
     pub left_out: Option<LeftOut>,
+    pub misleading: Option<Misleading>,
     /// Values that the platform does not have, each with the reason (which may be empty).
     pub unsupported_values: IndexMap<String, String>,
     /// Most elements that the device keeps.
@@ -183,6 +184,14 @@ pub struct LeftOut {
     pub reason: String,
 }
 
+/// What an attribute does instead of what it seems to do.
+#[derive(Clone, Debug)]
+pub struct Misleading {
+    /// Other attributes with the names of values: all must have one of theirs.
+    pub when: Vec<(String, Vec<String>)>,
+    pub says: String,
+}
+
 impl AttributeRule {
     pub fn nowhere(name: &str, span: Range<usize>) -> Self {
         Self {
@@ -205,6 +214,7 @@ impl AttributeRule {
             sub: Vec::new(),
             inside: None,
             left_out: None,
+            misleading: None,
             unsupported_values: IndexMap::new(),
             at_most: None,
             first: Vec::new(),

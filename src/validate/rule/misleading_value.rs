@@ -1,0 +1,58 @@
+//! A value that does something else than it seems to.
+
+use switchtender_devices::driver::ProblemKind;
+
+use super::{Check, Example, Rule, platform_problem};
+use crate::diagnostic::Severity;
+use crate::validate::finding::Findings;
+use crate::validate::subject::Subject;
+
+pub const RULE: Rule = Rule {
+    code: "misleading-value",
+    severity: Severity::Warning,
+    summary: "a value that does something else than it seems to",
+    explanation: "\
+The value is applied as the type's published behaviour has it, and that is seldom what was meant:
+`untagged_vlan` of an IOS port is the native VLAN of a trunk even where `mode` is `access`, so the port
+stays in the access VLAN that it has. Definitions say which values are such (`misleading`).",
+    bad: "
+network_vlan { '10': }
+network_trunk { 'GigabitEthernet1/0/1':
+  mode          => 'access',
+  untagged_vlan => «10»,
+}
+",
+    good: "
+network_vlan { '10': }
+ios_network_trunk { 'GigabitEthernet1/0/1':
+  mode        => 'access',
+  access_vlan => 10,
+}
+",
+    example: Example::Device("cisco_ios"),
+    check: Check::Catalog(check),
+};
+
+fn check(subject: &Subject<'_>, findings: &mut Findings) {
+    platform_problem::report(subject, findings, &RULE, ProblemKind::Misleading);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device};
+
+    #[test]
+    fn it_depends_on_the_mode_and_on_a_value_being_given() {
+        for manifest in [
+            "network_trunk { 'Gi1/0/1': mode => 'trunk', untagged_vlan => 99 }",
+            "network_trunk { 'Gi1/0/1': untagged_vlan => 99 }",
+            "network_trunk { 'Gi1/0/1': mode => 'access', untagged_vlan => 'unset' }",
+            "network_trunk { 'Gi1/0/1': mode => 'access', tagged_vlans => «['10', '20']» }",
+            "ios_network_trunk { 'Gi1/0/1': mode => 'access', allowed_vlans => «'10'» }",
+        ] {
+            assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
+        }
+    }
+}
