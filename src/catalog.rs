@@ -23,7 +23,7 @@ pub(crate) use convert::made;
 pub use convert::{Typing, convert};
 pub use level::Level;
 pub(crate) use load::position as manifest_position;
-pub use load::{Catalog, Declared, Kind, LoadError, Loading, Version, load, source};
+pub use load::{Catalog, Declared, Kind, LoadError, Loading, Readable, Version, load, source};
 pub use masked::{masked, overwritten};
 pub(crate) use metaparameters::{NAMES as METAPARAMETERS, read as read_metaparameters};
 pub use position::{Segment, locate, locate_all};

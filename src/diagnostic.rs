@@ -13,7 +13,7 @@ pub mod sarif;
 pub mod terminal;
 
 pub use count::Counts;
-pub use order::{Limited, limit, sort};
+pub use order::{Limited, Rest, limit, sort};
 pub use switchtender_devices::diagnostic::{Diagnostic, Label, Place, Severity, Source, nearest};
 
 /// The word for a severity, as people and machines read it.

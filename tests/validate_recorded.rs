@@ -298,3 +298,119 @@ fn two_types_that_write_one_field_of_a_rest_device_are_told_apart() {
         assert_eq!(found, expected, "{zone}: {told:?}");
     }
 }
+
+/// `severity code` of what is told, in order.
+fn codes(told: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let lines = told.values().flatten();
+    let codes = lines.map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "));
+    codes.collect()
+}
+
+#[test]
+fn what_cannot_be_loaded_is_looked_at_all_the_same() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let catalog = one_resource(
+        directory.path(),
+        r#"{"type": "Network_vlan", "title": "10", "kind": "compilable_type", "parameters": {}},
+           {"type": "Network_vlan", "title": "10", "kind": "compilable_type",
+            "parameters": {"vlan_nam": "x"}},
+           {"type": "Network_vlan", "title": "11", "kind": "compilable_type",
+            "parameters": {"vlan_name": {"__ptype": "Nothing", "__pvalue": 1}}},
+           {"type": "Network_vlan", "title": "12", "kind": "compilable_type",
+            "parameters": {"vlan_nam": "x"}}"#,
+    );
+    let settings = directory.path().join("settings.toml");
+    let settings_path = settings.display().to_string();
+    let cases = [
+        (
+            "",
+            vec![],
+            1,
+            [
+                "error duplicate",
+                "error catalog-value",
+                "error unknown-attribute",
+            ],
+        ),
+        (
+            "duplicate = \"warning\"\ncatalog-value = \"note\"\nunknown-attribute = \"note\"",
+            vec![],
+            0,
+            [
+                "warning duplicate",
+                "note catalog-value",
+                "note unknown-attribute",
+            ],
+        ),
+        (
+            "duplicate = \"warning\"\ncatalog-value = \"note\"\nunknown-attribute = \"note\"",
+            vec!["--deny", "warnings"],
+            1,
+            [
+                "warning duplicate",
+                "note catalog-value",
+                "note unknown-attribute",
+            ],
+        ),
+    ];
+    for (severities, more, exit, expected) in cases {
+        std::fs::write(&settings, format!("[validate.severity]\n{severities}\n")).expect("written");
+        let arguments = [
+            &catalog,
+            "--platform",
+            "cisco_ios",
+            "--settings",
+            &settings_path,
+        ];
+        let (code, told) = validate(&[&arguments[..], &more].concat());
+        assert_eq!(
+            (code, codes(&told)),
+            (exit, expected.map(str::to_owned).to_vec()),
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn findings_beyond_those_that_are_kept_count() {
+    let directory = tempfile::tempdir().expect("a directory");
+    // Notes first, so that the one error is beyond what is kept.
+    let mut resources: Vec<String> = (0..1500)
+        .map(|number| {
+            format!(
+                r#"{{"type": "Network_trunk", "title": "Gi1/0/{number}", "kind": "compilable_type",
+                    "parameters": {{"mode": "trunk", "tagged_vlans": ["10"]}}}}"#
+            )
+        })
+        .collect();
+    resources.push(
+        r#"{"type": "Network_trunk", "title": "Gi2/0/1", "kind": "compilable_type",
+            "parameters": {"encapsulation": "none"}}"#
+            .to_owned(),
+    );
+    let catalog = one_resource(directory.path(), &resources.join(","));
+    let arguments = [&catalog, "--platform", "cisco_ios"];
+    let (exit, told) = validate(&arguments);
+    assert_eq!(exit, 1);
+    let lines: Vec<&String> = told.values().flatten().collect();
+    assert_eq!(lines.len(), 1001);
+    let more = format!(
+        "error unsupported-attribute :null 501 more like this in {catalog}: 1 error, 500 notes"
+    );
+    assert!(lines.contains(&&more), "{:?}", told.get(""));
+    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+        .arg("validate")
+        .args(arguments)
+        .output()
+        .expect("it starts");
+    let shown = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(
+        shown.ends_with(
+            "… and 1481 more of `unsupported-attribute`\n\n\
+             `switchtender explain unsupported-attribute` says more, --limit N shows more\n\
+             1 catalog checked: 1 error, 1500 notes\n"
+        ),
+        "{}",
+        &shown[shown.len().saturating_sub(300)..]
+    );
+}

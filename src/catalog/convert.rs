@@ -97,6 +97,7 @@ pub fn convert(catalog: &Catalog, typing: &Typing) -> Result<Resources, LoadErro
                     .in_manifest(resources.node(id).place.clone()),
             ],
             message,
+            readable: None,
         });
     }
     check_relations(catalog, &resources)?;

@@ -4,7 +4,7 @@
 //! Everything that can be found is found in one pass and told at once; the message of the whole is
 //! the first one, as Puppet would have raised it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -113,6 +113,17 @@ pub struct LoadError {
     pub message: String,
     /// Everything that is wrong, with places; never empty.
     pub diagnostics: Vec<Diagnostic>,
+    /// What could be read all the same; nothing of a text that is no catalog.
+    pub readable: Option<Box<Readable>>,
+}
+
+/// What could be read of a catalog that cannot be loaded: good for looking at, not for applying.
+#[derive(Clone, Debug)]
+pub struct Readable {
+    /// Without the values that could not be read and the edges that lead nowhere.
+    pub catalog: Catalog,
+    /// Resources that lack a value, and later declarations of one reference.
+    pub damaged: BTreeSet<usize>,
 }
 
 /// The source of a catalog from a file's or a response's bytes.
@@ -129,6 +140,7 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
             LoadError {
                 diagnostics: vec![Diagnostic::error("catalog-encoding", message.clone())],
                 message,
+                readable: None,
             }
         })
 }
@@ -151,10 +163,16 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
 
     let mut names = Names::default();
     let mut types = HashMap::new();
+    let mut damaged = BTreeSet::new();
     let mut resources = Vec::with_capacity(wire.resources.len());
     for (index, resource) in wire.resources.into_iter().enumerate() {
+        let found = findings.found.len();
         let declared = declare(resource, index, &mut types, &facts, &mut findings);
-        names.register(index, &declared, &resources, &mut findings);
+        let lacks_values = findings.found.len() > found;
+        let first = names.register(index, &declared, &resources, &mut findings);
+        if lacks_values || !first {
+            damaged.insert(index);
+        }
         resources.push(declared);
     }
 
@@ -182,9 +200,8 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             edges.push((from, to));
         }
     }
-    findings.finish()?;
 
-    Ok(Catalog {
+    let catalog = Catalog {
         name: wire.name,
         version: wire.version.map(|version| match version {
             WireVersion::Number(number) => Version::Number(number),
@@ -199,7 +216,14 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
         resources,
         edges,
         source: Arc::clone(source),
-    })
+    };
+    match findings.finish() {
+        Ok(()) => Ok(catalog),
+        Err(error) => Err(LoadError {
+            readable: Some(Box::new(Readable { catalog, damaged })),
+            ..error
+        }),
+    }
 }
 
 fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
@@ -220,6 +244,7 @@ fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
                 .help("a catalog is the JSON body that a Puppet server answers with"),
         ],
         message,
+        readable: None,
     }
 }
 
@@ -339,13 +364,14 @@ impl Names {
         self.by_key.get(&key).copied()
     }
 
+    /// Whether it is the first with its reference.
     fn register(
         &mut self,
         index: usize,
         declared: &Declared,
         earlier: &[Declared],
         findings: &mut Findings,
-    ) {
+    ) -> bool {
         let reference = &declared.reference;
         let key = (
             Arc::clone(reference.shared_type()),
@@ -367,7 +393,7 @@ impl Names {
                 ),
                 vec!["resources".into(), index.into(), "title".into()],
             );
-            return;
+            return false;
         }
         self.by_key.insert(key, index);
         let aliases = declared
@@ -378,6 +404,7 @@ impl Names {
         for alias in &aliases {
             self.alias(index, declared, earlier, alias, findings);
         }
+        true
     }
 
     fn alias(
@@ -493,6 +520,7 @@ impl<'a> Findings<'a> {
         Err(LoadError {
             message,
             diagnostics,
+            readable: None,
         })
     }
 }

@@ -3,7 +3,7 @@
 //! Files are read by several threads, one catalog each at a time, so that memory follows the
 //! number of threads and not of catalogs; what is shown does not depend on their number.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::catalog::{self, Loading};
 use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, Look};
-use crate::diagnostic::{Counts, Diagnostic, Severity, Source, json, limit};
+use crate::diagnostic::{Counts, Diagnostic, Rest, Severity, Source, json, limit};
 use crate::inventory::{Inventory, Reading};
 use crate::validate::rule::RULES;
 use crate::validate::{Policy, Routing, Running, Severities, Side, Subject, across};
@@ -121,11 +121,56 @@ const KEPT: usize = 1000;
 struct Checked {
     name: String,
     findings: Vec<Diagnostic>,
-    /// Findings beyond those kept, by code.
-    rest: BTreeMap<&'static str, usize>,
+    /// Findings beyond those kept.
+    rest: Rest,
     summary: Option<across::Summary>,
     /// The file could not be read at all.
     unreadable: bool,
+}
+
+impl Checked {
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            findings: Vec::new(),
+            rest: Rest::new(),
+            summary: None,
+            unreadable: false,
+        }
+    }
+
+    /// Keeps findings, in order, but no more of one code than [`KEPT`].
+    fn keep(&mut self, findings: Vec<Diagnostic>) {
+        let limited = limit(findings, KEPT);
+        self.findings.extend(limited.shown);
+        for (code, counts) in limited.rest {
+            *self.rest.entry(code).or_default() += counts;
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::of(&self.findings);
+        for more in self.rest.values() {
+            counts += *more;
+        }
+        counts
+    }
+
+    /// The findings for machines: what is not kept is one more, that says how many they are.
+    fn for_machines(&self) -> Vec<Diagnostic> {
+        let mut findings = self.findings.clone();
+        for (code, counts) in &self.rest {
+            if let Some(worst) = counts.worst() {
+                let message = format!(
+                    "{} more like this in {}: {counts}",
+                    counts.total(),
+                    self.name
+                );
+                findings.push(Diagnostic::new(code, worst, message));
+            }
+        }
+        findings
+    }
 }
 
 /// What every thread looks at.
@@ -181,20 +226,15 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     let complete = args.paths.iter().any(|path| path.is_dir());
     let across = across::check(&summaries, given.inventory, complete, &policy);
     if !across.is_empty() {
-        checked.push(Checked {
-            name: "all catalogs".to_owned(),
-            findings: across,
-            rest: BTreeMap::new(),
-            summary: None,
-            unreadable: false,
-        });
+        let mut all = Checked::new("all catalogs".to_owned());
+        all.keep(across);
+        checked.push(all);
     }
     print(&shown(&checked, files.len(), args, global));
     let fails = fails(args);
     let worst = checked
         .iter()
-        .flat_map(|one| &one.findings)
-        .any(|found| found.severity >= fails);
+        .any(|one| one.counts().worst() >= Some(fails));
     Ok(match (checked.iter().any(|one| one.unreadable), worst) {
         (true, _) => Exit(2),
         (false, true) => Exit(1),
@@ -324,13 +364,7 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
         true => "standard input".to_owned(),
         false => path.display().to_string(),
     };
-    let mut checked = Checked {
-        name: name.clone(),
-        findings: Vec::new(),
-        rest: BTreeMap::new(),
-        summary: None,
-        unreadable: false,
-    };
+    let mut checked = Checked::new(name.clone());
     let bytes = match read(path) {
         Ok(bytes) => bytes,
         Err(why) => {
@@ -344,13 +378,15 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
     };
     let loaded = catalog::source(&name, bytes)
         .and_then(|source| catalog::load(&source, &Loading::default()));
-    let catalog = match loaded {
-        Ok(catalog) => catalog,
+    let (catalog, damaged) = match loaded {
+        Ok(catalog) => (catalog, BTreeSet::new()),
         Err(error) => {
-            let limited = limit(error.diagnostics, KEPT);
-            checked.findings = limited.shown;
-            checked.rest = limited.rest;
-            return checked;
+            let found = given.policy.severities.applied(error.diagnostics);
+            checked.keep(found);
+            match error.readable {
+                Some(readable) => (readable.catalog, readable.damaged),
+                None => return checked,
+            }
         }
     };
     let facts = facts(given.facts, &catalog.name, &mut checked);
@@ -369,10 +405,8 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
         let path = directory.join(format!("{stem}.cfg"));
         *running = self::running(&path, driver, &mut checked);
     }
-    let subject = Subject::new(&catalog, given.registry, given.policy, &side);
-    let limited = limit(crate::validate::check(&subject), KEPT);
-    checked.findings.extend(limited.shown);
-    checked.rest = limited.rest;
+    let subject = Subject::new(&catalog, given.registry, given.policy, &side).without(&damaged);
+    checked.keep(crate::validate::check(&subject));
     checked.summary = Some(across::Summary::new(&subject, device));
     checked
 }
@@ -458,13 +492,14 @@ fn unread(path: &Path, why: &str, checked: &mut Checked) {
 }
 
 fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> String {
-    let all = || checked.iter().flat_map(|one| &one.findings);
+    let machines = || checked.iter().map(Checked::for_machines);
     match args.format {
-        Format::Json => json::lines(all()),
+        Format::Json => machines().map(|findings| json::lines(&findings)).collect(),
         Format::Sarif => {
+            let findings: Vec<Diagnostic> = machines().flatten().collect();
             let rules: Vec<RuleText> = RULES
                 .iter()
-                .filter(|rule| all().any(|found| found.code == rule.code))
+                .filter(|rule| findings.iter().any(|found| found.code == rule.code))
                 .map(|rule| RuleText {
                     code: rule.code,
                     severity: rule.severity,
@@ -472,15 +507,14 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
                     explanation: rule.explanation,
                 })
                 .collect();
-            let findings: Vec<Diagnostic> = all().cloned().collect();
             sarif::render(&findings, &rules)
         }
         Format::Junit => {
-            let suites: Vec<Suite<'_>> = checked
+            let suites: Vec<Suite> = checked
                 .iter()
                 .map(|one| Suite {
-                    name: &one.name,
-                    findings: &one.findings,
+                    name: one.name.clone(),
+                    findings: one.for_machines(),
                 })
                 .collect();
             junit::render(&suites, fails(args))
@@ -489,19 +523,23 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
             let look = Look {
                 colours: global.colored_stdout(),
             };
-            let mut limited = limit(all().cloned().collect(), args.limit);
-            for (code, number) in checked.iter().flat_map(|one| &one.rest) {
-                *limited.rest.entry(code).or_default() += number;
+            let mut counts = Counts::default();
+            for one in checked {
+                counts += one.counts();
+            }
+            let all = checked.iter().flat_map(|one| &one.findings);
+            let mut limited = limit(all.cloned().collect(), args.limit);
+            for (code, more) in checked.iter().flat_map(|one| &one.rest) {
+                *limited.rest.entry(code).or_default() += *more;
             }
             let hint = limited.rest.keys().next().map(|code| {
                 format!("`switchtender explain {code}` says more, --limit N shows more\n")
             });
             let plural = if catalogs == 1 { "" } else { "s" };
             format!(
-                "{}{}{catalogs} catalog{plural} checked: {}\n",
+                "{}{}{catalogs} catalog{plural} checked: {counts}\n",
                 terminal::render(&limited, look),
                 hint.unwrap_or_default(),
-                Counts::of(all()),
             )
         }
     }

@@ -16,17 +16,41 @@ impl Counts {
     pub fn of<'a>(list: impl IntoIterator<Item = &'a Diagnostic>) -> Self {
         let mut counts = Self::default();
         for found in list {
-            match found.severity {
-                Severity::Error => counts.errors += 1,
-                Severity::Warning => counts.warnings += 1,
-                Severity::Note => counts.notes += 1,
-            }
+            counts.add(found.severity);
         }
         counts
     }
 
+    /// One finding more.
+    pub fn add(&mut self, severity: Severity) {
+        match severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+            Severity::Note => self.notes += 1,
+        }
+    }
+
+    /// The severest of them.
+    pub fn worst(&self) -> Option<Severity> {
+        let by_severity = [
+            (self.errors, Severity::Error),
+            (self.warnings, Severity::Warning),
+            (self.notes, Severity::Note),
+        ];
+        let mut there = by_severity.into_iter().filter(|(number, _)| *number > 0);
+        there.next().map(|(_, severity)| severity)
+    }
+
     pub fn total(&self) -> usize {
         self.errors + self.warnings + self.notes
+    }
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, more: Self) {
+        self.errors += more.errors;
+        self.warnings += more.warnings;
+        self.notes += more.notes;
     }
 }
 

@@ -9,16 +9,16 @@ use super::terminal::{Look, render_each};
 use super::{Diagnostic, Severity};
 
 /// A checked file with its findings.
-#[derive(Clone, Copy, Debug)]
-pub struct Suite<'a> {
-    pub name: &'a str,
-    pub findings: &'a [Diagnostic],
+#[derive(Clone, Debug)]
+pub struct Suite {
+    pub name: String,
+    pub findings: Vec<Diagnostic>,
 }
 
 /// A report. Findings as severe as `fails`, or more, are failures.
-pub fn render(suites: &[Suite<'_>], fails: Severity) -> String {
+pub fn render(suites: &[Suite], fails: Severity) -> String {
     let is_failure = |found: &&Diagnostic| found.severity >= fails;
-    let failures = |suite: &Suite<'_>| suite.findings.iter().filter(is_failure).count();
+    let failures = |suite: &Suite| suite.findings.iter().filter(is_failure).count();
     let all: usize = suites.iter().map(failures).sum();
     let cases: usize = suites.iter().map(|suite| failures(suite).max(1)).sum();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -28,7 +28,7 @@ pub fn render(suites: &[Suite<'_>], fails: Severity) -> String {
     );
     for suite in suites {
         let failed = failures(suite);
-        let name = escape(suite.name);
+        let name = escape(&suite.name);
         let _ = writeln!(
             xml,
             "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\">",
@@ -92,12 +92,12 @@ mod tests {
         ];
         let suites = [
             Suite {
-                name: "a.json",
-                findings: &findings,
+                name: "a.json".to_owned(),
+                findings: findings.to_vec(),
             },
             Suite {
-                name: "b.json",
-                findings: &[],
+                name: "b.json".to_owned(),
+                findings: Vec::new(),
             },
         ];
         let expected = r#"<?xml version="1.0" encoding="UTF-8"?>

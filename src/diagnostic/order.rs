@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Diagnostic;
+use super::{Counts, Diagnostic};
 
 /// Sorts by file, then by place in the file, then by place in the manifest and code. Findings
 /// without a file come first: they are about the whole.
@@ -24,29 +24,32 @@ fn key(found: &Diagnostic) -> impl Ord + '_ {
     )
 }
 
+/// Numbers of findings that are not kept, by code.
+pub type Rest = BTreeMap<&'static str, Counts>;
+
 /// Findings of which no more than some number of one code are kept.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Limited {
     pub shown: Vec<Diagnostic>,
     /// How many more there are, by code.
-    pub rest: BTreeMap<&'static str, usize>,
+    pub rest: Rest,
 }
 
 /// Keeps the first `per_code` findings of each code, in order, and counts the rest.
 pub fn limit(list: Vec<Diagnostic>, per_code: usize) -> Limited {
     let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut rest = Rest::new();
     let shown = list
         .into_iter()
         .filter(|found| {
             let number = seen.entry(found.code).or_default();
             *number += 1;
-            *number <= per_code
+            let kept = *number <= per_code;
+            if !kept {
+                rest.entry(found.code).or_default().add(found.severity);
+            }
+            kept
         })
-        .collect();
-    let rest = seen
-        .into_iter()
-        .filter(|(_, number)| *number > per_code)
-        .map(|(code, number)| (code, number - per_code))
         .collect();
     Limited { shown, rest }
 }
@@ -78,6 +81,10 @@ mod tests {
             .collect();
         let limited = limit(list, 2);
         assert_eq!(limited.shown.len(), 3);
-        assert_eq!(limited.rest, BTreeMap::from([("many", 3)]));
+        let three = Counts {
+            errors: 3,
+            ..Counts::default()
+        };
+        assert_eq!(limited.rest, BTreeMap::from([("many", three)]));
     }
 }

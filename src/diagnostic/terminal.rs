@@ -23,7 +23,7 @@ impl Look {
 pub fn render(findings: &Limited, look: Look) -> String {
     let mut text = render_each(&findings.shown, look);
     for (code, number) in &findings.rest {
-        let _ = writeln!(text, "… and {number} more of `{code}`");
+        let _ = writeln!(text, "… and {} more of `{code}`", number.total());
     }
     if !findings.rest.is_empty() {
         text.push('\n');

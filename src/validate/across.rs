@@ -123,12 +123,7 @@ pub fn check(
     on_both_sides(&summaries, &mut findings);
     addresses(&summaries, &mut findings);
     vlans(&summaries, &mut findings);
-    findings.retain_mut(|found| {
-        let file = found.place.as_ref().map(|place| place.file.as_str());
-        let severity = policy.severities.of(found.code, found.severity, file);
-        found.severity = severity.unwrap_or(found.severity);
-        severity.is_some()
-    });
+    let mut findings = policy.severities.applied(findings);
     crate::diagnostic::sort(&mut findings);
     findings
 }

@@ -126,6 +126,16 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Without the meaning of these resources: they were not read whole, and what their values
+    /// lack would only be told twice.
+    #[must_use]
+    pub fn without(mut self, damaged: &BTreeSet<usize>) -> Self {
+        for index in damaged {
+            self.typed[*index] = None;
+        }
+        self
+    }
+
     /// What comes before what; built when the first rule asks.
     pub fn order(&self) -> &Order {
         self.order.get_or_init(|| Order::new(self))
@@ -136,10 +146,10 @@ impl<'a> Subject<'a> {
     pub fn secrets(&self) -> Vec<Vec<Segment>> {
         let mut paths = Vec::new();
         for (index, resource) in self.resources() {
-            let typed = self.typed[index].as_ref();
+            let model = self.destinations[index].model();
             for (name, value) in &resource.parameters {
-                let by_model = typed
-                    .and_then(|typed| typed.model.attributes.get(name))
+                let by_model = model
+                    .and_then(|model| model.attributes.get(name))
                     .is_some_and(|attribute| attribute.sensitive);
                 if by_model || holds_secret(value) {
                     let path = ["resources".into(), index.into(), "parameters".into()];
