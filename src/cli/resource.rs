@@ -11,7 +11,7 @@ use switchtender_devices::value::{Attributes, Value};
 use super::block_on;
 use super::exit::{CommandError, Exit, print};
 use super::one_device::OneDevice;
-use super::view::puppet_code;
+use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
 use crate::fleet::look::{self, LookError};
 
@@ -56,16 +56,14 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
         let instances = look::instances(&reach, &device, &model)
             .await
             .map_err(|error| {
-                let hint = error.hint();
                 let findings = match &error {
                     LookError::NotRun(error) => error.findings().to_vec(),
                     _ => Vec::new(),
                 };
-                let text = format!("cannot look at {type_name} of {device}");
                 CommandError {
-                    hint,
+                    hint: error.hint(),
                     findings,
-                    ..CommandError::new(text).because(error)
+                    ..CommandError::new(of_device(&device, &error))
                 }
             })?;
         let mut shown: Vec<(String, Attributes)> = instances

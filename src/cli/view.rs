@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::Global;
 use super::run::Output;
+use crate::catalog::Level;
 use crate::fleet::device_run::{NotRun, Purpose, Ran};
 use crate::fleet::runner::TaskError;
 use crate::fleet::tally::Tally;
@@ -66,10 +67,29 @@ pub fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// An error of a device in one line, which begins with the device as errors of sessions do.
+pub fn of_device(device: &str, error: &dyn std::error::Error) -> String {
+    let why = chain(error);
+    if why.starts_with(&format!("{device}: ")) {
+        why
+    } else {
+        format!("{device}: {why}")
+    }
+}
+
+/// Messages below this level are left out.
+fn level(global: &Global) -> Level {
+    match global.verbose {
+        0 => Level::Notice,
+        1 => Level::Info,
+        _ => Level::Debug,
+    }
+}
+
 /// The view that the user asked for.
 pub fn new(output: Output, purpose: Purpose, global: &Global, devices: usize) -> Box<dyn View> {
     match output {
-        Output::Json => Box::new(json::Json::new(purpose)),
+        Output::Json => Box::new(json::Json::new(purpose, global)),
         Output::Human => Box::new(human::Human::new(purpose, global, devices)),
     }
 }

@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Done, Failure, View, chain, operations, plan, table};
+use super::{Done, Failure, View, level, of_device, operations, plan, table};
 use crate::catalog::Level;
 use crate::cli::Global;
 use crate::cli::exit::print;
@@ -34,14 +34,9 @@ impl Human {
         } else {
             ProgressBar::hidden()
         };
-        let level = match global.verbose {
-            0 => Level::Notice,
-            1 => Level::Info,
-            _ => Level::Debug,
-        };
         Self {
             purpose,
-            level,
+            level: level(global),
             colored: global.colored_stdout(),
             bar,
             refused: HashMap::new(),
@@ -119,11 +114,8 @@ impl View for Human {
                         },
                     ));
                 }
-                // Errors of sessions begin with the device, as every line here does.
-                let why = chain(failure);
-                let why = why
-                    .strip_prefix(&format!("{}: ", done.device))
-                    .unwrap_or(&why);
+                let why = of_device(&done.device, failure);
+                let why = &why[done.device.len() + ": ".len()..];
                 text.push_str(&format!(
                     "{}: {}: {why}\n",
                     done.device,

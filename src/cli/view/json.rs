@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value as Json_, json};
 
-use super::{Done, Failure, View, chain, operations};
-use crate::catalog::rich_data;
+use super::{Done, Failure, View, chain, level, operations};
+use crate::catalog::{Level, rich_data};
+use crate::cli::Global;
 use crate::cli::exit::print;
 use crate::diagnostic;
 use crate::fleet::device_run::Purpose;
@@ -11,17 +12,23 @@ use crate::transaction::{Event, RunEvent};
 
 pub struct Json {
     purpose: Purpose,
+    /// Messages below this level are left out.
+    level: Level,
 }
 
 impl Json {
-    pub fn new(purpose: Purpose) -> Self {
-        Self { purpose }
+    pub fn new(purpose: Purpose, global: &Global) -> Self {
+        Self {
+            purpose,
+            level: level(global),
+        }
     }
 }
 
 impl View for Json {
     fn event(&mut self, device: &str, event: &RunEvent) {
         let object = match event {
+            RunEvent::Log(entry) if entry.level < self.level => return,
             RunEvent::Log(entry) => json!({
                 "kind": "log",
                 "level": entry.level.to_string(),

@@ -113,7 +113,7 @@ impl CliType {
                 NoForm::Full => "no and the line as the device has it".to_owned(),
                 NoForm::Text(line) => line.text.clone(),
             };
-            explanation.write.push(("no longer".to_owned(), no));
+            explanation.write.push(("removed".to_owned(), no));
         }
         if let Some(outer) = &rule.inside {
             explanation
