@@ -228,6 +228,78 @@ fn what_the_running_configuration_has_counts_as_declared() {
 }
 
 #[test]
+fn what_a_device_answered_counts_as_declared() {
+    let port = r#"{"type": "Ios_network_trunk", "title": "Gi1/0/1", "kind": "compilable_type",
+                   "parameters": {"access_vlan": 25}}"#;
+    let pool = r#"{"type": "F5_virtualserver", "title": "/Common/vs", "kind": "compilable_type",
+                   "parameters": {"ensure": "present", "provider": "standard",
+                                  "destination_address": "192.0.2.1", "service_port": "80",
+                                  "default_pool": "/Common/web"}}"#;
+    let cases = [
+        (
+            "cisco_ios",
+            port,
+            "cfg",
+            "vlan 10\n name users\n!\n",
+            "undeclared",
+        ),
+        (
+            "cisco_ios",
+            port,
+            "cfg",
+            "vlan 10\n name users\n!\nvlan 20-29,40\n!\n",
+            "",
+        ),
+        (
+            "cisco_ios",
+            port,
+            "json",
+            r#"{"vlan_brief": "VLAN Name                             Status    Ports\n---- -------------------------------- --------- ------\n25   users                            active    \n"}"#,
+            "",
+        ),
+        (
+            "f5_bigip",
+            pool,
+            "json",
+            r#"{"GET /mgmt/tm/ltm/pool": {"items": []}}"#,
+            "undeclared",
+        ),
+        (
+            "f5_bigip",
+            pool,
+            "json",
+            r#"{"/mgmt/tm/ltm/pool": {"items": [{"name": "web", "fullPath": "/Common/web"}]}}"#,
+            "",
+        ),
+        (
+            "f5_bigip",
+            pool,
+            "json",
+            r#"{"/mgmt/tm/ltm/pool": "<html>"}"#,
+            "cannot-read",
+        ),
+        ("f5_bigip", pool, "json", "[]", "cannot-read"),
+    ];
+    for (platform, resource, ending, text, expected) in cases {
+        let directory = tempfile::tempdir().expect("a directory");
+        let catalog = one_resource(directory.path(), resource);
+        let running = tempfile::tempdir().expect("a directory");
+        let path = running.path().join(format!("sw9.lab.test.{ending}"));
+        std::fs::write(path, text).expect("written");
+        let running = running.path().display().to_string();
+        let (exit, told) = validate(&[&catalog, "--platform", platform, "--running", &running]);
+        let found = codes(&told);
+        let wanted = |code: &str| found.iter().any(|found| found.ends_with(code));
+        let right = match expected {
+            "" => !wanted("undeclared") && exit == 0,
+            "cannot-read" => wanted(expected) && exit == 2,
+            code => wanted(code) && exit == 0,
+        };
+        assert!(right, "{platform} {text}: {exit} {told:?}");
+    }
+}
+
+#[test]
 fn facts_of_a_directory_choose_what_the_device_has() {
     let directory = tempfile::tempdir().expect("a directory");
     let catalog = one_resource(

@@ -166,6 +166,17 @@ impl Driver {
         }
     }
 
+    /// The instances of a type as far as these answers tell; see [`Implementation::known`].
+    ///
+    /// # Errors
+    /// An answer cannot be understood.
+    pub fn known(&self, model: &TypeModel, state: &State) -> Result<Vec<Instance>, ReadError> {
+        match self.implementation(model) {
+            Ok(implementation) => implementation.known(state),
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
     /// The instance that a resource is about; `None` when the device has none.
     ///
     /// # Errors

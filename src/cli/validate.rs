@@ -67,7 +67,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     facts: Option<PathBuf>,
 
-    /// Running configurations, DIR/<device>.cfg: what they have counts as declared
+    /// What devices have counts as declared: DIR/<device>.cfg, the running configuration, and
+    /// DIR/<device>.json, an object of answers by name of the read
     #[arg(long, value_name = "DIR")]
     running: Option<PathBuf>,
 
@@ -401,9 +402,8 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
         },
     ) = (given.running, &mut side)
     {
-        let stem = device.map_or(catalog.name.as_str(), |device| device.name.as_str());
-        let path = directory.join(format!("{stem}.cfg"));
-        *running = self::running(&path, driver, &mut checked);
+        let name = device.map_or(catalog.name.as_str(), |device| device.name.as_str());
+        *running = self::running(directory, name, driver, &mut checked);
     }
     let subject = Subject::new(&catalog, given.registry, given.policy, &side).without(&damaged);
     checked.keep(crate::validate::check(&subject));
@@ -468,19 +468,58 @@ fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
     }
 }
 
-fn running(path: &Path, driver: &Driver, checked: &mut Checked) -> Option<Running> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) => {
-            unread(path, &error.to_string(), checked);
-            return None;
+/// What a device answered: its running configuration in `DIR/<device>.cfg`, its answers by name of
+/// the read in `DIR/<device>.json`.
+fn running(
+    directory: &Path,
+    device: &str,
+    driver: &Driver,
+    checked: &mut Checked,
+) -> Option<Running> {
+    let mut reads = Reads::new();
+    for (ending, read) in [
+        ("json", answers as fn(String) -> Result<Reads, String>),
+        ("cfg", configuration),
+    ] {
+        let path = directory.join(format!("{device}.{ending}"));
+        let answers = match fs::read_to_string(&path) {
+            Ok(text) => read(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => Err(error.to_string()),
+        };
+        let answers = answers.and_then(|answers| {
+            // Each by itself, so that a mistake is told with its file.
+            Running::new(driver, &answers).map_err(|error| error.to_string())?;
+            Ok(answers)
+        });
+        match answers {
+            Ok(answers) => reads.extend(answers),
+            Err(why) => unread(&path, &why, checked),
         }
+    }
+    (!reads.is_empty()).then(|| Running::new(driver, &reads).ok())?
+}
+
+fn configuration(text: String) -> Result<Reads, String> {
+    Ok(Reads::from_iter([("config".to_owned(), text)]))
+}
+
+/// Answers by name of the read, `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": "…"}`.
+fn answers(text: String) -> Result<Reads, String> {
+    let answers: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let one = |(name, answer): (String, serde_json::Value)| {
+        let name = match name.starts_with('/') {
+            true => format!("GET {name}"),
+            false => name,
+        };
+        let text = match answer {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        (name, text)
     };
-    let reads = Reads::from_iter([("config".to_owned(), text)]);
-    Running::new(driver, &reads)
-        .map_err(|error| unread(path, &error.to_string(), checked))
-        .ok()
+    Ok(answers.into_iter().map(one).collect())
 }
 
 fn unread(path: &Path, why: &str, checked: &mut Checked) {

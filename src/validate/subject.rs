@@ -37,7 +37,7 @@ pub enum Side {
 pub struct Running(BTreeSet<(String, String)>);
 
 impl Running {
-    /// Reads what a device answered. Types whose read is not among the answers have nothing.
+    /// Reads what a device answered. Types of which the answers tell nothing have nothing.
     ///
     /// # Errors
     /// An answer cannot be understood.
@@ -47,13 +47,9 @@ impl Running {
         let mut things = BTreeSet::new();
         for definition in platform.types.values() {
             let model = &definition.model;
-            let needed = driver.reads(&[model]);
-            if needed.iter().any(|read| !reads.contains_key(&read.name)) {
-                continue;
-            }
             let mut names = model.namevars();
             if let (Some(name), None) = (names.next(), names.next()) {
-                for instance in driver.instances(model, &state)? {
+                for instance in driver.known(model, &state)? {
                     if let Some(value) = instance.attributes.get(name).and_then(text_of) {
                         things.insert((model.name.clone(), value));
                     }

@@ -6,6 +6,7 @@
 
 mod audit;
 mod compare;
+mod entered;
 mod explain;
 mod find;
 mod instances;
@@ -260,6 +261,10 @@ impl Implementation for CliType {
     fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
         let found = self.find(wanted, state).filter(find::Found::is_present);
         Ok(found.map(find::Found::into_instance))
+    }
+
+    fn known(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        self.as_far_as_known(state)
     }
 
     fn resolve(&self, wanted: &Wanted, current: Option<&Instance>) -> Wanted {

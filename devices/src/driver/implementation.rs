@@ -47,6 +47,14 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     /// An answer cannot be understood.
     fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError>;
 
+    /// The instances as far as these answers tell, which need not be all that are asked for.
+    ///
+    /// # Errors
+    /// An answer cannot be understood.
+    fn known(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        self.instances(state)
+    }
+
     /// The resource with values that depend on the current state worked out, such as
     /// `["add", "10-20"]` of a VLAN list.
     fn resolve(&self, wanted: &Wanted, current: Option<&Instance>) -> Wanted {
