@@ -21,6 +21,7 @@ pub mod secrets;
 mod select;
 pub mod setting;
 pub mod show;
+mod surroundings;
 pub mod trust;
 
 use std::sync::Arc;

@@ -24,7 +24,7 @@ enum Command {
     Show(ShowArgs),
 }
 
-/// Check the inventory: exit 0 if it is sound, 1 if not
+/// Check the inventory and the files it names: exit 0 if all is sound, 1 if not
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
     #[command(flatten)]
@@ -65,6 +65,11 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
 
 fn check(args: &CheckArgs, global: &Global) -> Result<Exit, CommandError> {
     let inventory = load(&args.file)?;
+    let missing = inventory.missing();
+    if !missing.is_empty() {
+        let found = missing.into_iter().chain(inventory.warnings);
+        return Err(CommandError::findings(found.collect()));
+    }
     let look = Look {
         colours: global.colored_stdout(),
     };
