@@ -59,20 +59,23 @@ impl InterfaceName {
     }
 
     fn kind(word: &str) -> Option<usize> {
-        let word = word.to_ascii_lowercase();
         if word.is_empty() {
             return None;
         }
         if let Some(kind) = TYPES
             .iter()
-            .position(|(_, short, _)| short.eq_ignore_ascii_case(&word))
+            .position(|(_, short, _)| short.eq_ignore_ascii_case(word))
         {
             return Some(kind);
         }
+        let begins = |name: &str| {
+            let start = name.get(..word.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+        };
         let mut found = TYPES
             .iter()
             .enumerate()
-            .filter(|(_, (name, ..))| name.to_ascii_lowercase().starts_with(&word));
+            .filter(|(_, (name, ..))| begins(name));
         let (kind, _) = found.next()?;
         found.next().is_none().then_some(kind)
     }

@@ -1,5 +1,6 @@
 //! What the `show` commands print.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::device::Device;
@@ -64,14 +65,18 @@ fn vlan_brief(device: &Device) -> String {
         "\nVLAN Name                             Status    Ports\n\
          ---- -------------------------------- --------- -------------------------------\n",
     );
+    let mut access_ports: BTreeMap<u16, Vec<String>> = BTreeMap::new();
+    for (name, block, port) in ports(device) {
+        let bundled = block.find("channel-group").is_some();
+        if port.enabled && port.mode != "trunk" && !bundled {
+            access_ports
+                .entry(port.access)
+                .or_default()
+                .push(name.short());
+        }
+    }
     for (number, vlan) in device.configuration.vlans.rows() {
-        let members: Vec<String> = ports(device)
-            .filter(|(_, block, port)| {
-                let bundled = block.find("channel-group").is_some();
-                port.enabled && port.mode != "trunk" && port.access == number && !bundled
-            })
-            .map(|(name, ..)| name.short())
-            .collect();
+        let members = access_ports.remove(&number).unwrap_or_default();
         let status = match (number, vlan.shutdown) {
             (1002..=1005, _) => "act/unsup",
             (_, true) => "act/lshut",
