@@ -89,8 +89,12 @@ pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), 
     replace(path, &text)
 }
 
-/// Writes a new version beside the file and moves it over the old one.
+/// Writes a new version beside the file and moves it over the old one. A file that has this
+/// content already is left alone.
 pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    if has(path, content) {
+        return Ok(());
+    }
     let failed = |action| {
         move |source| StoreError::Io {
             action,
@@ -113,6 +117,13 @@ pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     std::fs::File::open(dir)
         .and_then(|dir| dir.sync_all())
         .map_err(failed("replace"))
+}
+
+/// Whether a file has this content. Whatever keeps us from knowing, writing it will tell.
+fn has(path: &Path, content: &[u8]) -> bool {
+    let size = std::fs::metadata(path).map(|meta| meta.len());
+    size.is_ok_and(|size| size == content.len() as u64)
+        && std::fs::read(path).is_ok_and(|known| known == content)
 }
 
 /// Makes a directory and its parents, for the owner only.
@@ -166,6 +177,22 @@ mod tests {
         std::fs::write(&path, "{\"version\": 1, \"cont").unwrap();
         let error = load::<Vec<i64>>(&path, 1).unwrap_err().to_string();
         assert!(error.contains("state.json is damaged"), "{error}");
+    }
+
+    #[test]
+    fn what_has_not_changed_is_not_written() {
+        use std::os::unix::fs::MetadataExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("classes.txt");
+        let written = |content: &str| {
+            replace(&path, content.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
+            // A file that is replaced is another one.
+            path.metadata().unwrap().ino()
+        };
+        let first = written("main\n");
+        assert_eq!(written("main\n"), first);
+        assert_ne!(written("mail\n"), first);
     }
 
     #[test]
