@@ -2,7 +2,7 @@
 
 use super::exit::{CommandError, Exit};
 use super::run::{self, Filter, Manner, Run, Subject};
-use super::view::Done;
+use super::view::Ended;
 use super::{Global, block_on};
 use crate::fleet::device_run::Purpose;
 
@@ -40,15 +40,13 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
             noop: args.noop,
         };
         let prepared = run.prepare().await?;
-        let all = prepared.carry_out(&args.manner, global).await;
-        if let Some(dir) = &args.manner.report {
-            prepared.write_reports(&all, dir)?;
-        }
+        let reports = args.manner.report.as_deref();
+        let all = prepared.carry_out(&args.manner, reports, global).await?;
         let exit = run::exit(&all, args.manner.detailed_exitcodes, prepared.interrupted());
         if !args.twice || prepared.interrupted() {
             return Ok(exit);
         }
-        let again = prepared.carry_out(&args.manner, global).await;
+        let again = prepared.carry_out(&args.manner, None, global).await?;
         match not_settled(&again) {
             Some(text) => Err(CommandError::new(text)),
             None => Ok(exit),
@@ -58,15 +56,16 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
 
 /// The devices that the second run changed or failed on, in words. A `notify` says its message in
 /// every run and changes no device.
-fn not_settled(again: &[Done]) -> Option<String> {
-    let unsettled = |done: &&Done| {
-        done.tally()
+fn not_settled(again: &[Ended]) -> Option<String> {
+    let unsettled = |ended: &&Ended| {
+        ended
+            .tally()
             .is_none_or(|tally| tally.has_failed() || tally.operations > 0)
     };
     let names: Vec<&str> = again
         .iter()
         .filter(unsettled)
-        .map(|done| done.device.as_str())
+        .map(|ended| ended.device.as_str())
         .collect();
     (!names.is_empty()).then(|| {
         let names = names.join(", ");

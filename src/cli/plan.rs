@@ -28,10 +28,8 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
             noop: true,
         };
         let prepared = run.prepare().await?;
-        let all = prepared.carry_out(&args.manner, global).await;
-        if let Some(dir) = &args.manner.report {
-            prepared.write_reports(&all, dir)?;
-        }
+        let reports = args.manner.report.as_deref();
+        let all = prepared.carry_out(&args.manner, reports, global).await?;
         Ok(run::exit(
             &all,
             args.manner.detailed_exitcodes,

@@ -1,15 +1,16 @@
 //! What `apply` and `plan` share: which devices, which catalogs, which resources, and the run
 //! itself.
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit};
-use super::view::{self, Done, View};
+use super::view::{self, Done, Ended, View};
 use super::{Global, interrupted};
 use crate::deviations::Deviations;
 use crate::fleet::catalog_source::CatalogFiles;
@@ -288,6 +289,9 @@ impl Run<'_> {
     }
 }
 
+/// How long a view may hold lines back to write them together.
+const TICK: Duration = Duration::from_millis(100);
+
 /// A fleet that is ready to run.
 pub struct Prepared {
     pub fleet: Arc<Fleet>,
@@ -303,31 +307,35 @@ impl Prepared {
         self.fleet.stop.is_cancelled()
     }
 
-    /// Writes the reports of devices: of those that could not run, too.
-    pub fn write_reports(&self, all: &[Done], dir: &std::path::Path) -> Result<(), CommandError> {
-        for done in all {
-            let report = match &done.result {
-                Ok(ran) => ran.report.to_json(),
-                Err(failure) => {
-                    let device = &self.fleet.reach.inventory.devices[&done.device];
-                    self.fleet
-                        .report_of_failure(device, &view::chain(failure))
-                        .to_json()
-                }
-            };
-            let path = dir.join(format!("{}.json", store::directory_name(&done.device)));
-            let text = serde_json::to_string_pretty(&report).expect("a report is JSON") + "\n";
-            store::write_file(&path, &text).map_err(|error| {
-                CommandError::new(format!("cannot write the report of {}", done.device))
-                    .because(error)
-            })?;
-        }
-        Ok(())
+    /// Writes the report of a device: of one that could not run, too.
+    fn write_report(&self, done: &Done, dir: &Path) -> Result<(), CommandError> {
+        let report = match &done.result {
+            Ok(ran) => ran.report.to_json(),
+            Err(failure) => {
+                let device = &self.fleet.reach.inventory.devices[&done.device];
+                self.fleet
+                    .report_of_failure(device, &view::chain(failure))
+                    .to_json()
+            }
+        };
+        let path = dir.join(format!("{}.json", store::directory_name(&done.device)));
+        let text = serde_json::to_string_pretty(&report).expect("a report is JSON") + "\n";
+        store::write_file(&path, &text).map_err(|error| {
+            CommandError::new(format!("cannot write the report of {}", done.device)).because(error)
+        })
     }
 
-    /// Runs all devices and shows what happens. Ctrl-C stops in order; the results are there all
-    /// the same.
-    pub async fn carry_out(&self, manner: &Manner, global: &Global) -> Vec<Done> {
+    /// Runs all devices, shows what happens, and writes their reports where they are wanted.
+    /// Ctrl-C stops in order; the results are there all the same.
+    ///
+    /// # Errors
+    /// A report could not be written; all devices have run.
+    pub async fn carry_out(
+        &self,
+        manner: &Manner,
+        reports: Option<&Path>,
+        global: &Global,
+    ) -> Result<Vec<Ended>, CommandError> {
         let purpose = self.fleet.purpose;
         let view: Arc<Mutex<Box<dyn View>>> = Arc::new(Mutex::new(view::new(
             manner.output,
@@ -351,6 +359,15 @@ impl Prepared {
             interrupted().await;
             stop.cancel();
         });
+        let ticks = {
+            let view = Arc::clone(&view);
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(TICK).await;
+                    lock(&view).tick();
+                }
+            })
+        };
         let devices = self
             .names
             .iter()
@@ -366,7 +383,8 @@ impl Prepared {
                 (result, began.elapsed())
             }
         };
-        let mut all = Vec::new();
+        let mut all: Vec<Ended> = Vec::new();
+        let mut written = Ok(());
         runner::run(devices, &limits, &self.fleet.stop, work, |name, ended| {
             let (result, took) = match ended {
                 Ok((result, took)) => (result.map_err(Into::into), took),
@@ -380,21 +398,25 @@ impl Prepared {
                 took,
             };
             lock(&view).device(&done);
-            all.push(done);
+            if let (Some(dir), true) = (reports, written.is_ok()) {
+                written = self.write_report(&done, dir);
+            }
+            all.push(done.into());
         })
         .await;
         watch.abort();
-        let place = |done: &Done| self.names.iter().position(|name| *name == done.device);
-        all.sort_by_key(place);
+        ticks.abort();
+        let places: HashMap<&str, usize> = self.names.iter().map(String::as_str).zip(0..).collect();
+        all.sort_by_key(|ended| places.get(ended.device.as_str()).copied());
         lock(&view).end(&all);
-        all
+        written.map(|()| all)
     }
 }
 
 /// The exit code of a run (`docs/transaction.md`, section 17, *Exit status of a run*): a device
 /// that could not run is never hidden behind others.
-pub fn exit(all: &[Done], detailed: bool, interrupted: bool) -> Exit {
-    let tallies: Vec<_> = all.iter().map(Done::tally).collect();
+pub fn exit(all: &[Ended], detailed: bool, interrupted: bool) -> Exit {
+    let tallies: Vec<_> = all.iter().map(Ended::tally).collect();
     if interrupted || tallies.iter().any(Option::is_none) {
         return Exit::FAILURE;
     }

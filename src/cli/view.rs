@@ -9,6 +9,8 @@ mod table;
 
 use std::time::Duration;
 
+use switchtender_devices::session::Statistics;
+
 use super::Global;
 use super::run::Output;
 use crate::catalog::Level;
@@ -25,8 +27,11 @@ pub trait View: Send {
     /// A device is done with.
     fn device(&mut self, done: &Done);
 
+    /// Some time has passed. What was held back to be written together is due.
+    fn tick(&mut self) {}
+
     /// All devices are done with.
-    fn end(&mut self, all: &[Done]);
+    fn end(&mut self, all: &[Ended]);
 }
 
 /// A device that is done with.
@@ -47,9 +52,31 @@ pub enum Failure {
     Task(#[from] TaskError),
 }
 
-impl Done {
+/// What is kept of a device's run once it was shown.
+#[derive(Debug)]
+pub struct Ended {
+    pub device: String,
+    pub platform: String,
+    /// `None`: the device could not run.
+    pub came_to: Option<(Tally, Statistics)>,
+    pub took: Duration,
+}
+
+impl Ended {
     pub fn tally(&self) -> Option<Tally> {
-        self.result.as_ref().ok().map(Tally::of)
+        self.came_to.map(|(tally, _)| tally)
+    }
+}
+
+impl From<Done> for Ended {
+    fn from(done: Done) -> Self {
+        let ran = done.result.ok();
+        Self {
+            device: done.device,
+            platform: done.platform,
+            came_to: ran.map(|ran| (ran.tally, ran.statistics)),
+            took: done.took,
+        }
     }
 }
 

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Whatever stands in the way before the transaction is a [`NotRun`]: the device was not changed.
-//! After that there is always a [`Ran`], with everything that happened as run events.
+//! After that there is always a [`Ran`]. What happens is told as it happens and not kept, so that
+//! the memory of a fleet's run follows the devices at work.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,16 +26,19 @@ use tokio_util::sync::CancellationToken;
 use super::admission::{Refused, admit, worth_telling};
 use super::catalog_source::{CatalogError, CatalogSource};
 use super::reach::Reach;
-use super::state_files::{self, Managed};
+use super::state_files::{self, LastRun, Managed};
+use super::tally::Tally;
 use super::typed;
 use crate::catalog::types::Types;
-use crate::catalog::{self, Catalog, Level, LoadError, Loading};
+use crate::catalog::{self, Catalog, Level, LoadError, Loading, ResourceRef};
 use crate::clock;
 use crate::inventory::Device;
 use crate::report::{self, CachedCatalog, Report};
 use crate::store::remembered::Remembered;
 use crate::store::{self, LockError, StoreError};
-use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, Sink, history};
+use crate::transaction::{
+    self, LogEntry, Memory, OperationRecord, RunEvent, Settings, Sink, history,
+};
 use crate::validate::{self, Policy};
 
 const MEMORY: &str = "memory.json";
@@ -66,9 +70,8 @@ pub type Listener = Arc<dyn Fn(&str, &RunEvent) + Send + Sync>;
 /// A run that came as far as the transaction.
 #[derive(Debug)]
 pub struct Ran {
-    /// Everything that happened, in order.
-    pub events: Vec<RunEvent>,
-    /// The same as a Puppet report.
+    pub tally: Tally,
+    /// What happened, as a Puppet report.
     pub report: Report,
     /// What was set and is not as it was set.
     pub differences: Vec<Difference>,
@@ -163,7 +166,9 @@ impl Fleet {
             device: name,
             listener,
             report: Report::new(self.report_context(device, Some(&catalog))),
-            events: Vec::new(),
+            tally: Tally::new(),
+            graphs: self.graphs.is_some().then(Vec::new),
+            operations: self.predicts().then(Vec::new),
         };
         for note in provider.notes() {
             told.log(Level::Warning, note);
@@ -204,8 +209,8 @@ impl Fleet {
                 save(&mut provider, &mut told, &mut result).await;
             }
         }
-        let predicted = (self.purpose == Purpose::Plan || self.settings.noop)
-            .then(|| self.predicted(&provider, &told.events));
+        let operations = told.operations.take();
+        let predicted = operations.map(|operations| self.predicted(&provider, &operations));
         for note in provider.close().await {
             told.log(Level::Warning, note);
         }
@@ -217,12 +222,18 @@ impl Fleet {
             ),
         );
         if self.purpose == Purpose::Apply {
-            for stored in [
-                store.save(MEMORY, history::VERSION, &memory),
-                remembered.save(&store),
-                managed.write(&store),
-                state_files::write_last_run(&store, &told.report, &told.report.to_json()),
-            ] {
+            let last_run = LastRun::new(&told.report, told.report.to_json());
+            let keep = move || {
+                [
+                    store.save(MEMORY, history::VERSION, &memory),
+                    remembered.save(&store),
+                    managed.write(&store),
+                    last_run.write(&store),
+                ]
+            };
+            // Files wait for the disk, and other devices need not wait with them.
+            let kept = tokio::task::spawn_blocking(keep).await;
+            for stored in kept.expect("writing files does not panic") {
                 if let Err(error) = stored {
                     result.fail(
                         &mut told,
@@ -231,8 +242,12 @@ impl Fleet {
                 }
             }
         }
+        let flawed = told.tally.flawed || result.failure.is_some();
         Ok(Ran {
-            events: told.events,
+            tally: Tally {
+                flawed,
+                ..told.tally
+            },
             report: told.report,
             differences: result.differences,
             failure: result.failure,
@@ -256,17 +271,18 @@ impl Fleet {
         }
     }
 
+    /// Whether the run foresees what its operations would make of the device.
+    fn predicts(&self) -> bool {
+        self.purpose == Purpose::Plan || self.settings.noop
+    }
+
     fn write_graphs(&self, device: &str, told: &mut Told<'_>, result: &mut Outcome) {
-        let Some(dir) = &self.graphs else {
+        let (Some(dir), Some(graphs)) = (&self.graphs, told.graphs.take()) else {
             return;
         };
-        let written: Result<(), StoreError> =
-            told.events.iter().try_for_each(|event| match event {
-                RunEvent::Graph { file, text } => {
-                    store::write_file(&state_files::graph_path(dir, device, file), text)
-                }
-                _ => Ok(()),
-            });
+        let written: Result<(), StoreError> = graphs.iter().try_for_each(|(file, text)| {
+            store::write_file(&state_files::graph_path(dir, device, file), text)
+        });
         if let Err(error) = written {
             result.fail(told, format!("cannot write a graph: {}", chain(&error)));
         }
@@ -353,19 +369,13 @@ impl Fleet {
         }
     }
 
-    fn predicted(&self, provider: &DrivenProvider, events: &[RunEvent]) -> String {
-        let changes: Vec<(&TypeModel, Vec<Operation>)> = events
+    fn predicted(&self, provider: &DrivenProvider, operations: &[Operations]) -> String {
+        let changes: Vec<(&TypeModel, Vec<Operation>)> = operations
             .iter()
-            .filter_map(|event| match event {
-                RunEvent::Operations {
-                    reference,
-                    operations,
-                } => {
-                    let model = self.reach.registry.model(&reference.model_name())?;
-                    let operations = operations.iter().map(|record| record.operation.clone());
-                    Some((model.as_ref(), operations.collect()))
-                }
-                _ => None,
+            .filter_map(|(reference, operations)| {
+                let model = self.reach.registry.model(&reference.model_name())?;
+                let operations = operations.iter().map(|record| record.operation.clone());
+                Some((model.as_ref(), operations.collect()))
             })
             .collect();
         provider.predicted_diff(
@@ -402,12 +412,19 @@ impl Outcome {
     }
 }
 
-/// Keeps the events of a run and hands them on as they come.
+/// The operations of a resource.
+type Operations = (ResourceRef, Arc<[OperationRecord]>);
+
+/// Hands the events of a run on as they come, and keeps what is made of them.
 struct Told<'a> {
     device: &'a str,
     listener: &'a Listener,
     report: Report,
-    events: Vec<RunEvent>,
+    tally: Tally,
+    /// Files and texts, where they are wanted.
+    graphs: Option<Vec<(&'static str, String)>>,
+    /// Where their effect is to be foreseen.
+    operations: Option<Vec<Operations>>,
 }
 
 impl Told<'_> {
@@ -433,7 +450,19 @@ impl Sink for Told<'_> {
     fn emit(&mut self, event: RunEvent) {
         (self.listener)(self.device, &event);
         self.report.fold(&event);
-        self.events.push(event);
+        self.tally.fold(&event);
+        match (event, &mut self.graphs, &mut self.operations) {
+            (RunEvent::Graph { file, text }, Some(graphs), _) => graphs.push((file, text)),
+            (
+                RunEvent::Operations {
+                    reference,
+                    operations,
+                },
+                _,
+                Some(all),
+            ) => all.push((reference, operations)),
+            _ => {}
+        }
     }
 }
 

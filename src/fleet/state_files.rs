@@ -29,15 +29,27 @@ impl Managed {
     }
 }
 
-/// Writes `last_run_summary.yaml` and the report itself, as it is sent.
-pub(super) fn write_last_run(
-    store: &DeviceStore,
-    report: &Report,
-    sent: &serde_json::Value,
-) -> Result<(), StoreError> {
-    store.write("state/last_run_summary.yaml", &report.summary_yaml())?;
-    store.write("state/last_run_report.json", &sent.to_string())?;
-    Ok(())
+/// What a run came to.
+pub(super) struct LastRun {
+    summary: String,
+    report: serde_json::Value,
+}
+
+impl LastRun {
+    /// `sent` is the report as it is sent.
+    pub fn new(report: &Report, sent: serde_json::Value) -> Self {
+        Self {
+            summary: report.summary_yaml(),
+            report: sent,
+        }
+    }
+
+    /// Writes `last_run_summary.yaml` and the report itself.
+    pub fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
+        store.write("state/last_run_summary.yaml", &self.summary)?;
+        store.write("state/last_run_report.json", &self.report.to_string())?;
+        Ok(())
+    }
 }
 
 /// Where one of a run's graphs goes: `DIR/<device>/<file>`.

@@ -2,7 +2,6 @@
 
 use switchtender_devices::operation::Outcome;
 
-use super::device_run::Ran;
 use crate::transaction::{EventStatus, RunEvent};
 
 /// Numbers of one device's run.
@@ -23,53 +22,54 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn of(ran: &Ran) -> Self {
-        let mut tally = Self {
+    /// Of a run that has not ended yet.
+    pub fn new() -> Self {
+        Self {
             cut_short: true,
-            flawed: ran.failure.is_some(),
             ..Self::default()
-        };
-        for event in &ran.events {
-            match event {
-                // What every run has and no device knows of would only puzzle people.
-                RunEvent::Resource(status)
-                    if matches!(
-                        status.reference.model_name().as_str(),
-                        "schedule" | "filebucket"
-                    ) => {}
-                RunEvent::Resource(status) => {
-                    tally.resources += 1;
-                    tally.changed += usize::from(status.changed);
-                    tally.failed += usize::from(status.failed || status.failed_to_restart);
-                    tally.skipped += usize::from(status.skipped.is_some());
-                    let noop = status
-                        .events
-                        .iter()
-                        .any(|event| event.status == EventStatus::Noop);
-                    tally.pending += usize::from(noop);
-                }
-                RunEvent::Operations { operations, .. } => {
-                    let counted = |result: &Option<(Outcome, _)>| match result {
-                        Some((outcome, _)) => *outcome != Outcome::NotSent,
-                        None => true,
-                    };
-                    tally.operations += operations
-                        .iter()
-                        .filter(|record| counted(&record.result))
-                        .count();
-                }
-                RunEvent::Finished {
-                    completed,
-                    failed_to_generate,
-                    ..
-                } => {
-                    tally.cut_short = !completed;
-                    tally.flawed |= failed_to_generate;
-                }
-                _ => {}
-            }
         }
-        tally
+    }
+
+    /// Takes an event in.
+    pub fn fold(&mut self, event: &RunEvent) {
+        match event {
+            // What every run has and no device knows of would only puzzle people.
+            RunEvent::Resource(status)
+                if matches!(
+                    status.reference.model_name().as_str(),
+                    "schedule" | "filebucket"
+                ) => {}
+            RunEvent::Resource(status) => {
+                self.resources += 1;
+                self.changed += usize::from(status.changed);
+                self.failed += usize::from(status.failed || status.failed_to_restart);
+                self.skipped += usize::from(status.skipped.is_some());
+                let noop = status
+                    .events
+                    .iter()
+                    .any(|event| event.status == EventStatus::Noop);
+                self.pending += usize::from(noop);
+            }
+            RunEvent::Operations { operations, .. } => {
+                let counted = |result: &Option<(Outcome, _)>| match result {
+                    Some((outcome, _)) => *outcome != Outcome::NotSent,
+                    None => true,
+                };
+                self.operations += operations
+                    .iter()
+                    .filter(|record| counted(&record.result))
+                    .count();
+            }
+            RunEvent::Finished {
+                completed,
+                failed_to_generate,
+                ..
+            } => {
+                self.cut_short = !completed;
+                self.flawed |= failed_to_generate;
+            }
+            _ => {}
+        }
     }
 
     pub fn has_failed(&self) -> bool {

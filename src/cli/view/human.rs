@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Done, Failure, View, level, of_device, operations, plan, table};
+use super::{Done, Ended, Failure, View, level, of_device, operations, plan, table};
 use crate::catalog::Level;
 use crate::cli::Global;
 use crate::cli::exit::print;
@@ -139,7 +139,7 @@ impl View for Human {
         self.bar.inc(1);
     }
 
-    fn end(&mut self, all: &[Done]) {
+    fn end(&mut self, all: &[Ended]) {
         self.bar.finish_and_clear();
         let header = [
             "Device",
@@ -161,7 +161,7 @@ impl View for Human {
             .iter()
             .map(|name| if *name == "Changed" { changed } else { name })
             .collect();
-        let rows: Vec<Vec<String>> = all.iter().map(|done| self.row(done)).collect();
+        let rows: Vec<Vec<String>> = all.iter().map(|ended| self.row(ended)).collect();
         // A plan ends with an empty line of its own.
         let gap = if self.purpose == Purpose::Plan {
             ""
@@ -185,10 +185,10 @@ impl Human {
         text
     }
 
-    fn row(&self, done: &Done) -> Vec<String> {
-        let mut row = vec![done.device.clone(), done.platform.clone()];
-        match (done.tally(), &done.result) {
-            (Some(tally), Ok(ran)) => {
+    fn row(&self, ended: &Ended) -> Vec<String> {
+        let mut row = vec![ended.device.clone(), ended.platform.clone()];
+        match &ended.came_to {
+            Some((tally, statistics)) => {
                 let changed = match self.purpose {
                     Purpose::Apply => tally.changed,
                     Purpose::Plan => tally.pending,
@@ -202,14 +202,14 @@ impl Human {
                     tally.operations,
                 ];
                 row.extend(numbers.iter().map(ToString::to_string));
-                row.push(ran.statistics.round_trips.to_string());
+                row.push(statistics.round_trips.to_string());
             }
-            _ => {
+            None => {
                 row.push("not run".to_owned());
                 row.extend(std::iter::repeat_n("-".to_owned(), 6));
             }
         }
-        row.push(format!("{:.1}s", done.took.as_secs_f64()));
+        row.push(format!("{:.1}s", ended.took.as_secs_f64()));
         row
     }
 }

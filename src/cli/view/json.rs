@@ -1,8 +1,10 @@
 //! For machines: one JSON object per line, in the order in which things happen.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value as Json_, json};
 
-use super::{Done, Failure, View, chain, level, operations};
+use super::{Done, Ended, Failure, View, chain, level, operations};
 use crate::catalog::{Level, rich_data};
 use crate::cli::Global;
 use crate::cli::exit::print;
@@ -14,13 +16,33 @@ pub struct Json {
     purpose: Purpose,
     /// Messages below this level are left out.
     level: Level,
+    /// Lines that are written together: a run over many devices tells of thousands of resources
+    /// in a second, and each line would be a call to the system.
+    lines: String,
 }
+
+/// So much text is written without waiting for more.
+const ENOUGH: usize = 32 << 10;
 
 impl Json {
     pub fn new(purpose: Purpose, global: &Global) -> Self {
         Self {
             purpose,
             level: level(global),
+            lines: String::new(),
+        }
+    }
+
+    /// Adds an object, with the device first if it is about one.
+    fn line(&mut self, device: Option<&str>, object: Json_) {
+        let mut whole = Map::new();
+        whole.extend(device.map(|device| ("device".to_owned(), device.into())));
+        if let Json_::Object(entries) = object {
+            whole.extend(entries);
+        }
+        let _ = writeln!(self.lines, "{}", Json_::Object(whole));
+        if self.lines.len() >= ENOUGH {
+            self.tick();
         }
     }
 }
@@ -50,15 +72,15 @@ impl View for Json {
             }),
             _ => return,
         };
-        line(device, object);
+        self.line(Some(device), object);
     }
 
     fn device(&mut self, done: &Done) {
         let mut object = json!({ "kind": "device", "platform": done.platform, "seconds": done.took.as_secs_f64() });
-        match (&done.result, done.tally()) {
-            (Ok(ran), Some(tally)) => {
-                object["status"] = tally.word().into();
-                object["tally"] = json!(tally);
+        match &done.result {
+            Ok(ran) => {
+                object["status"] = ran.tally.word().into();
+                object["tally"] = json!(ran.tally);
                 object["facts"] = json!(ran.facts);
                 object["round_trips"] = ran.statistics.round_trips.into();
                 object["failure"] = json!(ran.failure);
@@ -66,7 +88,7 @@ impl View for Json {
                     object["configuration_diff"] = json!(ran.predicted);
                 }
             }
-            (Err(failure), _) => {
+            Err(failure) => {
                 object["status"] = "not run".into();
                 object["error"] = chain(failure).into();
                 if let Failure::NotRun(not_run) = failure {
@@ -75,32 +97,28 @@ impl View for Json {
                     object["findings"] = findings.collect();
                 }
             }
-            (Ok(_), None) => {}
         }
-        line(&done.device, object);
+        self.line(Some(&done.device), object);
     }
 
-    fn end(&mut self, all: &[Done]) {
+    fn tick(&mut self) {
+        if !self.lines.is_empty() {
+            print(&self.lines);
+            self.lines.clear();
+        }
+    }
+
+    fn end(&mut self, all: &[Ended]) {
         let mut counts: Map<String, Json_> = Map::new();
-        for done in all {
-            let word = done.tally().map_or("not run", |tally| tally.word());
+        for ended in all {
+            let word = ended.tally().map_or("not run", |tally| tally.word());
             let count = counts.get(word).and_then(Json_::as_u64).unwrap_or(0) + 1;
             counts.insert(word.to_owned(), count.into());
         }
-        print(&format!(
-            "{}\n",
-            json!({ "kind": "summary", "devices": all.len(), "statuses": counts })
-        ));
+        let summary = json!({ "kind": "summary", "devices": all.len(), "statuses": counts });
+        self.line(None, summary);
+        self.tick();
     }
-}
-
-fn line(device: &str, object: Json_) {
-    let mut whole = Map::new();
-    whole.insert("device".to_owned(), device.into());
-    if let Json_::Object(entries) = object {
-        whole.extend(entries);
-    }
-    print(&format!("{}\n", Json_::Object(whole)));
 }
 
 fn event_json(event: &Event) -> Json_ {

@@ -4,16 +4,13 @@ use std::fmt::Write as _;
 
 use super::operations;
 use crate::fleet::device_run::Ran;
-use crate::transaction::{EventStatus, RunEvent};
+use crate::transaction::EventStatus;
 
 /// The whole plan of a device.
 pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
     let mut text = format!("{device} ({platform})\n");
     let mut planned = false;
-    for event in &ran.events {
-        let RunEvent::Resource(status) = event else {
-            continue;
-        };
+    for status in ran.report.statuses() {
         let changes: Vec<_> = status
             .events
             .iter()

@@ -10,7 +10,7 @@ use crate::agent::journal::chain;
 use crate::agent::run::{AgentRun, CachedStatus};
 use crate::agent::spool::Delivery;
 use crate::clock;
-use crate::fleet::state_files;
+use crate::fleet::state_files::LastRun;
 use crate::report::{CachedCatalog, Context, Report};
 use crate::store::DeviceStore;
 use crate::transaction::RunEvent;
@@ -95,7 +95,7 @@ impl ServedFleet {
                     .err(format!("Could not keep the report: {}", chain(&error))),
             }
         }
-        if let Err(error) = state_files::write_last_run(store, report, &json) {
+        if let Err(error) = LastRun::new(report, json).write(store) {
             agent.journal.err(chain(&error));
         }
         attempt.take(&mut agent.journal);
