@@ -20,7 +20,7 @@ pub mod types;
 mod wire;
 
 pub(crate) use convert::made;
-pub use convert::{Typing, convert};
+pub use convert::{Typing, convert, convert_known};
 pub use level::Level;
 pub(crate) use load::position as manifest_position;
 pub use load::{Catalog, Declared, Kind, LoadError, Loading, Readable, Version, load, source};

@@ -17,6 +17,7 @@ mod subject;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::driver::Registry;
+use switchtender_devices::value::Attributes;
 
 use crate::catalog::Catalog;
 use crate::inventory::Device;
@@ -67,14 +68,34 @@ pub fn stands_in_the_way(finding: &Diagnostic) -> bool {
     finding.severity == Severity::Error && finding.code != rule::unknown_type::RULE.code
 }
 
-/// What speaks against applying a catalog to a device of the inventory; see
-/// [`stands_in_the_way`].
+/// What speaks against applying a catalog to a device of the inventory (see
+/// [`stands_in_the_way`]), and what it wants of the device.
 pub fn for_device(
     catalog: &Catalog,
     device: &Device,
     registry: &Registry,
     policy: &Policy,
-) -> Vec<Diagnostic> {
+) -> (Vec<Diagnostic>, Canonical) {
     let side = Side::of_device(device, registry, &Default::default());
-    self::catalog(catalog, registry, &side, policy)
+    for_run(catalog, registry, &side, policy)
 }
+
+/// As [`catalog`], with what the resources want, which a run goes on with.
+pub fn for_run(
+    catalog: &Catalog,
+    registry: &Registry,
+    side: &Side,
+    policy: &Policy,
+) -> (Vec<Diagnostic>, Canonical) {
+    let subject = Subject::new(catalog, registry, policy, side);
+    let findings = check(&subject);
+    let wanted = subject.typed.into_iter().map(|typed| typed?.wanted);
+    (
+        findings,
+        wanted.map(|wanted| Some(wanted?.attributes)).collect(),
+    )
+}
+
+/// The attributes of a catalog's resources, in its order, as its platform writes them; `None` for
+/// what has no model and for what is wrong.
+pub type Canonical = Vec<Option<Attributes>>;

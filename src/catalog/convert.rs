@@ -37,6 +37,20 @@ pub struct Typing<'a> {
 /// # Errors
 /// With every finding about types, attributes, names and relationships.
 pub fn convert(catalog: &Catalog, typing: &Typing) -> Result<Resources, LoadError> {
+    convert_known(catalog, typing, Vec::new())
+}
+
+/// As [`convert`], where the canonical attributes of some resources, in the order of the catalog,
+/// have been worked out before: models and platform are not asked again.
+///
+/// # Errors
+/// As [`convert`].
+pub fn convert_known(
+    catalog: &Catalog,
+    typing: &Typing,
+    known: Vec<Option<Attributes>>,
+) -> Result<Resources, LoadError> {
+    let mut known = known.into_iter();
     let mut findings = Findings::new(&catalog.source);
     let mut resources = Resources::of(catalog);
     let mut found_types = FoundTypes::default();
@@ -47,6 +61,7 @@ pub fn convert(catalog: &Catalog, typing: &Typing) -> Result<Resources, LoadErro
             typing,
             resources: &mut resources,
             messages: Vec::new(),
+            known: known.next().flatten(),
         };
         let ty = found_types.find(declared, catalog.format, typing);
         let added = ty
@@ -214,6 +229,8 @@ struct Converting<'a, 'b> {
     typing: &'a Typing<'b>,
     resources: &'a mut Resources,
     messages: Vec<(Level, String)>,
+    /// Its canonical attributes, where they are known.
+    known: Option<Attributes>,
 }
 
 impl Converting<'_, '_> {
@@ -390,17 +407,13 @@ impl Converting<'_, '_> {
         let declared = self.declared;
         let reference = &declared.reference;
         let model = Arc::clone(&resource.ty.model);
-        let given: Attributes = declared
-            .parameters
-            .iter()
-            // A type may have an attribute of such a name, as f5_monitor has `provider`.
-            .filter(|(name, _)| {
-                model.attributes.contains_key(*name)
-                    || !metaparameters::NAMES.contains(&name.as_str())
-            })
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        if let Some((name, _)) = given.iter().find(|(_, value)| **value == Value::Undef) {
+        // A type may have an attribute of such a name, as f5_monitor has `provider`.
+        let is_own = |name: &str| {
+            model.attributes.contains_key(name) || !metaparameters::NAMES.contains(&name)
+        };
+        let given = declared.parameters.iter();
+        let given = given.filter(|(name, _)| is_own(name));
+        if let Some((name, _)) = given.clone().find(|(_, value)| **value == Value::Undef) {
             return Err(Finding::attribute(
                 name,
                 format!("Got nil value for {name}"),
@@ -423,17 +436,20 @@ impl Converting<'_, '_> {
                 ..Finding::attribute(&error.attribute, message)
             }
         };
-        let attributes = model
-            .resolve(reference.title(), &given)
-            .map_err(|errors| {
-                let mut errors = errors.into_iter().map(&finding);
-                let mut first = errors.next().expect("a failure has an error");
-                first.further = errors.collect();
-                first
-            })
-            .and_then(|attributes| {
-                (self.typing.canonicalize)(&model, attributes).map_err(&finding)
-            })?;
+        let attributes = match self.known.take() {
+            Some(attributes) => attributes,
+            None => {
+                let given = given.map(|(name, value)| (name.clone(), value.clone()));
+                let resolved = model.resolve(reference.title(), &given.collect());
+                let resolved = resolved.map_err(|errors| {
+                    let mut errors = errors.into_iter().map(&finding);
+                    let mut first = errors.next().expect("a failure has an error");
+                    first.further = errors.collect();
+                    first
+                })?;
+                (self.typing.canonicalize)(&model, resolved).map_err(&finding)?
+            }
+        };
         for (name, value) in attributes {
             match model.attributes.get(&name).map(|attribute| attribute.role) {
                 Some(Role::Property | Role::InitOnly) => {
@@ -639,6 +655,7 @@ pub(crate) fn made(
         typing,
         resources,
         messages: Vec::new(),
+        known: None,
     };
     let mut node = converting
         .node(Some(ty))

@@ -39,7 +39,7 @@ use crate::store::{self, LockError, StoreError};
 use crate::transaction::{
     self, LogEntry, Memory, OperationRecord, RunEvent, Settings, Sink, history,
 };
-use crate::validate::{self, Policy};
+use crate::validate::{self, Canonical, Policy};
 
 const MEMORY: &str = "memory.json";
 
@@ -141,10 +141,16 @@ impl Fleet {
         let _lock = store.lock()?;
         let platform = self.reach.platform(device)?;
         let catalog = self.catalog(device).await?;
-        let findings = self.check(&catalog, device)?;
+        let (findings, known) = self.check(&catalog, device)?;
         let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
-        let resources = typed::resources(&catalog, &platform, &types, &self.settings.deviations)
-            .map_err(refused)?;
+        let resources = typed::resources(
+            &catalog,
+            &platform,
+            &types,
+            &self.settings.deviations,
+            known,
+        )
+        .map_err(refused)?;
         let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
         let remembered = Arc::new(Remembered::load(&store)?);
         if self.stop.is_cancelled() {
@@ -302,10 +308,17 @@ impl Fleet {
         Ok(catalog)
     }
 
-    /// Checks all that can be known without the device; what does not stand in the way is kept.
-    fn check(&self, catalog: &Catalog, device: &Device) -> Result<Vec<Diagnostic>, NotRun> {
-        let findings = validate::for_device(catalog, device, &self.reach.registry, &self.policy);
-        admit(findings).map_err(|Refused(findings)| NotRun::Refused { findings })
+    /// Checks all that can be known without the device; what does not stand in the way is kept,
+    /// and so is what the resources were found to want.
+    fn check(
+        &self,
+        catalog: &Catalog,
+        device: &Device,
+    ) -> Result<(Vec<Diagnostic>, Canonical), NotRun> {
+        let registry = &self.reach.registry;
+        let (findings, known) = validate::for_device(catalog, device, registry, &self.policy);
+        let admitted = admit(findings).map_err(|Refused(findings)| NotRun::Refused { findings });
+        Ok((admitted?, known))
     }
 
     /// The report of a device that could not run.

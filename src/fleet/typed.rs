@@ -8,8 +8,9 @@ use switchtender_devices::model::TypeModel;
 use crate::catalog::types::TypeSource;
 use crate::catalog::{self, Catalog, LoadError, Resources, Typing};
 use crate::deviations::Deviations;
+use crate::validate::Canonical;
 
-/// Gives every resource its type, in canonical form.
+/// Gives every resource its type, in canonical form; where that is known already it is taken.
 ///
 /// # Errors
 /// Everything that is wrong with types, attributes, names and relationships.
@@ -18,6 +19,7 @@ pub fn resources(
     platform: &Arc<Platform>,
     types: &dyn TypeSource,
     deviations: &Deviations,
+    known: Canonical,
 ) -> Result<Resources, LoadError> {
     let driver = Driver::new(platform, &Facts::default());
     let canonicalize = |model: &TypeModel, attributes| {
@@ -31,5 +33,5 @@ pub fn resources(
         default_schedules: true,
         deviations,
     };
-    catalog::convert(catalog, &typing)
+    catalog::convert_known(catalog, &typing, known)
 }

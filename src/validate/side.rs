@@ -179,7 +179,7 @@ mod tests {
             ("options.network_trunk.manage_vlan_lists = true", vec![]),
         ] {
             let device = inventory(keys).devices["sw1"].clone();
-            let found = for_device(&catalog, &device, &registry(), &Policy::default());
+            let (found, _) = for_device(&catalog, &device, &registry(), &Policy::default());
             let found: Vec<&str> = found.iter().map(|found| found.code).collect();
             assert_eq!(found, expected, "{keys}");
         }
@@ -190,7 +190,7 @@ mod tests {
         let device = |keys: &str| inventory(keys).devices["sw1"].clone();
         let run = |manifest: &str, policy: &Policy| -> Vec<&'static str> {
             let catalog = compile(manifest).catalog;
-            let found = for_device(&catalog, &device(""), &registry(), policy);
+            let (found, _) = for_device(&catalog, &device(""), &registry(), policy);
             found.iter().map(|found| found.code).collect()
         };
         let policy = Policy::default();

@@ -80,15 +80,21 @@ impl ServedFleet {
             driver: Some(Driver::new(&platform, &options)),
             running: None,
         };
-        let findings = validate::catalog(&catalog, &registry, &side, &self.policy);
+        let (findings, known) = validate::for_run(&catalog, &registry, &side, &self.policy);
         let findings =
             admit(findings).map_err(|Refused(findings)| ServedError::Refused(findings))?;
         for warning in findings.iter().filter_map(worth_telling) {
             agent.journal.warning(warning);
         }
         let types = Types::new(|name: &str| registry.model(name).cloned());
-        let resources = typed::resources(&catalog, &platform, &types, &self.settings.deviations)
-            .map_err(refused)?;
+        let resources = typed::resources(
+            &catalog,
+            &platform,
+            &types,
+            &self.settings.deviations,
+            known,
+        )
+        .map_err(refused)?;
         Ok(Prepared {
             insists: insists(&catalog),
             obtained,
