@@ -309,20 +309,31 @@ async fn lb1() {
     );
     assert_eq!(device.tokens(), 0, "the session was ended");
 
-    let created = |reference: &str| format!("{reference}/ensure: success: created");
-    let events = ran.events("lb1");
-    for reference in [
+    let created = |reference: &&str| format!("{reference}/ensure: success: created");
+    let mut expected: Vec<String> = [
         "F5_partition[shop]",
+        "F5_vlan[/Common/servers]",
+        "F5_selfip[/Common/self-servers]",
+        "F5_monitor[/shop/http_health]",
+        "F5_node[/shop/web1]",
+        "F5_node[/shop/web2]",
+        "F5_node[/shop/web3]",
         "F5_pool[/shop/web]",
+        "F5_irule[/shop/redirect]",
         "F5_virtualserver[/shop/web_vs]",
-    ] {
-        assert!(events.contains(&created(reference)), "{events:#?}");
-    }
-    assert_eq!(
-        events.len(),
-        12,
-        "ten objects and two settings: {events:#?}"
-    );
+    ]
+    .iter()
+    .map(created)
+    .collect();
+    // What a new device has: no server, and the time of the factory.
+    let ntp = "F5_ntp[/Common/ntp]";
+    expected.push(format!(
+        "{ntp}/servers: success: servers changed [] to ['192.0.2.10', '192.0.2.11']"
+    ));
+    expected.push(format!(
+        "{ntp}/timezone: success: timezone changed 'America/Los_Angeles' to 'UTC'"
+    ));
+    assert_eq!(ran.events("lb1"), expected);
     assert_eq!(ran.complaints("lb1"), Vec::<String>::new());
 
     lab.log("lb1").clear();

@@ -1,6 +1,13 @@
 //! Which devices of the inventory run, and that none of them hides.
 
-use crate::lab::{Lab, Ran, vlan};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use switchtender_mocks::SharedWriter;
+use switchtender_mocks::cli_switch::SwitchOptions;
+
+use crate::lab::{Lab, Ran, parsed, switch_options, vlan};
 
 async fn three() -> Lab {
     let mut lab = Lab::new();
@@ -141,12 +148,54 @@ async fn the_inventory_is_checked_and_shown_without_secrets() {
     assert_eq!(contacted(&lab), Vec::<&str>::new());
 }
 
+/// What all devices log, in the order in which it happened.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Written {
+    /// How many devices were between their first and their last exchange at the same moment.
+    fn peak(&self) -> usize {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        let mut spans: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for (at, line) in text.lines().enumerate() {
+            let exchange: serde_json::Value = serde_json::from_str(line).unwrap();
+            let device = exchange["device"].as_str().unwrap().to_owned();
+            spans.entry(device).or_insert((at, at)).1 = at;
+        }
+        let open_at = |at: &usize| {
+            let open = |(first, last): &&(usize, usize)| first <= at && at <= last;
+            spans.values().filter(open).count()
+        };
+        (0..text.lines().count())
+            .map(|at| open_at(&at))
+            .max()
+            .unwrap()
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn twenty_devices_side_by_side_and_never_more_than_allowed() {
     let mut lab = Lab::new();
+    let told = Written::default();
+    let log = SharedWriter::new(told.clone());
     for number in 1..=20 {
         let name = format!("sw{number:02}");
-        lab.switch(&name, &[]).await;
+        lab.switch_like(SwitchOptions {
+            log: Some(log.clone()),
+            faults: parsed(&["latency=5ms"]),
+            ..switch_options(&name)
+        })
+        .await;
         lab.wants(&name, &[vlan(number + 100, "own")]);
     }
     let ran = lab
@@ -163,6 +212,8 @@ async fn twenty_devices_side_by_side_and_never_more_than_allowed() {
             .collect();
         assert_eq!(own, [number + 100], "{name}");
     }
+    let peak = told.peak();
+    assert!((2..=4).contains(&peak), "{peak} at once");
     // The table at the end is in the inventory's order, whoever was first.
     let rows: Vec<&str> = ran
         .stdout
