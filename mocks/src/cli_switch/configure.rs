@@ -94,6 +94,18 @@ pub struct Configuring<'a> {
 }
 
 impl Configuring<'_> {
+    /// Keeps a global line, in the place of the one with its identity.
+    pub fn set(&mut self, entry: Entry) -> Reply {
+        self.device.edit().root.set(entry);
+        Reply::Silent
+    }
+
+    /// Removes the global line that a command names.
+    pub fn remove(&mut self, command: &Command) -> Reply {
+        self.device.edit().root.remove(&command.identity_text());
+        Reply::Silent
+    }
+
     /// Carries out one line.
     ///
     /// # Errors

@@ -1,0 +1,110 @@
+//! Lines about who may log in.
+
+use crate::cli_switch::configure::{Command, Configuring};
+use crate::cli_switch::effect::Reply;
+
+/// One-way forms cannot be made here, so a fixed mark of the right kind stands for every plain secret.
+fn stored_secret(words: &[String]) -> String {
+    match words {
+        [kind, form, secret] if form != "0" => format!("{kind} {form} {secret}"),
+        [kind, .., secret] if kind == "secret" => {
+            let mark: u32 = secret.bytes().fold(0x811c_9dc5, |hash, byte| {
+                (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+            });
+            format!("secret 9 $9${mark:08x}${mark:08x}mock")
+        }
+        [kind, .., secret] => format!("{kind} 0 {secret}"),
+        _ => words.join(" "),
+    }
+}
+
+pub fn enable_secret(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let root = &mut configuring.device.edit().root;
+    if command.is_set() {
+        root.set(command.entry(format!("enable {}", stored_secret(&command.words[1..]))));
+    } else {
+        root.remove(&command.identity_text());
+    }
+    Reply::Silent
+}
+
+pub fn username(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let identity = command.identity_text();
+    if !command.is_set() {
+        if !command.confirmed {
+            return Reply::Ask(
+                "This operation will remove all username related configurations with same name.Do you want to continue? [confirm]"
+                    .to_owned(),
+            );
+        }
+        return configuring.remove(command);
+    }
+    let rest = &command.words[command.identity..];
+    if rest.is_empty() {
+        return Reply::Incomplete;
+    }
+    let secret = rest
+        .iter()
+        .position(|word| word == "secret" || word == "password")
+        .unwrap_or(rest.len());
+    let mut words = vec![identity];
+    words.extend(rest[..secret].iter().cloned());
+    if secret < rest.len() {
+        words.push(stored_secret(&rest[secret..]));
+    }
+    configuring.set(command.entry(words.join(" ")))
+}
+
+pub fn aaa_new_model(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let there = configuring
+        .device
+        .configuration
+        .root
+        .find("aaa new-model")
+        .is_some();
+    if there == command.is_set() {
+        return Reply::Silent;
+    }
+    if !command.confirmed {
+        return Reply::Ask(
+            "This changes how sessions are authenticated. Continue? [confirm]".to_owned(),
+        );
+    }
+    let root = &mut configuring.device.edit().root;
+    if command.is_set() {
+        root.set(command.entry(command.text()));
+    } else {
+        root.retain(|entry| !entry.identity.starts_with("aaa "));
+    }
+    Reply::Silent
+}
+
+/// The lists exist only in the new model.
+pub fn needs_aaa(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if configuring
+        .device
+        .configuration
+        .root
+        .find("aaa new-model")
+        .is_none()
+    {
+        return Reply::Invalid(1);
+    }
+    if command.is_set() {
+        if command.words.len() == command.identity {
+            return Reply::Incomplete;
+        }
+        configuring
+            .device
+            .edit()
+            .root
+            .set(command.entry(command.text()));
+    } else {
+        configuring
+            .device
+            .edit()
+            .root
+            .remove(&command.identity_text());
+    }
+    Reply::Silent
+}

@@ -1,0 +1,125 @@
+//! Lines about names: the switch's own and where others are looked up.
+
+use super::place_of;
+use crate::cli_switch::configure::{Command, Configuring, Sign};
+use crate::cli_switch::effect::Reply;
+use crate::cli_switch::tree::Entry;
+
+pub fn hostname(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if !command.is_set() {
+        "Switch".clone_into(&mut configuring.device.hostname);
+        return Reply::Silent;
+    }
+    let name = command.word(1);
+    let clean = name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' || byte == b'.');
+    if !clean || name.len() > 63 || !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return Reply::Say("% Hostname contains one or more illegal characters.".to_owned());
+    }
+    name.clone_into(&mut configuring.device.hostname);
+    Reply::Silent
+}
+
+/// Newer images keep all servers in one line, older ones a line for each.
+pub fn name_server(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let one_line = configuring.device.hardware.xe && command.word(2) != "vrf";
+    let servers = command.words[2..].to_vec();
+    let root = &mut configuring.device.edit().root;
+    let mut kept: Vec<String> = root
+        .entries()
+        .iter()
+        .filter(|entry| entry.rule == command.rule)
+        .flat_map(|entry| {
+            entry
+                .text
+                .split(' ')
+                .skip(2)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    if command.word(2) == "vrf" {
+        let text = command.text();
+        if command.is_set() {
+            root.set(Entry::line(command.rule, text.clone(), text));
+        } else {
+            root.remove(&text);
+        }
+        return Reply::Silent;
+    }
+    if command.is_set() {
+        let fresh: Vec<String> = servers
+            .into_iter()
+            .filter(|server| !kept.contains(server))
+            .collect();
+        if kept.len() + fresh.len() > 6 {
+            return Reply::Say("% Name-server table is full; limit is 6".to_owned());
+        }
+        kept.extend(fresh);
+    } else {
+        kept.retain(|server| !servers.is_empty() && !servers.contains(server));
+    }
+    root.retain(|entry| entry.rule != command.rule);
+    if one_line && !kept.is_empty() {
+        root.set(Entry::line(
+            command.rule,
+            "ip name-server",
+            format!("ip name-server {}", kept.join(" ")),
+        ));
+    } else {
+        for server in kept {
+            let text = format!("ip name-server {server}");
+            root.set(Entry::line(command.rule, text.clone(), text));
+        }
+    }
+    Reply::Silent
+}
+
+/// Both spellings are understood; the image prints its own.
+pub fn domain(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let (what, value) = match command.word(1).strip_prefix("domain-") {
+        Some(what) => (what, command.word(2)),
+        None => (command.word(2), command.word(3)),
+    };
+    let spelled = if configuring.device.hardware.xe {
+        format!("ip domain {what}")
+    } else {
+        format!("ip domain-{what}")
+    };
+    let root = &mut configuring.device.edit().root;
+    // One rule's place for both spellings, and a text for each: lookup is on by default, lists are many, the name is one.
+    let rule = place_of(&format!("ip domain {what}")).unwrap_or(command.rule);
+    match (what, command.sign) {
+        ("lookup", Sign::No) => root.set(Entry::line(
+            rule,
+            "ip domain lookup",
+            format!("no {spelled}"),
+        )),
+        ("lookup", _) => {
+            root.remove("ip domain lookup");
+        }
+        ("list", Sign::Set) => {
+            root.set(Entry::line(
+                rule,
+                format!("ip domain list {value}"),
+                format!("{spelled} {value}"),
+            ));
+        }
+        ("list", _) if value.is_empty() => {
+            root.retain(|entry| !entry.identity.starts_with("ip domain list"))
+        }
+        ("list", _) => {
+            root.remove(&format!("ip domain list {value}"));
+        }
+        (_, Sign::Set) => root.set(Entry::line(
+            rule,
+            "ip domain name",
+            format!("{spelled} {value}"),
+        )),
+        _ => {
+            root.remove("ip domain name");
+        }
+    }
+    Reply::Silent
+}
