@@ -4,6 +4,7 @@
 //! that Puppet itself has) and never changes. It knows no platform: how a value is read or set is
 //! the driver's business.
 
+pub mod address;
 pub mod canonical;
 pub mod load;
 pub mod notation;
@@ -11,6 +12,7 @@ mod reference;
 mod relation;
 pub mod resource_api;
 mod ruby;
+mod rules;
 
 use indexmap::IndexMap;
 

@@ -9,7 +9,7 @@ mod range_set;
 mod type7;
 
 use crate::document::Table;
-use crate::model::canonical::canonical_address;
+use crate::model::address::canonical_address;
 use crate::model::load::{value_of, word};
 use crate::value::Value;
 

@@ -5,11 +5,9 @@
 //! wrapped. What depends on a platform (interface names, VLAN ranges) is the driver's part.
 
 use std::cmp::Ordering;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use indexmap::IndexMap;
-
-use super::{ArrayKind, AttributeModel, Canon, Role, Rule, RuleKind, TypeModel, ValueSpec};
+use super::address::{canonical_address, canonical_network};
+use super::{ArrayKind, AttributeModel, Canon, Role, TypeModel, ValueSpec};
 use crate::diagnostic::nearest;
 use crate::value::{Attributes, Value};
 
@@ -145,15 +143,6 @@ impl TypeModel {
         }
     }
 
-    /// The rules between attributes that a resource breaks.
-    pub fn check_rules(&self, attributes: &Attributes) -> Vec<ValueError> {
-        self.rules
-            .iter()
-            .filter(|rule| self.applies(rule, attributes))
-            .filter_map(|rule| broken(rule, attributes))
-            .collect()
-    }
-
     fn unknown(&self, attribute: &str) -> ValueError {
         let error = ValueError::new(attribute, format!("{} has no such attribute", self.name))
             .of(ValueErrorKind::Unknown);
@@ -161,93 +150,6 @@ impl TypeModel {
             Some(known) => error.help(format!("did you mean `{known}`?")),
             None => error,
         }
-    }
-
-    fn applies(&self, rule: &Rule, attributes: &Attributes) -> bool {
-        let has_one_of = |(name, values): (&String, &Vec<Value>)| {
-            attributes.get(name).is_some_and(|actual| {
-                values.iter().any(|value| {
-                    self.canonicalize(name, value)
-                        .is_ok_and(|value| value.unwrap_sensitive() == actual.unwrap_sensitive())
-                })
-            })
-        };
-        rule.when.iter().all(has_one_of) && !rule.unless.iter().any(has_one_of)
-    }
-}
-
-/// Whether a rule counts the attribute as given: `false` means "not mentioned" to most types.
-fn is_given(attributes: &Attributes, name: &str) -> bool {
-    attributes
-        .get(name)
-        .is_some_and(|value| !matches!(value, Value::Undef | Value::Bool(false)))
-}
-
-fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
-    let given: Vec<&str> = rule
-        .attributes
-        .iter()
-        .map(String::as_str)
-        .filter(|name| is_given(attributes, name))
-        .collect();
-    let all = rule.attributes.join(", ");
-    let missing = || {
-        let missing: Vec<&str> = rule
-            .attributes
-            .iter()
-            .map(String::as_str)
-            .filter(|name| !given.contains(name))
-            .collect();
-        missing.join(", ")
-    };
-    let first = rule.attributes.first().map_or("", String::as_str);
-    let (attribute, message) = match rule.kind {
-        RuleKind::Together if !given.is_empty() && given.len() < rule.attributes.len() => {
-            (given[0], format!("needs {} too", missing()))
-        }
-        RuleKind::Exclusive if given.len() > 1 => {
-            (given[1], format!("cannot be combined with {}", given[0]))
-        }
-        RuleKind::Needs if given.first() == Some(&first) && given.len() < rule.attributes.len() => {
-            (first, format!("needs {}", missing()))
-        }
-        RuleKind::OneOf if given.is_empty() => (first, format!("one of {all} is needed")),
-        RuleKind::OneOf if given.len() > 1 => {
-            (given[1], format!("cannot be combined with {}", given[0]))
-        }
-        RuleKind::AnyOf if given.is_empty() => (first, format!("at least one of {all} is needed")),
-        RuleKind::Forbidden if !given.is_empty() => (given[0], misplaced(rule)),
-        _ => return None,
-    };
-    let error = ValueError::new(attribute, message).of(ValueErrorKind::Rule);
-    Some(if rule.doc.is_empty() {
-        error
-    } else {
-        error.help(rule.doc.clone())
-    })
-}
-
-/// Why a forbidden attribute has no place in the resource: the conditions of the rule, in words.
-fn misplaced(rule: &Rule) -> String {
-    let conditions = |conditions: &IndexMap<String, Vec<Value>>| {
-        let conditions: Vec<String> = conditions
-            .iter()
-            .map(|(name, values)| {
-                let values: Vec<_> = values.iter().map(|value| format!("{value:?}")).collect();
-                format!("{name} {}", values.join(" or "))
-            })
-            .collect();
-        conditions.join(" and ")
-    };
-    // The first exception is the one that people mean; the others are of the kind "unless it is
-    // to be removed anyway".
-    let exception = rule
-        .unless
-        .first()
-        .map(|(name, values)| conditions(&IndexMap::from([(name.clone(), values.clone())])));
-    match exception {
-        Some(exception) if rule.when.is_empty() => format!("is only valid with {exception}"),
-        _ => format!("cannot be combined with {}", conditions(&rule.when)),
     }
 }
 
@@ -476,39 +378,6 @@ fn whole_number(value: &Value) -> Option<i64> {
     }
 }
 
-/// An address or prefix in the form of RFC 5952; `None` when it is none.
-pub fn canonical_address(text: &str) -> Option<String> {
-    match text.split_once('/') {
-        None => text
-            .parse::<IpAddr>()
-            .ok()
-            .map(|address| address.to_string()),
-        Some((address, length)) => {
-            let address: IpAddr = address.parse().ok()?;
-            let length: u8 = length.parse().ok()?;
-            let limit = if address.is_ipv4() { 32 } else { 128 };
-            (length <= limit).then(|| format!("{address}/{length}"))
-        }
-    }
-}
-
-/// A prefix in the form of RFC 5952 with the bits after its length cleared; `None` when it is none.
-pub fn canonical_network(text: &str) -> Option<String> {
-    let (address, length) = text.split_once('/')?;
-    let length: u32 = length.parse().ok()?;
-    Some(match address.parse::<IpAddr>().ok()? {
-        IpAddr::V4(address) if length <= 32 => {
-            let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
-            format!("{}/{length}", Ipv4Addr::from(u32::from(address) & mask))
-        }
-        IpAddr::V6(address) if length <= 128 => {
-            let mask = u128::MAX.checked_shl(128 - length).unwrap_or(0);
-            format!("{}/{length}", Ipv6Addr::from(u128::from(address) & mask))
-        }
-        _ => return None,
-    })
-}
-
 /// The order of the elements of a set: numbers, then text, then the rest by what they print.
 pub fn order(a: &Value, b: &Value) -> Ordering {
     fn rank(value: &Value) -> u8 {
@@ -574,20 +443,6 @@ mod tests {
             "#,
         ))
         .unwrap()
-    }
-
-    #[test]
-    fn networks_have_no_bits_after_their_length() {
-        let cases = [
-            ("192.0.2.77/24", Some("192.0.2.0/24")),
-            ("192.0.2.1/0", Some("0.0.0.0/0")),
-            ("2001:DB8:1::1/32", Some("2001:db8::/32")),
-            ("192.0.2.1/33", None),
-            ("192.0.2.1", None),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(canonical_network(text).as_deref(), expected, "{text}");
-        }
     }
 
     fn list(items: &[&str]) -> Value {

@@ -1,0 +1,105 @@
+//! The rules between a type's attributes: which go together, which shut each other out.
+
+use indexmap::IndexMap;
+
+use super::canonical::{ValueError, ValueErrorKind};
+use super::{Rule, RuleKind, TypeModel};
+use crate::value::{Attributes, Value};
+
+impl TypeModel {
+    /// The rules between attributes that a resource breaks.
+    pub fn check_rules(&self, attributes: &Attributes) -> Vec<ValueError> {
+        self.rules
+            .iter()
+            .filter(|rule| self.applies(rule, attributes))
+            .filter_map(|rule| broken(rule, attributes))
+            .collect()
+    }
+
+    fn applies(&self, rule: &Rule, attributes: &Attributes) -> bool {
+        let has_one_of = |(name, values): (&String, &Vec<Value>)| {
+            attributes.get(name).is_some_and(|actual| {
+                values.iter().any(|value| {
+                    self.canonicalize(name, value)
+                        .is_ok_and(|value| value.unwrap_sensitive() == actual.unwrap_sensitive())
+                })
+            })
+        };
+        rule.when.iter().all(has_one_of) && !rule.unless.iter().any(has_one_of)
+    }
+}
+
+/// Whether a rule counts the attribute as given: `false` means "not mentioned" to most types.
+fn is_given(attributes: &Attributes, name: &str) -> bool {
+    attributes
+        .get(name)
+        .is_some_and(|value| !matches!(value, Value::Undef | Value::Bool(false)))
+}
+
+fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
+    let given: Vec<&str> = rule
+        .attributes
+        .iter()
+        .map(String::as_str)
+        .filter(|name| is_given(attributes, name))
+        .collect();
+    let all = rule.attributes.join(", ");
+    let missing = || {
+        let missing: Vec<&str> = rule
+            .attributes
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !given.contains(name))
+            .collect();
+        missing.join(", ")
+    };
+    let first = rule.attributes.first().map_or("", String::as_str);
+    let (attribute, message) = match rule.kind {
+        RuleKind::Together if !given.is_empty() && given.len() < rule.attributes.len() => {
+            (given[0], format!("needs {} too", missing()))
+        }
+        RuleKind::Exclusive if given.len() > 1 => {
+            (given[1], format!("cannot be combined with {}", given[0]))
+        }
+        RuleKind::Needs if given.first() == Some(&first) && given.len() < rule.attributes.len() => {
+            (first, format!("needs {}", missing()))
+        }
+        RuleKind::OneOf if given.is_empty() => (first, format!("one of {all} is needed")),
+        RuleKind::OneOf if given.len() > 1 => {
+            (given[1], format!("cannot be combined with {}", given[0]))
+        }
+        RuleKind::AnyOf if given.is_empty() => (first, format!("at least one of {all} is needed")),
+        RuleKind::Forbidden if !given.is_empty() => (given[0], misplaced(rule)),
+        _ => return None,
+    };
+    let error = ValueError::new(attribute, message).of(ValueErrorKind::Rule);
+    Some(if rule.doc.is_empty() {
+        error
+    } else {
+        error.help(rule.doc.clone())
+    })
+}
+
+/// Why a forbidden attribute has no place in the resource: the conditions of the rule, in words.
+fn misplaced(rule: &Rule) -> String {
+    let conditions = |conditions: &IndexMap<String, Vec<Value>>| {
+        let conditions: Vec<String> = conditions
+            .iter()
+            .map(|(name, values)| {
+                let values: Vec<_> = values.iter().map(|value| format!("{value:?}")).collect();
+                format!("{name} {}", values.join(" or "))
+            })
+            .collect();
+        conditions.join(" and ")
+    };
+    // The first exception is the one that people mean; the others are of the kind "unless it is
+    // to be removed anyway".
+    let exception = rule
+        .unless
+        .first()
+        .map(|(name, values)| conditions(&IndexMap::from([(name.clone(), values.clone())])));
+    match exception {
+        Some(exception) if rule.when.is_empty() => format!("is only valid with {exception}"),
+        _ => format!("cannot be combined with {}", conditions(&rule.when)),
+    }
+}
