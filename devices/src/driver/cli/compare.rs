@@ -277,10 +277,6 @@ impl CliType {
         {
             return None;
         }
-        let templates = self.templates_with(name);
-        if templates.is_empty() {
-            return None;
-        }
         let is_secret = matches!(value, Value::Sensitive(_));
         let elements = match value.unwrap_sensitive() {
             Value::List(items) => items.clone(),
@@ -293,6 +289,14 @@ impl CliType {
             let Some(text) = super::template::Vocabulary::write(self, name, element) else {
                 continue;
             };
+            let plain = |c: char| !c.is_control() && !c.is_whitespace();
+            if !text.is_empty() && text.chars().all(plain) {
+                continue;
+            }
+            let templates = self.templates_with(name);
+            if templates.is_empty() {
+                return None;
+            }
             let shown = if is_secret {
                 "the value".to_owned()
             } else {

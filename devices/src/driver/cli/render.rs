@@ -171,14 +171,14 @@ impl<'a> Rendering<'a> {
                 self.enter(&attributes);
             }
         }
-        let mut rules: Vec<&AttributeRule> = cli.attributes.values().collect();
-        rules.sort_by_key(|rule| self.turn(rule));
-        for rule in rules {
-            let inside_of = |name: &String| self.change.attributes.contains(name);
+        let inside_of = |name: &String| self.change.attributes.contains(name);
+        let concerned = |rule: &&AttributeRule| {
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
-            if !concerned || rule.inside.is_some() || !rule.is_applied() {
-                continue;
-            }
+            concerned && rule.inside.is_none() && rule.is_applied()
+        };
+        let mut rules: Vec<&AttributeRule> = cli.attributes.values().filter(concerned).collect();
+        rules.sort_by_cached_key(|rule| self.turn(rule));
+        for rule in rules {
             if rule.name == "ensure" {
                 self.scalar(rule, &"present".into())?;
                 continue;
