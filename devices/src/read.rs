@@ -112,7 +112,16 @@ impl State {
         from: &str,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        self.derived.get(owner, from, make)
+        self.derived.get(owner, Some(from), make)
+    }
+
+    /// As [`State::derived`], for what follows from several answers.
+    pub fn derived_from_all<T: Any + Send + Sync>(
+        &self,
+        owner: &str,
+        make: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        self.derived.get(owner, None, make)
     }
 
     /// What was predicted for an instance of a type: `Some(None)` says that it is gone.

@@ -12,45 +12,50 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Things made from answers, by what they are and whom they are for.
 #[derive(Default)]
 pub(super) struct Derived {
-    made: Mutex<HashMap<(TypeId, String), Made>>,
+    made: Mutex<HashMap<Key, Thing>>,
 }
 
-#[derive(Clone)]
-struct Made {
-    /// The read that it was made from.
-    from: String,
-    thing: Arc<dyn Any + Send + Sync>,
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    kind: TypeId,
+    owner: String,
+    /// The read that it was made from; `None`: from any of them.
+    from: Option<String>,
 }
+
+type Thing = Arc<dyn Any + Send + Sync>;
 
 impl Derived {
-    /// The thing that was made for somebody from a read; made now if there is none.
+    /// The thing that was made for somebody from a read, or from all; made now if there is none.
     pub fn get<T: Any + Send + Sync>(
         &self,
         owner: &str,
-        from: &str,
+        from: Option<&str>,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        let key = (TypeId::of::<T>(), owner.to_owned());
-        let known = self.made().get(&key).map(|made| Arc::clone(&made.thing));
+        let key = Key {
+            kind: TypeId::of::<T>(),
+            owner: owner.to_owned(),
+            from: from.map(str::to_owned),
+        };
+        let known = self.made().get(&key).map(Arc::clone);
         if let Some(known) = known.and_then(|thing| thing.downcast().ok()) {
             return known;
         }
         // Not under the lock: making one thing may need another.
         let thing = Arc::new(make());
-        let made = Made {
-            from: from.to_owned(),
-            thing: Arc::clone(&thing) as Arc<_>,
-        };
-        self.made().insert(key, made);
+        self.made().insert(key, Arc::clone(&thing) as Thing);
         thing
     }
 
     /// Forgets what was made from a read that is about to change.
     pub fn forget(&mut self, read: &str) {
-        self.made().retain(|_, made| made.from != read);
+        let of_another = |from: &String| from != read;
+        self.made()
+            .retain(|key, _| key.from.as_ref().is_some_and(of_another));
     }
 
-    fn made(&self) -> MutexGuard<'_, HashMap<(TypeId, String), Made>> {
+    fn made(&self) -> MutexGuard<'_, HashMap<Key, Thing>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -119,5 +124,10 @@ mod tests {
         other.insert("a", text(""));
         state.extend(other);
         assert_eq!(length(&state, "a", &mut counted), 0);
+
+        let answers = |state: &State| *state.derived_from_all("test", || state.iter().count());
+        assert_eq!(answers(&state), 2);
+        state.insert("c", text(""));
+        assert_eq!(answers(&state), 3);
     }
 }

@@ -42,7 +42,7 @@ pub fn settings(definition: &Definition, wanted: &Wanted, attributes: &[&str]) -
             definition,
             model: &wanted.model,
             change: &change,
-            surveyed: Surveyed::new(definition, &state),
+            surveyed: Surveyed::new(definition, &state).into(),
             state: &state,
         };
         let Ok(place) = writer.fill(&definition.instance.object, None) else {

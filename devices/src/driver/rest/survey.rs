@@ -2,11 +2,13 @@
 //! domain a partition has by default.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
 use super::ask::{name_of, with_kind};
 use super::definition::{Definition, SharedArray};
+use crate::model::TypeModel;
 use crate::read::{Parsed, State};
 
 /// The collection that says which route domain is the default of a partition.
@@ -65,6 +67,11 @@ impl Surveyed {
             }
         }
         surveyed
+    }
+
+    /// As [`Surveyed::new`], made once for all objects of a type.
+    pub fn of(definition: &Definition, model: &TypeModel, state: &State) -> Arc<Self> {
+        state.derived_from_all(&model.name, || Self::new(definition, state))
     }
 
     pub fn domain(&self, partition: &str) -> u32 {

@@ -4,6 +4,8 @@
 //! the fields that differ, then one for each member that comes, changes or goes. Nothing that the
 //! catalog does not mention is sent.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use super::codec::{Surroundings, text_of};
@@ -33,7 +35,7 @@ pub fn operations(
         definition,
         model: &change.wanted.model,
         change,
-        surveyed: Surveyed::new(definition, state),
+        surveyed: Surveyed::of(definition, &change.wanted.model, state),
         state,
     };
     match change.kind {
@@ -54,7 +56,7 @@ pub(super) struct Writer<'a> {
     pub definition: &'a Definition,
     pub model: &'a TypeModel,
     pub change: &'a Change,
-    pub surveyed: Surveyed,
+    pub surveyed: Arc<Surveyed>,
     pub state: &'a State,
 }
 
