@@ -1,9 +1,9 @@
 //! A session with a REST interface: the only place that knows reqwest.
 //!
-//! One HTTP client per device, at most so many requests at once as the platform bears. Reads, and
-//! requests that are declared idempotent, are repeated where the device is busy or the connection
-//! breaks; all others are sent once, and a lost answer is told as unknown. A login is never
-//! repeated with the same password.
+//! One HTTP client per device, through an SSH connection to a jump host where there is one, at most
+//! so many requests at once as the platform bears. Reads, and requests that are declared
+//! idempotent, are repeated where the device is busy or the connection breaks; all others are sent
+//! once, and a lost answer is told as unknown. A login is never repeated with the same password.
 
 mod client;
 mod failure;
@@ -12,6 +12,7 @@ mod tests;
 
 mod tls;
 mod token;
+mod way;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::client::{Answer, RestClient};
 use super::error::{SessionError, SessionErrorKind};
+use super::ssh::tunnel::Tunnel;
 use super::target::Target;
 use super::{Access, Session, Statistics};
 use crate::dialogue::RestRules;
@@ -53,7 +55,14 @@ impl RestSession {
         access: Access,
     ) -> Result<Self, SessionErrorKind> {
         let began = Instant::now();
-        let client = RestClient::new(target, rules, access)?;
+        let tunnel = match &target.ssh.jump {
+            Some(jump) => {
+                let port = target.port.unwrap_or(rules.port);
+                Some(Tunnel::open(jump, &target.host, port).await?)
+            }
+            None => None,
+        };
+        let client = RestClient::new(target, rules, access, tunnel)?;
         client.log_in().await?;
         Ok(Self {
             device: target.device.clone(),
@@ -218,6 +227,10 @@ impl Session for RestSession {
 
     async fn close(&mut self) -> Vec<String> {
         let logged_off = tokio::time::timeout(FAREWELL, self.client.log_off()).await;
+        // Reads that are over let go of the client.
+        if let Some(client) = Arc::get_mut(&mut self.client) {
+            client.leave(FAREWELL).await;
+        }
         match logged_off {
             Ok(Ok(())) => Vec::new(),
             Ok(Err(kind)) => vec![format!("logging off failed: {kind}")],

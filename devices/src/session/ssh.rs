@@ -9,7 +9,8 @@ mod client;
 mod known_hosts;
 mod login;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
+pub(super) mod tunnel;
 
 use std::sync::Arc;
 use std::time::Duration;

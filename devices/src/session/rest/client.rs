@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reqwest::{Client, ClientBuilder, Proxy, RequestBuilder, redirect};
+use reqwest::{Client, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde::de::IgnoredAny;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
@@ -13,11 +13,13 @@ use tokio::time::{Instant, sleep};
 use super::failure::{Circumstances, kind};
 use super::tls::{self, Trust};
 use super::token::{Account, Credential, token_in};
+use super::way::Way;
 use crate::dialogue::rest::{RestRules, TokenRules};
 use crate::operation::{Method, Request};
 use crate::session::Access;
 use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
+use crate::session::ssh::tunnel::Tunnel;
 use crate::session::target::{RestLogin, Target};
 use crate::session::transcript::Transcript;
 
@@ -29,8 +31,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// A busy device is asked again for no longer than this.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The whole of a request may take so many times the limit between two bytes.
-const WHOLE_REQUEST: u32 = 5;
 
 /// An answer that came back whole.
 #[derive(Clone, Debug)]
@@ -53,9 +53,8 @@ pub(super) struct RestClient {
     account: Account,
     access: Access,
     trust: Trust,
-    proxy: Option<Proxy>,
-    connect_timeout: Duration,
-    command_timeout: Duration,
+    way: Way,
+    tunnel: Option<Tunnel>,
     credential: AsyncMutex<Option<Credential>>,
     permits: Semaphore,
     round_trips: AtomicU64,
@@ -74,6 +73,7 @@ impl RestClient {
         target: &Target,
         rules: &Arc<RestRules>,
         access: Access,
+        tunnel: Option<Tunnel>,
     ) -> Result<Self, SessionErrorKind> {
         let port = target.port.unwrap_or(rules.port);
         // An IPv6 address stands in brackets within a URL.
@@ -86,20 +86,9 @@ impl RestClient {
             address: address.clone(),
             why,
         };
-        if target.ssh.jump.is_some() {
-            return Err(unusable(
-                "a REST interface cannot be reached through a jump host".to_owned(),
-            ));
-        }
-        let proxy = target.rest.proxy.as_ref().map(Proxy::all);
-        let proxy = proxy.transpose().map_err(|error| {
-            unusable(format!(
-                "the proxy cannot be used: {}",
-                super::failure::chain(&error)
-            ))
-        })?;
-        let builder = builder(target.connect_timeout, target.command_timeout, &proxy);
-        let (builder, trust) = tls::arm(builder, &target.rest.tls)?;
+        let socket = tunnel.as_ref().map(|tunnel| tunnel.socket().to_owned());
+        let way = Way::new(target, socket).map_err(unusable)?;
+        let (builder, trust) = tls::arm(way.builder(), &target.rest.tls)?;
         let http = builder
             .build()
             .map_err(|error| unusable(super::failure::chain(&error)))?;
@@ -108,7 +97,7 @@ impl RestClient {
             mask.add(secret.expose_secret());
             mask.add(&json_escaped(secret.expose_secret()));
         }
-        let mut notes = Vec::new();
+        let mut notes = tunnel.as_ref().map(Tunnel::notes).unwrap_or_default();
         if !trust.checked {
             notes.push(format!(
                 "the certificate of {address} is not checked; pin it by `fingerprint`"
@@ -122,9 +111,8 @@ impl RestClient {
             account: Account::of(target),
             access,
             trust,
-            proxy,
-            connect_timeout: target.connect_timeout,
-            command_timeout: target.command_timeout,
+            way,
+            tunnel,
             credential: AsyncMutex::new(None),
             permits: Semaphore::new(rules.parallel),
             round_trips: AtomicU64::new(0),
@@ -219,7 +207,7 @@ impl RestClient {
                 continue;
             }
             let again = repeatable && self.worth_another_try(request, &result);
-            if !again || began.elapsed() + pause > PATIENCE.min(self.command_timeout) {
+            if !again || began.elapsed() + pause > PATIENCE.min(self.way.command_timeout) {
                 return self.final_result(request, result);
             }
             sleep(pause).await;
@@ -419,13 +407,13 @@ impl RestClient {
             address: &self.address,
             command: shown,
             trust: &self.trust,
-            connect_timeout: self.connect_timeout,
-            command_timeout: self.command_timeout,
+            connect_timeout: self.way.connect_timeout,
+            command_timeout: self.way.command_timeout,
         };
         let failed = |error: reqwest::Error| kind(&error, &circumstances);
         let mut response = match request.send().await.map_err(failed) {
             Ok(response) => response,
-            Err(kind) => return Err(self.with_fingerprint(kind).await),
+            Err(kind) => return Err(self.explained(kind).await),
         };
         self.settle_trust()?;
         let status = response.status().as_u16();
@@ -445,18 +433,33 @@ impl RestClient {
         })
     }
 
-    /// Adds to the refusal of a certificate what was shown, so that people can pin it.
-    async fn with_fingerprint(&self, kind: SessionErrorKind) -> SessionErrorKind {
-        match kind {
-            SessionErrorKind::CertificateUntrusted { address, why, .. } => {
-                let builder = builder(self.connect_timeout, self.command_timeout, &self.proxy);
+    /// Adds what only a further look shows: what the jump host said, and of a certificate that is
+    /// not trusted the fingerprint, so that people can pin it.
+    async fn explained(&self, kind: SessionErrorKind) -> SessionErrorKind {
+        let refusal = self.tunnel.as_ref().and_then(Tunnel::refusal);
+        match (kind, refusal) {
+            (SessionErrorKind::CertificateUntrusted { address, why, .. }, _) => {
                 SessionErrorKind::CertificateUntrusted {
                     address,
                     why,
-                    found: tls::presented(builder, &self.base).await,
+                    found: tls::presented(self.way.builder(), &self.base).await,
                 }
             }
-            other => other,
+            (
+                SessionErrorKind::Unreachable { .. } | SessionErrorKind::Dropped { .. },
+                Some(refusal),
+            ) => SessionErrorKind::Unreachable {
+                address: self.address.clone(),
+                why: format!("the jump host says: {refusal}"),
+            },
+            (other, _) => other,
+        }
+    }
+
+    /// Says goodbye to the jump host, if there is one.
+    pub async fn leave(&mut self, limit: Duration) {
+        if let Some(tunnel) = self.tunnel.take() {
+            tunnel.close(limit).await;
         }
     }
 
@@ -529,21 +532,6 @@ impl RestClient {
             command: format!("{} {}", request.method, request.path),
             why,
         })
-    }
-}
-
-fn builder(connect: Duration, command: Duration, proxy: &Option<Proxy>) -> ClientBuilder {
-    let builder = Client::builder()
-        .connect_timeout(connect)
-        .read_timeout(command)
-        .timeout(command * WHOLE_REQUEST)
-        .tcp_nodelay(true)
-        // A redirection would carry the credentials to where nobody looked.
-        .redirect(redirect::Policy::none())
-        .no_proxy();
-    match proxy {
-        Some(proxy) => builder.proxy(proxy.clone()),
-        None => builder,
     }
 }
 

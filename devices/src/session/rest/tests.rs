@@ -669,3 +669,63 @@ async fn secrets_are_in_no_transcript() {
         assert!(!transcript.contains(secret), "{transcript}");
     }
 }
+
+#[tokio::test]
+async fn a_device_behind_a_jump_host_is_reached_through_it() {
+    use crate::session::ssh::tests::{Behaviour, serve as serve_ssh, target_of};
+    let jump = serve_ssh(Behaviour::forwarding()).await;
+    let server = serve(script(&[])).await;
+    let mut target = target(&server);
+    target.ssh.jump = Some(Box::new(target_of(&jump)));
+    let mut session = open(&target).await.expect("reached");
+    session.read(&pools()).await.expect("read");
+    assert_eq!(session.close().await, [""; 0]);
+    assert!(!server.seen.lock().expect("held by nobody").is_empty());
+
+    // The certificate is still that of the device.
+    target.rest.tls = TlsPolicy::System;
+    let error = open(&target).await.err().expect("not trusted");
+    assert!(
+        matches!(
+            error,
+            SessionErrorKind::CertificateUntrusted { found: Some(_), .. }
+        ),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn trouble_on_the_way_through_a_jump_host_says_where() {
+    use crate::session::ssh::tests::{Behaviour, serve as serve_ssh, target_of};
+    let jump = serve_ssh(Behaviour::forwarding()).await;
+    let server = serve(script(&[])).await;
+    let mut target = target(&server);
+    let mut hop = target_of(&jump);
+    hop.password = Some(SecretString::from("not-it"));
+    target.ssh.jump = Some(Box::new(hop.clone()));
+    let error = open(&target).await.err().expect("refused");
+    assert_eq!(
+        error.to_string(),
+        "jump host 127.0.0.1: the device refused the login of admin"
+    );
+    let free = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .expect("bound");
+    let port = free.local_addr().expect("bound").port();
+    drop(free);
+    target.ssh.jump = Some(Box::new(target_of(&jump)));
+    target.port = Some(port);
+    let error = open(&target).await.err().expect("nobody there");
+    assert!(
+        error.to_string().starts_with(&format!(
+            "cannot reach 127.0.0.1:{port}: the jump host says: "
+        )),
+        "{error}"
+    );
+    target.rest.proxy = Some("http://127.0.0.1:1".to_owned());
+    let error = open(&target).await.err().expect("two ways");
+    assert!(
+        error.to_string().contains("only one can be the way"),
+        "{error}"
+    );
+}

@@ -28,7 +28,7 @@ type Rounds = &'static [&'static [(&'static str, bool)]];
 
 /// How the server behaves.
 #[derive(Clone)]
-struct Behaviour {
+pub(in crate::session) struct Behaviour {
     methods: &'static [MethodKind],
     /// The password that it takes.
     password: &'static str,
@@ -41,6 +41,16 @@ struct Behaviour {
     goes: Option<&'static str>,
     kex: Option<kex::Name>,
     device: Device,
+}
+
+impl Behaviour {
+    /// A jump host.
+    pub(in crate::session) fn forwarding() -> Self {
+        Self {
+            forwards: true,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Behaviour {
@@ -58,7 +68,7 @@ impl Default for Behaviour {
     }
 }
 
-struct Server {
+pub(in crate::session) struct Server {
     port: u16,
     host_key: PublicKey,
     /// Secrets and keys that were shown to it.
@@ -66,7 +76,7 @@ struct Server {
     device: Log,
 }
 
-async fn serve(behaviour: Behaviour) -> Server {
+pub(in crate::session) async fn serve(behaviour: Behaviour) -> Server {
     let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("made");
     let host_key = key.public_key().clone();
     let mut methods = MethodSet::empty();
@@ -273,7 +283,7 @@ fn protocol() -> Protocol {
     }
 }
 
-fn target_of(server: &Server) -> Target {
+pub(in crate::session) fn target_of(server: &Server) -> Target {
     let mut target = target();
     target.host = "127.0.0.1".to_owned();
     target.port = Some(server.port);
@@ -586,11 +596,8 @@ async fn algorithms_are_negotiated_within_the_set() {
 #[tokio::test]
 async fn a_device_behind_jump_hosts_is_reached_through_them() {
     let device = serve(Behaviour::default()).await;
-    let forwards = || Behaviour {
-        forwards: true,
-        ..Behaviour::default()
-    };
-    let (near, far) = (serve(forwards()).await, serve(forwards()).await);
+    let near = serve(Behaviour::forwarding()).await;
+    let far = serve(Behaviour::forwarding()).await;
     let mut second = target_of(&far);
     second.ssh.jump = Some(Box::new(target_of(&near)));
     let mut target = target_of(&device);
@@ -604,11 +611,7 @@ async fn a_device_behind_jump_hosts_is_reached_through_them() {
 #[tokio::test]
 async fn trouble_on_the_way_says_where() {
     let device = serve(Behaviour::default()).await;
-    let jump = serve(Behaviour {
-        forwards: true,
-        ..Behaviour::default()
-    })
-    .await;
+    let jump = serve(Behaviour::forwarding()).await;
     let mut target = target_of(&device);
     let mut hop = target_of(&jump);
     hop.password = Some(SecretString::from("not-it"));

@@ -1,0 +1,132 @@
+//! A way through a jump host for what does not speak SSH itself.
+//!
+//! The way begins at a socket in a directory that only this user may enter: a port on loopback
+//! would be open to everyone on this machine.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{Connection, SSH_PORT, client, connection};
+use crate::session::error::SessionErrorKind;
+use crate::session::target::Target;
+
+/// Each connection to [`socket`](Self::socket) is carried on to the host at the other end.
+pub(in crate::session) struct Tunnel {
+    socket: PathBuf,
+    connection: Arc<Connection>,
+    refusal: Arc<Mutex<Option<String>>>,
+    accepting: AbortOnDropHandle<()>,
+    _directory: TempDir,
+}
+
+impl Tunnel {
+    /// Logs in to the jump host and makes the socket.
+    ///
+    /// # Cancellation
+    /// May be dropped; the connection ends.
+    pub async fn open(jump: &Target, host: &str, port: u16) -> Result<Self, SessionErrorKind> {
+        let in_jump = |kind| SessionErrorKind::Jump {
+            host: jump.host.clone(),
+            kind: Box::new(kind),
+        };
+        let connection = Box::pin(connection(jump, SSH_PORT))
+            .await
+            .map_err(in_jump)?;
+        let connection = Arc::new(connection);
+        let directory = tempfile::Builder::new().prefix("switchtender-").tempdir();
+        let directory = directory.map_err(|error| unusable(&std::env::temp_dir(), &error))?;
+        let socket = directory.path().join("way");
+        let listener = UnixListener::bind(&socket).map_err(|error| unusable(&socket, &error))?;
+        let refusal = Arc::default();
+        let accepting = accept(
+            listener,
+            Arc::clone(&connection),
+            (host.to_owned(), port),
+            Arc::clone(&refusal),
+        );
+        Ok(Self {
+            socket,
+            connection,
+            refusal,
+            accepting: AbortOnDropHandle::new(tokio::spawn(accepting)),
+            _directory: directory,
+        })
+    }
+
+    /// Where the way begins.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// What the jump host said when it could not go on.
+    pub fn refusal(&self) -> Option<String> {
+        let refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+        refusal.clone()
+    }
+
+    /// What people should know of the jump host.
+    pub fn notes(&self) -> Vec<String> {
+        self.connection.notes()
+    }
+
+    /// Says goodbye to the jump host.
+    pub async fn close(self, limit: Duration) {
+        self.accepting.abort();
+        // It ends with everything that it carries, and with its hold on the connection.
+        let _ = self.accepting.await;
+        if let Some(connection) = Arc::into_inner(self.connection) {
+            connection.close(limit).await;
+        }
+    }
+}
+
+async fn accept(
+    listener: UnixListener,
+    connection: Arc<Connection>,
+    to: (String, u16),
+    refusal: Arc<Mutex<Option<String>>>,
+) {
+    let mut carried = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        while carried.try_join_next().is_some() {}
+        match carry(&connection, &to, stream).await {
+            Ok(carrying) => {
+                carried.spawn(carrying);
+            }
+            Err(error) => {
+                let mut refusal = refusal.lock().unwrap_or_else(PoisonError::into_inner);
+                *refusal = Some(client::words(&error));
+            }
+        }
+    }
+}
+
+async fn carry(
+    connection: &Connection,
+    (host, port): &(String, u16),
+    mut stream: UnixStream,
+) -> Result<impl Future<Output = ()> + use<>, russh::Error> {
+    let channel = connection
+        .handle
+        .channel_open_direct_tcpip(host, u32::from(*port), "127.0.0.1", 0)
+        .await?;
+    Ok(async move {
+        let mut channel = channel.into_stream();
+        // Either end may leave when it likes; both see that the other has gone.
+        let _ = tokio::io::copy_bidirectional(&mut stream, &mut channel).await;
+    })
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> SessionErrorKind {
+    SessionErrorKind::File {
+        what: "cannot make a socket in",
+        path: path.to_owned(),
+        why: error.to_string(),
+    }
+}
