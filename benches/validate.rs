@@ -169,7 +169,7 @@ fn catalog(number: usize, size: usize, more: &str) -> String {
             _ => (
                 "Network_trunk",
                 port,
-                r#""ensure":"present","mode":"access","untagged_vlan":10"#.to_owned(),
+                r#""ensure":"present","mode":"trunk","untagged_vlan":10"#.to_owned(),
             ),
         };
         write!(

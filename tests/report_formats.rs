@@ -1,0 +1,300 @@
+//! What `validate` writes for automation, against the schemas of its readers.
+//!
+//! JUnit has no standard of its own; what is allowed here is what the schema `junit-10.xsd` of
+//! Jenkins' xunit plugin allows, which is the strictest that is in wide use without asking for
+//! times and host names. SARIF is the OASIS standard 2.1.0. Of both, what concerns the elements
+//! that are written here is checked, and that there are no others.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// A report on catalogs that were damaged in many ways, and on a mixed one.
+fn report(format: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["validate", "examples/mixed/printers.json"])
+        .args([
+            "tests/fixtures/puppetserver/catalogs",
+            "tests/fixtures/hostile",
+        ])
+        .args(["--platform", "cisco_ios", "--mixed", "refuse"])
+        .args(["--format", format])
+        .output()
+        .expect("it starts");
+    assert!(output.status.code().is_some_and(|code| code <= 2));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// An element of JUnit: attributes that it must have, that it may have, and what stands in it.
+struct Element {
+    name: &'static str,
+    required: &'static [&'static str],
+    optional: &'static [&'static str],
+    children: &'static [&'static str],
+    text: bool,
+}
+
+const JUNIT: [Element; 5] = [
+    Element {
+        name: "testsuites",
+        required: &[],
+        optional: &["name", "time", "tests", "failures", "errors"],
+        children: &["testsuite"],
+        text: false,
+    },
+    Element {
+        name: "testsuite",
+        required: &["name", "tests", "failures", "errors"],
+        optional: &[
+            "skipped",
+            "time",
+            "timestamp",
+            "hostname",
+            "id",
+            "package",
+            "file",
+        ],
+        children: &["testcase", "system-out"],
+        text: false,
+    },
+    Element {
+        name: "testcase",
+        required: &["name"],
+        optional: &["time", "classname", "group"],
+        children: &["failure"],
+        text: false,
+    },
+    Element {
+        name: "failure",
+        required: &[],
+        optional: &["type", "message"],
+        children: &[],
+        text: true,
+    },
+    Element {
+        name: "system-out",
+        required: &[],
+        optional: &[],
+        children: &[],
+        text: true,
+    },
+];
+
+#[test]
+fn junit_is_as_its_readers_want_it() {
+    let xml = report("junit");
+    let document = roxmltree::Document::parse(&xml).expect("well-formed XML");
+    let root = document.root_element();
+    assert_eq!(root.tag_name().name(), "testsuites");
+    for node in root.descendants().filter(roxmltree::Node::is_element) {
+        let name = node.tag_name().name();
+        let element = JUNIT.iter().find(|element| element.name == name);
+        let element = element.unwrap_or_else(|| panic!("<{name}> is no element of JUnit"));
+        for wanted in element.required {
+            assert!(node.has_attribute(*wanted), "<{name}> without {wanted}");
+        }
+        for attribute in node.attributes() {
+            let attribute = attribute.name();
+            let known = element.required.iter().chain(element.optional);
+            assert!(
+                known.into_iter().any(|known| *known == attribute),
+                "<{name} {attribute}>"
+            );
+        }
+        for child in node.children() {
+            match child.is_element() {
+                true => {
+                    let child = child.tag_name().name();
+                    assert!(element.children.contains(&child), "<{child}> in <{name}>");
+                }
+                false => {
+                    let text = child.text().unwrap_or_default();
+                    assert!(
+                        element.text || text.trim().is_empty(),
+                        "{text:?} in <{name}>"
+                    );
+                }
+            }
+        }
+    }
+    // The numbers are those of the elements.
+    let of = |node: roxmltree::Node<'_, '_>, tag: &str| {
+        let inner = node.descendants();
+        inner
+            .filter(|inner| inner.has_tag_name(tag))
+            .count()
+            .to_string()
+    };
+    let suites = root
+        .children()
+        .filter(|node| node.has_tag_name("testsuite"));
+    for node in suites.chain([root]) {
+        assert_eq!(node.attribute("tests"), Some(of(node, "testcase").as_str()));
+        assert_eq!(
+            node.attribute("failures"),
+            Some(of(node, "failure").as_str())
+        );
+        assert_eq!(node.attribute("errors"), Some("0"));
+    }
+    assert!(of(root, "failure").parse::<usize>().expect("a number") > 9);
+}
+
+/// What may be in an object of SARIF: name, kind, whether it must be there.
+type Shape = &'static [(&'static str, Kind, bool)];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    /// A reference to a resource, percent-encoded.
+    Uri,
+    Word(&'static [&'static str]),
+    /// A whole number, not below this.
+    Number(i64),
+    Object(Shape),
+    List(Shape),
+}
+use Kind::{List, Number, Object, Text, Uri, Word};
+
+const LEVELS: Kind = Word(&["none", "note", "warning", "error"]);
+const MESSAGE: Shape = &[("text", Text, true)];
+const REGION: Shape = &[
+    ("startLine", Number(1), true),
+    ("startColumn", Number(1), false),
+    ("endLine", Number(1), false),
+    ("endColumn", Number(1), false),
+];
+const LOCATION: Shape = &[
+    ("id", Number(0), false),
+    ("message", Object(MESSAGE), false),
+    (
+        "physicalLocation",
+        Object(&[
+            ("artifactLocation", Object(&[("uri", Uri, true)]), true),
+            ("region", Object(REGION), false),
+        ]),
+        true,
+    ),
+];
+const RULE: Shape = &[
+    ("id", Text, true),
+    ("shortDescription", Object(MESSAGE), false),
+    ("fullDescription", Object(MESSAGE), false),
+    (
+        "defaultConfiguration",
+        Object(&[("level", LEVELS, false)]),
+        false,
+    ),
+];
+const DRIVER: Shape = &[
+    ("name", Text, true),
+    ("version", Text, false),
+    ("rules", List(RULE), false),
+];
+const RESULT: Shape = &[
+    ("ruleId", Text, true),
+    ("ruleIndex", Number(0), false),
+    ("level", LEVELS, true),
+    ("message", Object(MESSAGE), true),
+    ("locations", List(LOCATION), false),
+    ("relatedLocations", List(LOCATION), false),
+];
+const LOG: Shape = &[
+    ("$schema", Uri, false),
+    ("version", Word(&["2.1.0"]), true),
+    (
+        "runs",
+        List(&[
+            ("tool", Object(&[("driver", Object(DRIVER), true)]), true),
+            (
+                "columnKind",
+                Word(&["utf16CodeUnits", "unicodeCodePoints"]),
+                false,
+            ),
+            ("results", List(RESULT), false),
+        ]),
+        true,
+    ),
+];
+
+fn assert_shape(at: &str, value: &Value, shape: Shape) {
+    let object = value
+        .as_object()
+        .unwrap_or_else(|| panic!("{at}: an object is wanted"));
+    for name in object.keys() {
+        assert!(
+            shape.iter().any(|(known, ..)| known == name),
+            "{at}: {name} is not known"
+        );
+    }
+    for (name, kind, required) in shape {
+        let at = format!("{at}.{name}");
+        let Some(value) = object.get(*name) else {
+            assert!(!required, "{at} is missing");
+            continue;
+        };
+        let text = || {
+            value
+                .as_str()
+                .unwrap_or_else(|| panic!("{at}: a text is wanted"))
+        };
+        match kind {
+            Text => assert!(!text().is_empty(), "{at} is empty"),
+            Uri => {
+                let allowed =
+                    |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
+                assert!(text().chars().all(allowed), "{at}: {}", text());
+            }
+            Word(words) => assert!(words.contains(&text()), "{at}: {}", text()),
+            Number(least) => assert!(value.as_i64() >= Some(*least), "{at}: {value}"),
+            Object(shape) => assert_shape(&at, value, shape),
+            List(shape) => {
+                let items = value
+                    .as_array()
+                    .unwrap_or_else(|| panic!("{at}: a list is wanted"));
+                for (index, item) in items.iter().enumerate() {
+                    assert_shape(&format!("{at}[{index}]"), item, shape);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sarif_is_as_the_standard_wants_it() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mixed/printers.sarif");
+    let example = std::fs::read_to_string(example).expect("the example");
+    for text in [report("sarif"), example] {
+        let log: Value = serde_json::from_str(&text).expect("JSON");
+        assert_shape("log", &log, LOG);
+        let run = &log["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
+        let ids: BTreeSet<&str> = rules
+            .iter()
+            .filter_map(|rule| rule["id"].as_str())
+            .collect();
+        assert_eq!(ids.len(), rules.len(), "each rule once");
+        for result in run["results"].as_array().expect("results") {
+            if let Some(index) = result["ruleIndex"].as_u64() {
+                let index = usize::try_from(index).expect("small");
+                assert_eq!(rules[index]["id"], result["ruleId"]);
+            }
+            let related = result["relatedLocations"].as_array();
+            let ids: Vec<&Value> = related.into_iter().flatten().map(|at| &at["id"]).collect();
+            let different: BTreeSet<String> = ids.iter().map(|id| id.to_string()).collect();
+            assert_eq!(
+                ids.len(),
+                different.len(),
+                "each place has an id of its own"
+            );
+            for place in result["locations"].as_array().expect("locations") {
+                let region = &place["physicalLocation"]["region"];
+                let end = (region["endLine"].as_u64(), region["endColumn"].as_u64());
+                let start = (region["startLine"].as_u64(), region["startColumn"].as_u64());
+                assert!(end.0.is_none() || end >= start, "{region}");
+            }
+        }
+    }
+}
