@@ -54,9 +54,7 @@ pub fn catalog(
 pub fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = finding::Findings::default();
     for rule in rule::RULES {
-        if let rule::Check::Catalog(check) = rule.check {
-            check(subject, &mut findings);
-        }
+        rule.look_at(subject, &mut findings);
     }
     let severities = &subject.policy.severities;
     findings.diagnostics(subject.catalog, severities, || subject.secrets())

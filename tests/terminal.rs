@@ -29,6 +29,23 @@ fn every_command_starts_with_colours() {
     );
 }
 
+#[test]
+fn every_finding_is_explained() {
+    let (code, list, _) = switchtender(&["explain"]);
+    assert_eq!(code, Some(0));
+    let mut explained = 0;
+    for line in list.lines() {
+        let rule = line.split(' ').next().unwrap();
+        let (code, out, err) = switchtender(&["explain", rule]);
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{rule}");
+        // Why it is wrong, and where a manifest can show it, how it is right.
+        assert!(out.lines().count() > 2, "{out}");
+        assert_eq!(out.contains("Wrong:"), out.contains("Right:"), "{out}");
+        explained += 1;
+    }
+    assert!(explained > 40, "{list}");
+}
+
 /// An inventory with a switch that nothing answers for, in a directory of its own.
 fn inventory(platform: &str) -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().unwrap();

@@ -3,6 +3,9 @@
 //! To add a rule, copy a neighbour's file, name it in [`RULES`], and run the tests: each rule's
 //! bad example must give exactly its finding at the marked place, and its good one none.
 
+use switchtender_devices::driver::ProblemKind;
+use switchtender_devices::model::canonical::ValueErrorKind;
+
 use crate::diagnostic::Severity;
 
 use super::finding::Findings;
@@ -47,6 +50,10 @@ pub enum Example {
 pub enum Check {
     /// One catalog with its destination.
     Catalog(fn(&Subject<'_>, &mut Findings)),
+    /// What models refuse of a resource.
+    Value(ValueErrorKind),
+    /// What platforms have to say about one.
+    Problem(ProblemKind),
     /// Found while the catalog is loaded.
     Loading,
     /// Found over all catalogs and the inventory.
@@ -57,6 +64,8 @@ impl std::fmt::Debug for Check {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Check::Catalog(_) => "Catalog",
+            Check::Value(_) => "Value",
+            Check::Problem(_) => "Problem",
             Check::Loading => "Loading",
             Check::Across => "Across",
         })
@@ -64,6 +73,16 @@ impl std::fmt::Debug for Check {
 }
 
 impl Rule {
+    /// Looks at one catalog, if that is what the rule is about.
+    pub(super) fn look_at(&'static self, subject: &Subject<'_>, findings: &mut Findings) {
+        match self.check {
+            Check::Catalog(check) => check(subject, findings),
+            Check::Value(kind) => value_error::report(subject, findings, self, kind),
+            Check::Problem(kind) => platform_problem::report(subject, findings, self, kind),
+            Check::Loading | Check::Across => {}
+        }
+    }
+
     /// The rule of this code.
     pub fn named(code: &str) -> Option<&'static Rule> {
         RULES.iter().copied().find(|rule| rule.code == code)
@@ -144,5 +163,5 @@ rules! {
     shared_address: RULE;
     vlan_names: RULE;
     duplicate_key: RULE;
-    loading: SYNTAX, ENCODING, EDGE, VALUE, DEFERRED, DUPLICATE, ALIAS;
+    loading: READ, SYNTAX, ENCODING, EDGE, CONTAINMENT, VALUE, DEFERRED, DUPLICATE, ALIAS;
 }

@@ -2,10 +2,8 @@
 
 use switchtender_devices::model::canonical::ValueErrorKind;
 
-use super::{Check, Example, Rule, value_error};
+use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
-use crate::validate::finding::Findings;
-use crate::validate::subject::Subject;
 
 pub const RULE: Rule = Rule {
     code: "invalid-value",
@@ -27,9 +25,5 @@ network_interface { 'GigabitEthernet1/0/1':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: Check::Value(ValueErrorKind::Refused),
 };
-
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    value_error::report(subject, findings, &RULE, ValueErrorKind::Refused);
-}

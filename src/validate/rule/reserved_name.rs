@@ -2,10 +2,8 @@
 
 use switchtender_devices::driver::ProblemKind;
 
-use super::{Check, Example, Rule, platform_problem};
+use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
-use crate::validate::finding::Findings;
-use crate::validate::subject::Subject;
 
 pub const RULE: Rule = Rule {
     code: "reserved-name",
@@ -25,9 +23,5 @@ network_vlan { '102':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: Check::Problem(ProblemKind::Reserved),
 };
-
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    platform_problem::report(subject, findings, &RULE, ProblemKind::Reserved);
-}

@@ -1,6 +1,9 @@
 //! Two resources that are one thing on the device.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use switchtender_devices::driver::codec::text_of;
 
 use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
@@ -37,23 +40,24 @@ network_vlan { '41':
 };
 
 fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let mut first: HashMap<(&str, String), usize> = HashMap::new();
+    let mut first: HashMap<(&str, Vec<String>), usize> = HashMap::new();
     for (index, resource, wanted) in subject.wanted() {
         let one = subject
             .driver()
             .is_some_and(|driver| driver.singleton(&wanted.model));
-        let names: Vec<_> = wanted
-            .model
-            .namevars()
-            .filter(|_| !one)
-            .map(|name| wanted.attributes.get(name))
-            .collect();
-        let key = (wanted.model.name.as_str(), format!("{names:?}"));
-        match first.get(&key) {
-            None => {
-                first.insert(key, index);
+        let names = wanted.model.namevars().filter(|_| !one);
+        let names = names.map(|name| {
+            let value = wanted.attributes.get(name);
+            let text = value.and_then(text_of);
+            text.unwrap_or_else(|| format!("{value:?}"))
+        });
+        let key = (wanted.model.name.as_str(), names.collect());
+        match first.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(index);
             }
-            Some(&other) => {
+            Entry::Occupied(entry) => {
+                let other = *entry.get();
                 let other_reference = &subject.catalog.resources[other].reference;
                 let message = format!(
                     "{} and {other_reference} are one thing on the device",

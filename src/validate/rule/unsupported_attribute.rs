@@ -2,10 +2,8 @@
 
 use switchtender_devices::driver::ProblemKind;
 
-use super::{Check, Example, Rule, platform_problem};
+use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
-use crate::validate::finding::Findings;
-use crate::validate::subject::Subject;
 
 pub const RULE: Rule = Rule {
     code: "unsupported-attribute",
@@ -27,9 +25,5 @@ network_vlan { '40':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: Check::Problem(ProblemKind::Unsupported),
 };
-
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    platform_problem::report(subject, findings, &RULE, ProblemKind::Unsupported);
-}

@@ -2,10 +2,8 @@
 
 use switchtender_devices::driver::ProblemKind;
 
-use super::{Check, Example, Rule, platform_problem};
+use super::{Check, Example, Rule};
 use crate::diagnostic::Severity;
-use crate::validate::finding::Findings;
-use crate::validate::subject::Subject;
 
 pub const RULE: Rule = Rule {
     code: "unwritable-value",
@@ -26,9 +24,5 @@ network_vlan { '30':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: Check::Problem(ProblemKind::Unwritable),
 };
-
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    platform_problem::report(subject, findings, &RULE, ProblemKind::Unwritable);
-}
