@@ -6,46 +6,29 @@
 //! tried.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use switchtender::catalog::{Loading, load, source};
+use switchtender::diagnostic::json;
 use switchtender::diagnostic::terminal::{Look, render_all};
-use switchtender::diagnostic::{Diagnostic, json, sarif};
-use switchtender::validate::{Policy, Routing, catalog};
 use switchtender_devices::driver::Registry;
 
-/// Everything that is found in these bytes, rendered in every way.
-fn findings(bytes: Vec<u8>, registry: &Registry) -> Vec<Diagnostic> {
-    let loaded = source("c.json", bytes).and_then(|source| load(&source, &Loading::default()));
-    let found = match loaded {
-        Err(error) => {
-            assert!(!error.diagnostics.is_empty(), "{}", error.message);
-            error.diagnostics
-        }
-        Ok(loaded) => {
-            let routing = Routing {
-                platform: Some("cisco_ios"),
-                ..Routing::default()
-            };
-            let side = routing.side(&loaded, registry, &Default::default());
-            catalog(&loaded, registry, &side, &Policy::default())
-        }
-    };
-    let shown = render_all(&found, Look::PLAIN);
-    assert!(!shown.contains('\u{1b}'));
-    let longest = shown.lines().map(str::len).max().unwrap_or(0);
-    assert!(longest < 10_000, "a line of {longest} bytes");
-    json::lines(&found);
-    sarif::render(&found, &[]);
-    found
+#[path = "support/damage.rs"]
+mod damage;
+#[path = "support/harmless.rs"]
+mod harmless;
+
+use damage::{Dice, damaged, smallest};
+use harmless::findings;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
 fn recorded() -> Vec<Vec<u8>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut corpus: Vec<_> = ["puppetserver/catalogs", "hostile"]
         .iter()
-        .flat_map(|part| std::fs::read_dir(directory.join(part)).expect("fixtures"))
+        .flat_map(|part| std::fs::read_dir(fixtures().join(part)).expect("fixtures"))
         .map(|entry| entry.expect("an entry").path())
         .collect();
     corpus.sort();
@@ -142,107 +125,84 @@ fn a_catalog_that_does_not_load_shows_no_secret() {
     let resource = r#"{"type":"Ntp_auth_key","title":"7","kind":"compilable_type","parameters":{"password":"pl4nted","x":{"__ptype":"Odd"}},"sensitive_parameters":["password"]}"#;
     let whole = format!(r#"{{"name":"n","catalog_format":2,"resources":[{resource},{resource}]}}"#);
     let cut = &whole[..whole.find("pl4nted").expect("there") + 12];
-    for text in [whole.as_str(), cut] {
+    // A secret that cannot be read, beside something else that is wrong.
+    let unread = whole.replace("\"pl4nted\"", r#"{"__ptype":"Odd","__pvalue":"pl4nted"}"#);
+    let by_model = unread.replace(
+        r#","sensitive_parameters":["password"]"#,
+        r#","tags":["a"]"#,
+    );
+    let beside = by_model.replace(r#""x":{"__ptype":"Odd"}"#, r#""require":"Ntp_server[x]""#);
+    for text in [whole.as_str(), cut, &unread, &by_model, &beside] {
         let found = findings(text.as_bytes().to_vec(), &registry);
         let shown = format!("{}{}", render_all(&found, Look::PLAIN), json::lines(&found));
         assert!(!shown.is_empty() && !shown.contains("pl4nted"), "{shown}");
     }
 }
 
-/// Numbers that look random and are the same in every run (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % (end.max(1) as u64)).expect("below a usize")
-    }
-}
-
 #[test]
 fn damaged_catalogs_never_do_harm() {
-    const PIECES: [&[u8]; 16] = [
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b"\"",
-        b",",
-        b":",
-        b"null",
-        b"-1",
-        b"1e308",
-        b"\\u0000",
-        b"\xff",
-        b"[[[[[[[[",
-        b"\"__ptype\":\"Deferred\",",
-        b"Class[",
-        b"]]",
-    ];
     const FEW: usize = 150;
     let limit = std::env::var("SWITCHTENDER_FUZZ_SECONDS")
         .ok()
         .map(|text| Duration::from_secs(text.parse().expect("a number of seconds")));
     let begun = Instant::now();
-    let mut tried = 0;
+    let (mut tried, mut catalogs) = (0, 0);
     let more = |tried| match limit {
         Some(limit) => begun.elapsed() < limit,
         None => tried < FEW,
     };
     let corpus = recorded();
     let registry = Registry::shipped();
+    let harmless = |bytes: &[u8]| {
+        let bytes = bytes.to_vec();
+        catch_unwind(AssertUnwindSafe(|| findings(bytes, &registry)))
+    };
     let mut dice = Dice(0x5117_c4fe_0bad_cafe);
     while more(tried) {
         tried += 1;
-        let mut bytes = corpus[dice.below(corpus.len())].clone();
-        for _ in 0..=dice.below(4) {
-            let at = dice.below(bytes.len());
-            match dice.below(6) {
-                0 => bytes.truncate(at),
-                1 => {
-                    if let Some(byte) = bytes.get_mut(at) {
-                        *byte ^= 1 << dice.below(8);
-                    }
-                }
-                2 => {
-                    let piece = PIECES[dice.below(PIECES.len())];
-                    bytes.splice(at..at, piece.iter().copied());
-                }
-                3 => {
-                    let end = (at + dice.below(200)).min(bytes.len());
-                    bytes.drain(at..end);
-                }
-                4 => {
-                    let end = (at + dice.below(400)).min(bytes.len());
-                    let copy: Vec<u8> = bytes[at..end].to_vec();
-                    let to = dice.below(bytes.len());
-                    bytes.splice(to..to, copy);
-                }
-                _ => {
-                    let other = &corpus[dice.below(corpus.len())];
-                    let from = dice.below(other.len());
-                    bytes.truncate(at);
-                    bytes.extend_from_slice(&other[from..]);
-                }
+        let bytes = damaged(&corpus, &mut dice);
+        match harmless(&bytes) {
+            Ok(found) => {
+                let syntax = found.iter().any(|found| found.code == "catalog-syntax");
+                catalogs += usize::from(!syntax);
             }
-        }
-        // Whoever sees a failure finds the input that makes it.
-        let kept = bytes.clone();
-        let harmless = AssertUnwindSafe(|| findings(bytes, &registry));
-        if catch_unwind(harmless).is_err() {
-            let path = std::env::temp_dir().join("switchtender-damaged-catalog.json");
-            std::fs::write(&path, kept).expect("written");
-            panic!(
-                "damaged catalog {tried} does harm; it is kept in {}",
-                path.display()
-            );
+            Err(_) => {
+                // It joins the corpus, so that it is tried first from now on.
+                let small = smallest(&bytes, |bytes| harmless(bytes).is_err());
+                let path = fixtures().join(format!("hostile/found-{tried}.json"));
+                std::fs::write(&path, &small).expect("written");
+                panic!(
+                    "damaged catalog {tried} does harm; kept in {}:\n{}",
+                    path.display(),
+                    String::from_utf8_lossy(&small)
+                );
+            }
         }
     }
     println!(
-        "{tried} damaged catalogs tried in {:.1} s, from {} whole ones",
+        "{tried} damaged catalogs tried in {:.1} s, from {} whole ones; {catalogs} were catalogs",
         begun.elapsed().as_secs_f64(),
         corpus.len()
     );
+    assert!(
+        catalogs * 4 > tried,
+        "too few get past the parser: {catalogs} of {tried}"
+    );
+}
+
+#[test]
+fn each_catalog_of_the_corpus_does_no_harm() {
+    let registry = Registry::shipped();
+    for bytes in recorded() {
+        findings(bytes, &registry);
+    }
+}
+
+#[test]
+fn what_fails_is_made_small() {
+    let text = format!("{}needle{}", "x".repeat(3000), "y".repeat(3000));
+    let small = smallest(text.as_bytes(), |bytes| {
+        bytes.windows(6).any(|six| six == b"needle")
+    });
+    assert_eq!(small, b"needle");
 }

@@ -379,14 +379,16 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
     };
     let loaded = catalog::source(&name, bytes)
         .and_then(|source| catalog::load(&source, &Loading::default()));
-    let (catalog, damaged) = match loaded {
-        Ok(catalog) => (catalog, BTreeSet::new()),
+    let (catalog, damaged, mut loading) = match loaded {
+        Ok(catalog) => (catalog, BTreeSet::new(), Vec::new()),
         Err(error) => {
             let found = given.policy.severities.applied(error.diagnostics);
-            checked.keep(found);
             match error.readable {
-                Some(readable) => (readable.catalog, readable.damaged),
-                None => return checked,
+                Some(readable) => (readable.catalog, readable.damaged, found),
+                None => {
+                    checked.keep(found);
+                    return checked;
+                }
             }
         }
     };
@@ -405,8 +407,10 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
         let name = device.map_or(catalog.name.as_str(), |device| device.name.as_str());
         *running = self::running(directory, name, driver, &mut checked);
     }
-    let subject = Subject::new(&catalog, given.registry, given.policy, &side).without(&damaged);
-    checked.keep(crate::validate::check(&subject));
+    let subject = Subject::new(&catalog, given.registry, given.policy, &side).without(damaged);
+    subject.hide(&mut loading);
+    loading.extend(crate::validate::check(&subject));
+    checked.keep(loading);
     checked.summary = Some(across::Summary::new(&subject, device));
     checked
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use switchtender_devices::change::Wanted;
+use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::codec::text_of;
 use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::TypeModel;
@@ -15,7 +16,9 @@ use switchtender_devices::value::{Attributes, Value};
 use super::Policy;
 use super::order::Order;
 use super::relation::{Names, Relation, relations};
-use crate::catalog::{Catalog, Declared, METAPARAMETERS, ResourceRef, Segment};
+use crate::catalog::{
+    Catalog, Declared, METAPARAMETERS, ResourceRef, Segment, locate_all, overwritten,
+};
 use crate::route::{Destination, route};
 
 /// Where a catalog is going.
@@ -85,6 +88,8 @@ pub struct Subject<'a> {
     pub names: Names,
     pub relations: Vec<Relation>,
     order: OnceCell<Order>,
+    /// What was not read whole.
+    damaged: BTreeSet<usize>,
 }
 
 impl<'a> Subject<'a> {
@@ -119,16 +124,18 @@ impl<'a> Subject<'a> {
             names,
             relations,
             order: OnceCell::new(),
+            damaged: BTreeSet::new(),
         }
     }
 
     /// Without the meaning of these resources: they were not read whole, and what their values
     /// lack would only be told twice.
     #[must_use]
-    pub fn without(mut self, damaged: &BTreeSet<usize>) -> Self {
-        for index in damaged {
+    pub fn without(mut self, damaged: BTreeSet<usize>) -> Self {
+        for index in &damaged {
             self.typed[*index] = None;
         }
+        self.damaged = damaged;
         self
     }
 
@@ -142,18 +149,60 @@ impl<'a> Subject<'a> {
     pub fn secrets(&self) -> Vec<Vec<Segment>> {
         let mut paths = Vec::new();
         for (index, resource) in self.resources() {
-            let model = self.destinations[index].model();
+            let by_model = |name: &str| {
+                let attribute = self.destinations[index].model()?.attributes.get(name)?;
+                Some(attribute.sensitive)
+            };
+            let mut add = |name: &str| {
+                let path = ["resources".into(), index.into(), "parameters".into()];
+                paths.push(path.into_iter().chain([name.into()]).collect());
+            };
             for (name, value) in &resource.parameters {
-                let by_model = model
-                    .and_then(|model| model.attributes.get(name))
-                    .is_some_and(|attribute| attribute.sensitive);
-                if by_model || holds_secret(value) {
-                    let path = ["resources".into(), index.into(), "parameters".into()];
-                    paths.push(path.into_iter().chain([name.as_str().into()]).collect());
+                if by_model(name) == Some(true) || holds_secret(value) {
+                    add(name);
                 }
+            }
+            if self.damaged.contains(&index) {
+                // A value that could not be read stands in the text all the same.
+                let model = self.destinations[index].model();
+                let attributes = model
+                    .into_iter()
+                    .flat_map(|model| model.attributes.values());
+                let by_model = attributes.filter(|attribute| attribute.sensitive);
+                let names = by_model.map(|attribute| &attribute.name);
+                names.chain(&resource.sensitive).for_each(|name| add(name));
             }
         }
         paths
+    }
+
+    /// Hides the secrets in the text that these findings show, which were made by whoever knows no
+    /// models.
+    pub fn hide(&self, findings: &mut [Diagnostic]) {
+        if findings.is_empty() {
+            return;
+        }
+        let paths = self.secrets();
+        let spans = locate_all(&self.catalog.source.text, paths.iter().map(Vec::as_slice));
+        let spans: Vec<_> = spans.into_iter().flatten().collect();
+        // All findings share few texts.
+        let mut hidden: Vec<(Arc<Source>, Arc<Source>)> = Vec::new();
+        for label in findings.iter_mut().flat_map(|found| &mut found.labels) {
+            if label.source.name != self.catalog.source.name {
+                continue;
+            }
+            let known = hidden
+                .iter()
+                .find(|(shown, _)| Arc::ptr_eq(shown, &label.source));
+            label.source = match known {
+                Some((_, hidden)) => Arc::clone(hidden),
+                None => {
+                    let text = overwritten(&label.source, &spans);
+                    hidden.push((Arc::clone(&label.source), Arc::clone(&text)));
+                    text
+                }
+            };
+        }
     }
 
     pub fn driver(&self) -> Option<&'a Driver> {

@@ -1,0 +1,41 @@
+//! What must be true of every sequence of bytes that is taken for a catalog: it is loaded and
+//! checked without a panic, and all that is found can be shown. Shared by the tests and the fuzz
+//! target (`fuzz/`).
+
+use switchtender::catalog::{Loading, load, source};
+use switchtender::diagnostic::terminal::{Look, render_all};
+use switchtender::diagnostic::{Diagnostic, json, sarif};
+use switchtender::validate::{Policy, Routing, Subject, check};
+use switchtender_devices::driver::Registry;
+
+/// Everything that is found in these bytes, rendered in every way.
+pub fn findings(bytes: Vec<u8>, registry: &Registry) -> Vec<Diagnostic> {
+    let loaded = source("c.json", bytes).and_then(|source| load(&source, &Loading::default()));
+    let (mut found, readable) = match loaded {
+        Ok(catalog) => (Vec::new(), Some((catalog, Default::default()))),
+        Err(error) => {
+            assert!(!error.diagnostics.is_empty(), "{}", error.message);
+            let readable = error.readable;
+            let readable = readable.map(|readable| (readable.catalog, readable.damaged));
+            (error.diagnostics, readable)
+        }
+    };
+    if let Some((catalog, damaged)) = readable {
+        let routing = Routing {
+            platform: Some("cisco_ios"),
+            ..Routing::default()
+        };
+        let side = routing.side(&catalog, registry, &Default::default());
+        let policy = Policy::default();
+        let subject = Subject::new(&catalog, registry, &policy, &side).without(damaged);
+        subject.hide(&mut found);
+        found.extend(check(&subject));
+    }
+    let shown = render_all(&found, Look::PLAIN);
+    assert!(!shown.contains('\u{1b}'), "a terminal would obey");
+    let longest = shown.lines().map(str::len).max().unwrap_or(0);
+    assert!(longest < 10_000, "a line of {longest} bytes");
+    json::lines(&found);
+    sarif::render(&found, &[]);
+    found
+}
