@@ -12,6 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use switchtender::catalog::types::Types;
 use switchtender::catalog::{self, Level, Loading, Typing};
 use switchtender::report::{CachedCatalog, Context, Report};
@@ -184,7 +185,7 @@ fn apply(text: String) -> Report {
     let source = Source::new("bench.json", text);
     let catalog = catalog::load(&source, &Loading::default()).expect("the catalog is valid");
     let resources = catalog::convert(
-        &catalog,
+        catalog,
         &Typing {
             types: &types,
             canonicalize: &|_, attributes| Ok(attributes),
@@ -193,7 +194,6 @@ fn apply(text: String) -> Report {
         },
     )
     .expect("the resources are valid");
-    drop(catalog);
     let mut report = Report::new(Context {
         host: "bench".to_owned(),
         time: Timestamp::UNIX_EPOCH,
@@ -209,12 +209,12 @@ fn apply(text: String) -> Report {
     let mut memory = Memory::default();
     let mut provider = Empty;
     let mut sink = |event: RunEvent| report.fold(&event);
-    let clock = switchtender::clock::now;
     let run = transaction::run(Input {
         resources,
         types: &types,
         settings: &settings,
-        clock: &clock,
+        clock: &switchtender::clock::timestamp,
+        zone: TimeZone::UTC,
         memory: &mut memory,
         provider: &mut provider,
         sink: &mut sink,

@@ -2,15 +2,16 @@
 //!
 //! Everything that needs the time is given it, so that runs can be repeated.
 
-use jiff::{Timestamp, Zoned};
-
-/// The present, in the zone of the machine: schedules are told in local time.
-#[allow(clippy::disallowed_methods, reason = "the one place")]
-pub fn now() -> Zoned {
-    Zoned::now()
-}
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// The present instant.
+#[allow(clippy::disallowed_methods, reason = "the one place")]
 pub fn timestamp() -> Timestamp {
-    now().timestamp()
+    Timestamp::now()
+}
+
+/// The zone of the machine: schedules are told in local time.
+pub fn zone() -> TimeZone {
+    TimeZone::system()
 }

@@ -207,7 +207,7 @@ fn report(name: &str) -> Json {
     let mut json = Json::Null;
     for _ in 0..2 {
         let resources = catalog::convert(
-            &catalog,
+            catalog.clone(),
             &Typing {
                 types: &types,
                 canonicalize: &|_, attributes| Ok(attributes),
@@ -234,11 +234,8 @@ fn report(name: &str) -> Json {
             resources,
             types: &types,
             settings: &settings,
-            clock: &|| {
-                "2026-11-21T08:19:11.000000000+00:00[UTC]"
-                    .parse()
-                    .expect("a time")
-            },
+            clock: &|| "2026-11-21T08:19:11.000000000Z".parse().expect("a time"),
+            zone: jiff::tz::TimeZone::UTC,
             memory: &mut memory,
             provider: &mut provider,
             sink: &mut sink,

@@ -59,7 +59,8 @@ pub struct Label {
 /// A place in a file that is not at hand: a manifest's file and line, as the compiler recorded it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    pub file: String,
+    /// Shared: many resources come from one file.
+    pub file: Arc<str>,
     pub line: u64,
 }
 

@@ -38,17 +38,24 @@ pub enum Value {
     Hash(Vec<(Value, Value)>),
     /// A value that is never shown.
     Sensitive(Box<Value>),
-    /// A typed text: `Regexp`, `Timestamp`, `Timespan`, `SemVer`, `SemVerRange`, `URI`, `Type`.
-    Typed {
-        kind: String,
-        text: String,
-    },
+    Typed(Box<Typed>),
     Binary(Vec<u8>),
-    /// A call that the agent makes while it loads the catalog.
-    Deferred {
-        name: String,
-        arguments: Vec<Value>,
-    },
+    Deferred(Box<Deferred>),
+}
+
+/// A typed text. Rare, so that [`Value`] only points to it and stays small.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Typed {
+    /// `Regexp`, `Timestamp`, `Timespan`, `SemVer`, `SemVerRange`, `URI`, `Type`.
+    pub kind: String,
+    pub text: String,
+}
+
+/// A call that the agent makes while it loads the catalog. Rare as [`Typed`] is.
+#[derive(Clone, PartialEq)]
+pub struct Deferred {
+    pub name: String,
+    pub arguments: Vec<Value>,
 }
 
 impl Value {
@@ -152,9 +159,9 @@ impl fmt::Debug for Value {
                 .entries(entries.iter().map(|(key, value)| (key, value)))
                 .finish(),
             Value::Sensitive(_) => f.write_str(MASK),
-            Value::Typed { kind, text } => write!(f, "{kind}({text:?})"),
+            Value::Typed(typed) => write!(f, "{}({:?})", typed.kind, typed.text),
             Value::Binary(bytes) => write!(f, "Binary({} bytes)", bytes.len()),
-            Value::Deferred { name, arguments } => write!(f, "Deferred({name}, {arguments:?})"),
+            Value::Deferred(call) => write!(f, "Deferred({}, {:?})", call.name, call.arguments),
         }
     }
 }

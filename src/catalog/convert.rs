@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
@@ -36,7 +36,7 @@ pub struct Typing<'a> {
 ///
 /// # Errors
 /// With every finding about types, attributes, names and relationships.
-pub fn convert(catalog: &Catalog, typing: &Typing) -> Result<Resources, LoadError> {
+pub fn convert(catalog: Catalog, typing: &Typing) -> Result<Resources, LoadError> {
     convert_known(catalog, typing, Vec::new())
 }
 
@@ -46,24 +46,28 @@ pub fn convert(catalog: &Catalog, typing: &Typing) -> Result<Resources, LoadErro
 /// # Errors
 /// As [`convert`].
 pub fn convert_known(
-    catalog: &Catalog,
+    mut catalog: Catalog,
     typing: &Typing,
     known: Vec<Option<Attributes>>,
 ) -> Result<Resources, LoadError> {
     let mut known = known.into_iter();
-    let mut findings = Findings::new(&catalog.source);
-    let mut resources = Resources::of(catalog);
+    let source = Arc::clone(&catalog.source);
+    let mut findings = Findings::new(&source);
+    let declared = std::mem::take(&mut catalog.resources);
+    let mut edges = std::mem::take(&mut catalog.edges);
+    let format = catalog.format;
+    let mut resources = Resources::of(catalog, declared.len());
     let mut found_types = FoundTypes::default();
-    let mut ids = Vec::with_capacity(catalog.resources.len());
-    for (index, declared) in catalog.resources.iter().enumerate() {
+    let mut ids = Vec::with_capacity(declared.len());
+    for (index, mut declared) in declared.into_iter().enumerate() {
+        let ty = found_types.find(&declared, format, typing);
         let mut converting = Converting {
-            declared,
+            declared: &mut declared,
             typing,
             resources: &mut resources,
             messages: Vec::new(),
             known: known.next().flatten(),
         };
-        let ty = found_types.find(declared, catalog.format, typing);
         let added = ty
             .and_then(|ty| converting.node(ty))
             .map(|node| (node, std::mem::take(&mut converting.messages)))
@@ -89,7 +93,7 @@ pub fn convert_known(
         match added {
             Ok(id) => ids.push(Some(id)),
             Err(finding) => {
-                finding.report(declared, index, &mut findings);
+                finding.report(&declared, index, &mut findings);
                 ids.push(None);
             }
         }
@@ -98,7 +102,6 @@ pub fn convert_known(
     let ids: Vec<_> = ids.into_iter().flatten().collect();
 
     // Contents in the order of the resources, whatever the order of the edges.
-    let mut edges: Vec<(usize, usize)> = catalog.edges.clone();
     edges.sort_by_key(|(_, content)| *content);
     for (container, content) in edges {
         resources.contain(ids[container], ids[content]);
@@ -115,14 +118,14 @@ pub fn convert_known(
             readable: None,
         });
     }
-    check_relations(catalog, &resources)?;
+    check_relations(&source, &resources)?;
     Ok(resources)
 }
 
 /// Types by the name that resources have, each looked up once.
 #[derive(Default)]
 struct FoundTypes {
-    known: std::collections::HashMap<Arc<str>, Option<ResourceType>>,
+    known: std::collections::HashMap<String, Option<ResourceType>>,
 }
 
 impl FoundTypes {
@@ -133,19 +136,22 @@ impl FoundTypes {
         format: u64,
         typing: &Typing,
     ) -> Result<Option<ResourceType>, Finding> {
-        let type_name = declared.reference.shared_type();
-        if matches!(&**type_name, "Stage" | "Class") {
+        let type_name = declared.reference.type_name();
+        if matches!(type_name, "Stage" | "Class") {
             return Ok(None);
         }
         let by_name = format < 2 || declared.kind == Kind::Missing;
         if !by_name && declared.kind != Kind::Compilable {
             return Ok(None);
         }
-        let found = self
-            .known
-            .entry(Arc::clone(type_name))
-            .or_insert_with(|| typing.types.find(&type_name.to_lowercase()))
-            .clone();
+        let found = match self.known.get(type_name) {
+            Some(known) => known.clone(),
+            None => {
+                let found = typing.types.find(&type_name.to_lowercase());
+                self.known.insert(type_name.to_owned(), found.clone());
+                found
+            }
+        };
         if format >= 2 && declared.kind == Kind::Missing {
             let typed = found.is_some() && typing.deviations.take(Deviation::KindlessIsTyped);
             return Ok(if typed { found } else { None });
@@ -225,7 +231,7 @@ impl Finding {
 
 /// One declared resource on its way.
 struct Converting<'a, 'b> {
-    declared: &'a Declared,
+    declared: &'a mut Declared,
     typing: &'a Typing<'b>,
     resources: &'a mut Resources,
     messages: Vec<(Level, String)>,
@@ -235,17 +241,17 @@ struct Converting<'a, 'b> {
 
 impl Converting<'_, '_> {
     fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, Finding> {
-        let declared = self.declared;
-        let mut tags = Vec::with_capacity(declared.tags.len());
-        let mut place = declared.place.clone();
+        let reference = self.declared.reference.clone();
+        let mut tags = Vec::with_capacity(self.declared.tags.len());
+        let mut place = self.declared.place.clone();
         let api = ty
             .as_ref()
             .is_some_and(|ty| ty.behaviour.values() == Values::ResourceApi);
         let mut intern = |tag: &str| self.resources.intern_tag(tag);
         if api && !self.typing.deviations.take(Deviation::ResourceApiKeepsTags) {
-            own_tags(&mut tags, &declared.reference, &mut intern);
+            own_tags(&mut tags, &reference, &mut intern);
         } else {
-            for tag in &declared.tags {
+            for tag in &self.declared.tags {
                 add_tag(&mut tags, tag, &mut intern);
             }
         }
@@ -271,13 +277,14 @@ impl Converting<'_, '_> {
             add_tag(&mut tags, tag, &mut intern);
         }
         Ok(NewNode {
-            reference: declared.reference.clone(),
+            reference,
             place,
             tags,
             meta,
             name: match &resource {
                 Some(_) => None,
-                None => declared
+                None => self
+                    .declared
                     .parameters
                     .get("name")
                     .and_then(|name| name.unwrap_sensitive().as_str())
@@ -313,9 +320,8 @@ impl Converting<'_, '_> {
         ty: ResourceType,
         at: &str,
     ) -> Result<(Resource, Metaparameters), Finding> {
-        let declared = self.declared;
         let mut resource = Resource {
-            reference: declared.reference.clone(),
+            reference: self.declared.reference.clone(),
             parameters: Attributes::new(),
             properties: IndexMap::new(),
             names: Vec::new(),
@@ -332,7 +338,7 @@ impl Converting<'_, '_> {
             return Ok((resource, meta));
         }
 
-        let given = given(&resource, declared)?;
+        let given = given(&resource, self.declared)?;
         let model = Arc::clone(&resource.ty.model);
         for role in [Role::Namevar, Role::Property, Role::Parameter] {
             for attribute in in_role(&model, role) {
@@ -384,7 +390,10 @@ impl Converting<'_, '_> {
         if let Err(message) = resource.ty.behaviour.validate(&resource) {
             return Err(Finding::whole(
                 "validation",
-                format!("Validation of {} failed: {message}{at}", declared.reference),
+                format!(
+                    "Validation of {} failed: {message}{at}",
+                    self.declared.reference
+                ),
             ));
         }
         self.mark_sensitive(&mut resource);
@@ -404,16 +413,10 @@ impl Converting<'_, '_> {
 
     /// Model and platform say what canonical attributes are.
     fn assign_canonical(&mut self, resource: &mut Resource, at: &str) -> Result<(), Finding> {
-        let declared = self.declared;
-        let reference = &declared.reference;
         let model = Arc::clone(&resource.ty.model);
-        // A type may have an attribute of such a name, as f5_monitor has `provider`.
-        let is_own = |name: &str| {
-            model.attributes.contains_key(name) || !metaparameters::NAMES.contains(&name)
-        };
-        let given = declared.parameters.iter();
-        let given = given.filter(|(name, _)| is_own(name));
-        if let Some((name, _)) = given.clone().find(|(_, value)| **value == Value::Undef) {
+        let given = self.take_attributes(&model);
+        let reference = &self.declared.reference;
+        if let Some((name, _)) = given.iter().find(|(_, value)| **value == Value::Undef) {
             return Err(Finding::attribute(
                 name,
                 format!("Got nil value for {name}"),
@@ -439,8 +442,7 @@ impl Converting<'_, '_> {
         let attributes = match self.known.take() {
             Some(attributes) => attributes,
             None => {
-                let given = given.map(|(name, value)| (name.clone(), value.clone()));
-                let resolved = model.resolve(reference.title(), &given.collect());
+                let resolved = model.resolve(reference.title(), &given);
                 let resolved = resolved.map_err(|errors| {
                     let mut errors = errors.into_iter().map(&finding);
                     let mut first = errors.next().expect("a failure has an error");
@@ -468,6 +470,24 @@ impl Converting<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// What is given besides metaparameters; these stay.
+    fn take_attributes(&mut self, model: &TypeModel) -> Attributes {
+        let parameters = std::mem::take(&mut self.declared.parameters);
+        let mut given = Attributes::with_capacity(parameters.len());
+        for (name, value) in parameters {
+            if !metaparameters::NAMES.contains(&name.as_str()) {
+                given.insert(name, value);
+                continue;
+            }
+            // A type may have an attribute of such a name, as f5_monitor has `provider`.
+            if model.attributes.contains_key(&name) {
+                given.insert(name.clone(), value.clone());
+            }
+            self.declared.parameters.insert(name, value);
+        }
+        given
     }
 
     fn assign(
@@ -605,6 +625,11 @@ fn is_managed(resource: &Resource) -> bool {
 }
 
 fn namevalues(resource: &Resource) -> Vec<String> {
+    let mut namevars = resource.ty.model.namevars();
+    if let (Some(name), None) = (namevars.next(), namevars.next()) {
+        let value = resource.parameters.get(name).map(Value::unwrap_sensitive);
+        return value.map(Value::ruby_to_s).into_iter().collect();
+    }
     let names: Attributes = resource
         .ty
         .model
@@ -618,9 +643,12 @@ fn namevalues(resource: &Resource) -> Vec<String> {
 fn finish(resource: &mut Resource) {
     resource.names = namevalues(resource);
     let model = Arc::clone(&resource.ty.model);
-    resource
-        .properties
-        .sort_by_cached_key(|name, _| model.attributes.get_index_of(name));
+    let position = |name: &String| model.attributes.get_index_of(name);
+    if !resource.properties.keys().is_sorted_by_key(position) {
+        resource
+            .properties
+            .sort_by_cached_key(|name, _| position(name));
+    }
 }
 
 fn own_tags(
@@ -641,7 +669,7 @@ pub(crate) fn made(
     typing: &Typing,
     resources: &mut Resources,
 ) -> Result<NewNode, String> {
-    let declared = Declared {
+    let mut declared = Declared {
         reference: ResourceRef::new(&new.type_name, &new.title),
         kind: Kind::Compilable,
         tags: Vec::new(),
@@ -651,7 +679,7 @@ pub(crate) fn made(
         sensitive: Vec::new(),
     };
     let mut converting = Converting {
-        declared: &declared,
+        declared: &mut declared,
         typing,
         resources,
         messages: Vec::new(),
@@ -721,8 +749,8 @@ fn add_defaults(resources: &mut Resources, typing: &Typing) {
 }
 
 /// Every reference of a relationship must lead somewhere (step 9).
-fn check_relations(catalog: &Catalog, resources: &Resources) -> Result<(), LoadError> {
-    let mut findings = Findings::new(&catalog.source);
+fn check_relations(source: &Arc<Source>, resources: &Resources) -> Result<(), LoadError> {
+    let mut findings = Findings::new(source);
     for (index, id) in resources.order().iter().enumerate() {
         let node = resources.node(*id);
         for (relation, other) in &node.meta.relations {

@@ -44,12 +44,13 @@ impl DeferredError {
 /// The value with all calls in it made, innermost first.
 pub(super) fn resolve(value: Value, facts: &Value) -> Result<Value, DeferredError> {
     Ok(match value {
-        Value::Deferred { name, arguments } => {
-            let arguments = arguments
+        Value::Deferred(deferred) => {
+            let arguments = deferred
+                .arguments
                 .into_iter()
                 .map(|argument| resolve(argument, facts))
                 .collect::<Result<Vec<_>, _>>()?;
-            call(&name, &arguments, facts)?
+            call(&deferred.name, &arguments, facts)?
         }
         Value::List(items) => Value::List(
             items
@@ -131,7 +132,9 @@ const FUNCTIONS: [(&str, Function); 12] = [
         each_text(arguments, str::to_lowercase)
     }),
     ("capitalize", |arguments| {
-        each_text(arguments, super::resource_ref::capitalize)
+        each_text(arguments, |text| {
+            super::resource_ref::capitalize(text).into_owned()
+        })
     }),
     ("strip", |arguments| {
         each_text(arguments, |text| text.trim().to_owned())
@@ -226,13 +229,15 @@ fn each_text(arguments: &[Value], change: impl Fn(&str) -> String) -> Result<Val
 
 #[cfg(test)]
 mod tests {
+    use switchtender_devices::value::Deferred;
+
     use super::*;
 
     fn deferred(name: &str, arguments: Vec<Value>) -> Value {
-        Value::Deferred {
+        Value::Deferred(Box::new(Deferred {
             name: name.to_owned(),
             arguments,
-        }
+        }))
     }
 
     #[test]

@@ -4,18 +4,18 @@
 //! Everything that can be found is found in one pass and told at once; the message of the whole is
 //! the first one, as Puppet would have raised it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet};
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 use switchtender_devices::value::{Attributes, Value};
 
 use super::deferred;
 use super::masked::{masked, masked_strings};
 use super::position::{Segment, locate_all};
-use super::resource_ref::{ResourceRef, capitalize};
-use super::rich_data;
+use super::resource_ref::ResourceRef;
 use super::wire::{WireCatalog, WireResource, WireVersion};
 
 /// A catalog whose references all lead somewhere. What its resources mean is not yet known.
@@ -62,7 +62,7 @@ impl fmt::Display for Version {
 pub struct Declared {
     pub reference: ResourceRef,
     pub kind: Kind,
-    pub tags: Vec<String>,
+    pub tags: Vec<Arc<str>>,
     /// Position in the manifest. A line without a file is not kept.
     pub place: Option<Place>,
     pub exported: bool,
@@ -162,12 +162,12 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     );
 
     let mut names = Names::default();
-    let mut types = HashMap::new();
+    let mut texts = Interned::default();
     let mut damaged = BTreeSet::new();
     let mut resources = Vec::with_capacity(wire.resources.len());
     for (index, resource) in wire.resources.into_iter().enumerate() {
         let found = findings.found.len();
-        let declared = declare(resource, index, &mut types, &facts, &mut findings);
+        let declared = declare(resource, index, &mut texts, &facts, &mut findings);
         let lacks_values = findings.found.len() > found;
         let first = names.register(index, &declared, &resources, &mut findings);
         if lacks_values || !first {
@@ -196,7 +196,9 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             }
             found
         };
-        if let (Some(from), Some(to)) = (end("source", &edge.source), end("target", &edge.target)) {
+        if let (Some(from), Some(to)) =
+            (end("source", &edge.source.0), end("target", &edge.target.0))
+        {
             edges.push((from, to));
         }
     }
@@ -265,34 +267,30 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 fn declare(
     resource: WireResource,
     index: usize,
-    types: &mut HashMap<String, Arc<str>>,
+    texts: &mut Interned,
     facts: &Value,
     findings: &mut Findings,
 ) -> Declared {
-    let type_name = Arc::clone(
-        types
-            .entry(resource.type_name)
-            .or_insert_with_key(|name| capitalize(name).into()),
-    );
     let mut declared = Declared {
-        reference: ResourceRef::with_type(type_name, &resource.title),
-        kind: match resource.kind.as_deref() {
+        reference: ResourceRef::new(&resource.type_name.0, &resource.title.0),
+        kind: match resource.kind.as_ref().map(|kind| &*kind.0) {
             Some("compilable_type") => Kind::Compilable,
             Some("class") => Kind::Class,
             Some("defined_type") => Kind::Defined,
             Some(_) => Kind::Unknown,
             None => Kind::Missing,
         },
-        tags: resource.tags,
-        place: resource
-            .file
-            .zip(resource.line)
-            .map(|(file, line)| Place { file, line }),
+        tags: resource.tags.iter().map(|tag| texts.get(&tag.0)).collect(),
+        place: resource.file.zip(resource.line).map(|(file, line)| Place {
+            file: texts.get(&file.0),
+            line,
+        }),
         exported: resource.exported,
-        parameters: Attributes::with_capacity(resource.parameters.len()),
+        parameters: Attributes::with_capacity(resource.parameters.0.len()),
         sensitive: resource.sensitive_parameters,
     };
-    for (name, json) in &resource.parameters {
+    for (name, parsed) in resource.parameters.0 {
+        let name = name.0.into_owned();
         let path = || {
             vec![
                 "resources".into(),
@@ -301,7 +299,7 @@ fn declare(
                 name.as_str().into(),
             ]
         };
-        let value = match rich_data::read(json) {
+        let value = match parsed.value() {
             Ok(value) => value,
             Err(error) => {
                 findings.add(
@@ -332,7 +330,7 @@ fn declare(
                 continue;
             }
         };
-        let marked = declared.sensitive.contains(name);
+        let marked = declared.sensitive.contains(&name);
         let value = match value {
             Value::Sensitive(inner) => {
                 if !marked {
@@ -343,25 +341,36 @@ fn declare(
             value if marked => Value::Sensitive(Box::new(value)),
             value => value,
         };
-        declared.parameters.insert(name.clone(), value);
+        declared.parameters.insert(name, value);
     }
     declared
+}
+
+/// Texts that many resources have in common.
+#[derive(Default)]
+struct Interned(HashSet<Arc<str>>);
+
+impl Interned {
+    fn get(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(text) {
+            return Arc::clone(known);
+        }
+        let shared: Arc<str> = text.into();
+        self.0.insert(Arc::clone(&shared));
+        shared
+    }
 }
 
 /// The names under which resources are found: references and explicit aliases (section 14). What
 /// namevars say is known when resources have their types.
 #[derive(Default)]
 struct Names {
-    by_key: HashMap<(Arc<str>, Arc<str>), usize>,
+    by_reference: HashMap<ResourceRef, usize>,
 }
 
 impl Names {
     fn find(&self, reference: &ResourceRef) -> Option<usize> {
-        let key = (
-            Arc::clone(reference.shared_type()),
-            Arc::clone(reference.shared_title()),
-        );
-        self.by_key.get(&key).copied()
+        self.by_reference.get(reference).copied()
     }
 
     /// Whether it is the first with its reference.
@@ -373,11 +382,7 @@ impl Names {
         findings: &mut Findings,
     ) -> bool {
         let reference = &declared.reference;
-        let key = (
-            Arc::clone(reference.shared_type()),
-            Arc::clone(reference.shared_title()),
-        );
-        if let Some(&existing) = self.by_key.get(&key) {
+        if let Some(&existing) = self.by_reference.get(reference) {
             let existing = &earlier[existing];
             let at = match &existing.place {
                 Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),
@@ -395,7 +400,7 @@ impl Names {
             );
             return false;
         }
-        self.by_key.insert(key, index);
+        self.by_reference.insert(reference.clone(), index);
         let aliases = declared
             .parameters
             .get("alias")
@@ -415,11 +420,8 @@ impl Names {
         alias: &str,
         findings: &mut Findings,
     ) {
-        let key = (
-            Arc::clone(declared.reference.shared_type()),
-            Arc::from(alias),
-        );
-        match self.by_key.get(&key) {
+        let name = declared.reference.sibling(alias);
+        match self.by_reference.get(&name) {
             Some(&existing) if existing == index => {}
             Some(&existing) => findings.add(
                 Diagnostic::error(
@@ -441,7 +443,7 @@ impl Names {
                 vec!["resources".into(), index.into()],
             ),
             None => {
-                self.by_key.insert(key, index);
+                self.by_reference.insert(name, index);
             }
         }
     }

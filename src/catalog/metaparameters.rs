@@ -1,5 +1,6 @@
 //! Attributes that every resource has (`docs/transaction.md`, section 15).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use switchtender_devices::value::{Attributes, Value};
@@ -135,7 +136,11 @@ pub(super) fn add_tag(
     tag: &str,
     intern: &mut impl FnMut(&str) -> Arc<str>,
 ) {
-    let tag = tag.to_lowercase();
+    let lower = |c: char| c.is_ascii() && !c.is_ascii_uppercase();
+    let tag = match tag.chars().all(lower) {
+        true => Cow::Borrowed(tag),
+        false => tag.to_lowercase().into(),
+    };
     let mut add = |tag: &str| {
         if !tags.iter().any(|known| **known == *tag) {
             tags.push(intern(tag));

@@ -21,13 +21,16 @@ impl NodeId {
     }
 }
 
+/// The tags of a resource, shared with everything that is said about it.
+pub type Tags = Arc<[Arc<str>]>;
+
 /// An entry of the catalog: a resource, or a container of resources.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub reference: ResourceRef,
     pub place: Option<Place>,
-    /// Lower-case tags, complete.
-    pub tags: Vec<Arc<str>>,
+    /// Lower-case, complete.
+    pub tags: Tags,
     pub meta: Metaparameters,
     /// `None` for stages, classes and instances of defined types.
     pub resource: Option<Arc<Resource>>,

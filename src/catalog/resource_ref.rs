@@ -1,13 +1,16 @@
 //! References to resources, `Type[title]`.
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
 /// A resource's name in a catalog. Prints as `Network_vlan[100]`; cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ResourceRef {
-    type_name: Arc<str>,
-    title: Arc<str>,
+    text: Arc<str>,
+    /// Bytes of the type's name at the beginning of the text.
+    type_length: u32,
 }
 
 /// A text that is no reference.
@@ -20,17 +23,30 @@ pub struct ParseReferenceError {
 impl ResourceRef {
     /// A reference from its parts. The type's segments are capitalised, as are a class's.
     pub fn new(type_name: &str, title: &str) -> Self {
-        Self::with_type(capitalize(type_name).into(), title)
+        let type_name = capitalize(type_name);
+        let title = match (&*type_name, title) {
+            ("Class", "") => "Main".into(),
+            ("Class", title) => capitalize(title),
+            (_, title) => title.into(),
+        };
+        Self::of_parts(&type_name, &title)
     }
 
-    /// A reference with a type name that is capitalised already, so that many can share it.
-    pub fn with_type(type_name: Arc<str>, title: &str) -> Self {
-        let title = if &*type_name == "Class" {
-            class_title(title).into()
-        } else {
-            title.into()
-        };
-        Self { type_name, title }
+    /// Another name of something of the same type, taken as it is.
+    pub(super) fn sibling(&self, name: &str) -> Self {
+        Self::of_parts(self.type_name(), name)
+    }
+
+    fn of_parts(type_name: &str, title: &str) -> Self {
+        let mut text = String::with_capacity(type_name.len() + title.len() + 2);
+        text.push_str(type_name);
+        text.push('[');
+        text.push_str(title);
+        text.push(']');
+        Self {
+            text: text.into(),
+            type_length: u32::try_from(type_name.len()).expect("no type has such a name"),
+        }
     }
 
     /// Reads `Type[title]`: the type up to the first `[`, in any case, the title up to the last
@@ -53,41 +69,63 @@ impl ResourceRef {
         }
     }
 
+    /// `Network_vlan[100]`.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The same, shared.
+    pub(crate) fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.text)
+    }
+
     /// The capitalised type, `Network_vlan`.
     pub fn type_name(&self) -> &str {
-        &self.type_name
+        &self.text[..self.type_length as usize]
     }
 
     /// The type as models are named, `network_vlan`.
     pub fn model_name(&self) -> String {
-        self.type_name.to_lowercase()
+        self.type_name().to_lowercase()
     }
 
     pub fn title(&self) -> &str {
-        &self.title
+        &self.text[self.type_length as usize + 1..self.text.len() - 1]
     }
 
     pub fn is_class(&self) -> bool {
-        &*self.type_name == "Class"
+        self.type_name() == "Class"
     }
+}
 
-    pub(super) fn shared_type(&self) -> &Arc<str> {
-        &self.type_name
+/// By type, then by title.
+impl Ord for ResourceRef {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.type_name(), self.title()).cmp(&(other.type_name(), other.title()))
     }
+}
 
-    pub(super) fn shared_title(&self) -> &Arc<str> {
-        &self.title
+impl PartialOrd for ResourceRef {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
 impl fmt::Display for ResourceRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}]", self.type_name, self.title)
+        f.write_str(&self.text)
     }
 }
 
 /// Every `::` segment with a capital first letter and the rest in lower case.
-pub(super) fn capitalize(name: &str) -> String {
+pub(super) fn capitalize(name: &str) -> Cow<'_, str> {
+    let is_segment = |segment: &str| {
+        segment.starts_with(|first: char| first.is_ascii_uppercase())
+            && segment[1..].bytes().all(is_plain_lower)
+    };
+    if name.split("::").all(is_segment) {
+        return name.into();
+    }
     let segments: Vec<String> = name
         .split("::")
         .map(|segment| {
@@ -100,14 +138,12 @@ pub(super) fn capitalize(name: &str) -> String {
             }
         })
         .collect();
-    segments.join("::")
+    segments.join("::").into()
 }
 
-fn class_title(title: &str) -> String {
-    match title {
-        "" => "Main".to_owned(),
-        title => capitalize(title),
-    }
+/// Not changed by lower case, and ASCII.
+fn is_plain_lower(byte: u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_uppercase()
 }
 
 #[cfg(test)]

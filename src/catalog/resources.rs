@@ -1,16 +1,17 @@
 //! The typed resources of a catalog: found by name, contained in containers, in order.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+use foldhash::{HashMap, HashSet};
 use switchtender_devices::diagnostic::Place;
+use switchtender_devices::model::TypeModel;
 use switchtender_devices::value::{Attributes, Value};
 
 use super::Level;
 use super::load::{Catalog, Version, alias_collision, position};
 use super::resource::{Metaparameters, Node, NodeId, Resource};
 use super::resource_ref::ResourceRef;
-use super::types::ResourceType;
 
 /// A catalog that can be applied.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +20,11 @@ pub struct Resources {
     /// The resource list: the catalog's order, generated resources beside their makers.
     order: Vec<NodeId>,
     contents: HashMap<NodeId, Vec<NodeId>>,
-    table: HashMap<Key, NodeId>,
-    tags: HashMap<Box<str>, Arc<str>>,
+    /// By reference, by alias, and by the values of namevars in place of the title.
+    table: HashMap<ResourceRef, NodeId>,
+    /// The types with title patterns that resources have.
+    patterned: HashMap<String, Arc<TypeModel>>,
+    tags: HashSet<Arc<str>>,
     /// Messages from loading, in order.
     pub messages: Vec<(Level, NodeId, String)>,
     pub version: Option<Version>,
@@ -31,9 +35,6 @@ pub struct Resources {
     pub classes: Vec<String>,
 }
 
-/// Type and title, or type and namevar values.
-type Key = (Arc<str>, Box<str>);
-
 /// Two resources under one name, in Puppet's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -43,15 +44,18 @@ pub(crate) struct Collision {
 }
 
 impl Resources {
-    /// No resources yet, but all else that a catalog says.
-    pub(super) fn of(catalog: &Catalog) -> Self {
+    /// No resources yet, room for some, and all else that a catalog says.
+    pub(super) fn of(catalog: Catalog, count: usize) -> Self {
         Self {
-            version: catalog.version.clone(),
-            name: catalog.name.clone(),
-            environment: catalog.environment.clone(),
-            code_id: catalog.code_id.clone(),
-            catalog_uuid: catalog.catalog_uuid.clone(),
-            classes: catalog.classes.clone(),
+            version: catalog.version,
+            name: catalog.name,
+            environment: catalog.environment,
+            code_id: catalog.code_id,
+            catalog_uuid: catalog.catalog_uuid,
+            classes: catalog.classes,
+            nodes: Vec::with_capacity(count),
+            order: Vec::with_capacity(count),
+            table: HashMap::with_capacity_and_hasher(count, RandomState::default()),
             ..Self::default()
         }
     }
@@ -93,21 +97,14 @@ impl Resources {
 
     /// A resource by reference, alias or namevar value.
     pub fn find(&self, reference: &ResourceRef) -> Option<NodeId> {
-        let key = (
-            Arc::clone(reference.shared_type()),
-            Box::from(reference.title()),
-        );
-        if let Some(found) = self.table.get(&key) {
+        if let Some(found) = self.table.get(reference) {
             return Some(*found);
         }
         // A title of a type with several namevars names the resource with these values.
-        let sample = self.sample(reference.type_name())?;
-        let names = sample.model.names(reference.title());
+        let model = self.patterned.get(reference.type_name())?;
+        let names = model.names(reference.title());
         (names.len() > 1).then(|| {
-            let key = (
-                Arc::clone(reference.shared_type()),
-                joined(&sorted_names(&names)),
-            );
+            let key = reference.sibling(&joined(&sorted_names(&names)));
             self.table.get(&key).copied()
         })?
     }
@@ -119,23 +116,8 @@ impl Resources {
 
     /// The resource of a type with these namevar values.
     pub(crate) fn find_instance(&self, model_name: &str, names: &Attributes) -> Option<NodeId> {
-        let reference = ResourceRef::new(model_name, "");
-        let key = (
-            Arc::clone(reference.shared_type()),
-            joined(&sorted_names(names)),
-        );
+        let key = ResourceRef::new(model_name, "").sibling(&joined(&sorted_names(names)));
         self.table.get(&key).copied()
-    }
-
-    fn sample(&self, type_name: &str) -> Option<&ResourceType> {
-        // Only types with title patterns come here, and there are few of those in a catalog.
-        self.nodes
-            .iter()
-            .filter_map(|node| node.resource.as_ref())
-            .find(|resource| {
-                !resource.ty.model.titles.is_empty() && resource.reference.type_name() == type_name
-            })
-            .map(|resource| &resource.ty)
     }
 
     pub(crate) fn intern_tag(&mut self, tag: &str) -> Arc<str> {
@@ -143,31 +125,35 @@ impl Resources {
             return Arc::clone(known);
         }
         let shared: Arc<str> = tag.into();
-        self.tags.insert(tag.into(), Arc::clone(&shared));
+        self.tags.insert(Arc::clone(&shared));
         shared
     }
 
     /// Adds a node to the end of the list and registers its names.
     pub(crate) fn add(&mut self, node: NewNode) -> Result<NodeId, Collision> {
         let id = node_id(self.nodes.len());
-        let key = (
-            Arc::clone(node.reference.shared_type()),
-            Box::from(node.reference.title()),
-        );
-        if let Some(&existing) = self.table.get(&key) {
+        if let Some(&existing) = self.table.get(&node.reference) {
             return Err(self.duplicate(&node, existing));
         }
         let aliases = self.alias_keys(&node, id)?;
-        self.table.insert(key, id);
+        self.table.insert(node.reference.clone(), id);
         for key in aliases {
             self.table.insert(key, id);
+        }
+        if let Some(resource) = &node.resource
+            && !resource.model().titles.is_empty()
+            && !self.patterned.contains_key(node.reference.type_name())
+        {
+            let type_name = node.reference.type_name().to_owned();
+            self.patterned
+                .insert(type_name, Arc::clone(resource.model()));
         }
         self.order.push(id);
         self.nodes.push(Node {
             path: Arc::from([]),
             reference: node.reference,
             place: node.place,
-            tags: node.tags,
+            tags: node.tags.into(),
             meta: node.meta,
             resource: node.resource.map(Arc::new),
             container: None,
@@ -195,11 +181,11 @@ impl Resources {
     }
 
     /// Explicit aliases, then the namevar values where they are not the title.
-    fn alias_keys(&self, node: &NewNode, id: NodeId) -> Result<Vec<Key>, Collision> {
+    fn alias_keys(&self, node: &NewNode, id: NodeId) -> Result<Vec<ResourceRef>, Collision> {
         let mut keys = Vec::new();
         let mut claim = |values: &[Value], shown: String| {
             let texts: Vec<String> = values.iter().map(Value::ruby_to_s).collect();
-            let key = (Arc::clone(node.reference.shared_type()), joined(&texts));
+            let key = node.reference.sibling(&joined(&texts));
             match self.table.get(&key) {
                 Some(existing) if *existing != id => Err(Collision {
                     message: alias_collision(
@@ -235,16 +221,27 @@ impl Resources {
         Ok(keys)
     }
 
-    /// Moves the newest node to the place right after another one.
-    pub(crate) fn move_after(&mut self, id: NodeId, other: NodeId) {
-        let last = self.order.pop().expect("the node was just added");
-        debug_assert_eq!(last, id);
-        let at = self
-            .order
-            .iter()
-            .position(|known| *known == other)
-            .map_or(self.order.len(), |at| at + 1);
-        self.order.insert(at, id);
+    /// Puts what was made right after its maker, in the order given.
+    pub(crate) fn order_after_makers(&mut self, made: &HashMap<NodeId, Vec<NodeId>>) {
+        if made.is_empty() {
+            return;
+        }
+        let moved: HashSet<NodeId> = made.values().flatten().copied().collect();
+        let count = self.order.len();
+        let before = std::mem::replace(&mut self.order, Vec::with_capacity(count));
+        for id in before {
+            if moved.contains(&id) {
+                continue;
+            }
+            // What was made may have made others.
+            let mut next = vec![id];
+            while let Some(id) = next.pop() {
+                self.order.push(id);
+                if let Some(children) = made.get(&id) {
+                    next.extend(children.iter().rev());
+                }
+            }
+        }
     }
 
     pub(crate) fn contain(&mut self, container: NodeId, content: NodeId) {
@@ -301,9 +298,9 @@ impl Resources {
     fn step(&self, id: NodeId) -> Arc<str> {
         let reference = &self.node(id).reference;
         if reference.is_class() {
-            Arc::clone(reference.shared_title())
+            reference.title().into()
         } else {
-            reference.to_string().into()
+            reference.shared()
         }
     }
 
@@ -363,9 +360,6 @@ pub(crate) fn sorted_names(names: &Attributes) -> Vec<String> {
         .collect()
 }
 
-fn joined(values: &[String]) -> Box<str> {
-    match values {
-        [one] => Box::from(one.as_str()),
-        several => several.join("\0").into(),
-    }
+fn joined(values: &[String]) -> String {
+    values.join("\0")
 }

@@ -3,10 +3,14 @@
 //! An object with the key `__ptype` stands for a typed value. Reading follows references inside
 //! a value; writing is used for what we store ourselves.
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json, json};
-use switchtender_devices::value::Value;
+use switchtender_devices::value::{Attributes, Deferred, Typed, Value};
 
 /// A value that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +35,126 @@ const TEXT_KINDS: [&str; 7] = [
     "URI",
     "Type",
 ];
+
+/// JSON as it was read: a value already, unless there is something typed in it.
+pub(super) enum Parsed {
+    Plain(Value),
+    Rich(Json),
+}
+
+impl Parsed {
+    /// The value, typed values made.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn value(self) -> Result<Value, RichDataError> {
+        match self {
+            Parsed::Plain(value) => Ok(value),
+            Parsed::Rich(json) => read(&json),
+        }
+    }
+
+    fn json(self) -> Json {
+        match self {
+            Parsed::Plain(value) => write(&value),
+            Parsed::Rich(json) => json,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Parsed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ParsedVisitor)
+    }
+}
+
+struct ParsedVisitor;
+
+impl<'de> Visitor<'de> for ParsedVisitor {
+    type Value = Parsed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any valid JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Parsed, E> {
+        Ok(Parsed::Plain(Value::Undef))
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Parsed, E> {
+        Ok(Parsed::Plain(truth.into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Parsed, E> {
+        Ok(Parsed::Plain(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Parsed, E> {
+        Ok(match i64::try_from(number) {
+            Ok(number) => Parsed::Plain(number.into()),
+            // Refused when it is made a value, where it is known whose it is.
+            Err(_) => Parsed::Rich(number.into()),
+        })
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Parsed, E> {
+        Ok(Parsed::Plain(Value::Float(number)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Parsed, E> {
+        Ok(Parsed::Plain(text.into()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Parsed, E> {
+        Ok(Parsed::Plain(text.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Parsed, A::Error> {
+        let mut values = Vec::new();
+        while let Some(item) = items.next_element()? {
+            match item {
+                Parsed::Plain(value) => values.push(value),
+                Parsed::Rich(json) => {
+                    let mut all: Vec<Json> = values.iter().map(write).collect();
+                    all.push(json);
+                    while let Some(item) = items.next_element::<Parsed>()? {
+                        all.push(item.json());
+                    }
+                    return Ok(Parsed::Rich(all.into()));
+                }
+            }
+        }
+        Ok(Parsed::Plain(Value::List(values)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Parsed, A::Error> {
+        let mut values = Attributes::new();
+        while let Some((name, value)) = entries.next_entry::<String, Parsed>()? {
+            match value {
+                Parsed::Plain(value) if name != "__ptype" => {
+                    values.insert(name, value);
+                }
+                value => {
+                    let mut all: Map<String, Json> = values
+                        .into_iter()
+                        .map(|(name, value)| (name, write(&value)))
+                        .collect();
+                    all.insert(name, value.json());
+                    while let Some((name, value)) = entries.next_entry::<String, Parsed>()? {
+                        all.insert(name, value.json());
+                    }
+                    return Ok(Parsed::Rich(all.into()));
+                }
+            }
+        }
+        Ok(Parsed::Plain(Value::Hash(
+            values
+                .into_iter()
+                .map(|(name, value)| (name.into(), value))
+                .collect(),
+        )))
+    }
+}
 
 /// The value of a JSON value with rich data in it.
 ///
@@ -123,7 +247,7 @@ fn typed(
                 .decode(text()?.replace(['\n', '\r'], ""))
                 .map_err(|_| needs("base64 as __pvalue"))?,
         ),
-        "Deferred" => Value::Deferred {
+        "Deferred" => Value::Deferred(Box::new(Deferred {
             name: object
                 .get("name")
                 .and_then(Json::as_str)
@@ -136,7 +260,7 @@ fn typed(
                 .iter()
                 .map(|argument| read_in(argument, root, references))
                 .collect::<Result<_, _>>()?,
-        },
+        })),
         "LocalRef" => {
             let path = text()?;
             let target = (references < MAX_REFERENCES)
@@ -145,15 +269,15 @@ fn typed(
                 .ok_or_else(|| RichDataError::LocalRef(path.to_owned()))?;
             read_in(target, root, references + 1)?
         }
-        kind if TEXT_KINDS.contains(&kind) => Value::Typed {
+        kind if TEXT_KINDS.contains(&kind) => Value::Typed(Box::new(Typed {
             kind: kind.to_owned(),
             text: text()?.to_owned(),
-        },
+        })),
         other => match pcore_type(other, object) {
-            Some(text) => Value::Typed {
+            Some(text) => Value::Typed(Box::new(Typed {
                 kind: "Type".to_owned(),
                 text,
-            },
+            })),
             None => return Err(RichDataError::UnknownType(other.to_owned())),
         },
     })
@@ -214,12 +338,12 @@ pub fn write(value: &Value) -> Json {
         Value::Symbol(name) => typed("Symbol", name.as_str().into()),
         Value::Default => json!({"__ptype": "Default"}),
         Value::Sensitive(inner) => typed("Sensitive", write(inner)),
-        Value::Typed { kind, text } => typed(kind, text.as_str().into()),
+        Value::Typed(value) => typed(&value.kind, value.text.as_str().into()),
         Value::Binary(bytes) => typed("Binary", BASE64.encode(bytes).into()),
-        Value::Deferred { name, arguments } => json!({
+        Value::Deferred(call) => json!({
             "__ptype": "Deferred",
-            "name": name,
-            "arguments": arguments.iter().map(write).collect::<Vec<_>>(),
+            "name": call.name,
+            "arguments": call.arguments.iter().map(write).collect::<Vec<_>>(),
         }),
         Value::List(items) => items.iter().map(write).collect(),
         Value::Hash(entries) => {
@@ -260,7 +384,7 @@ pub fn write_plain(value: &Value) -> Json {
             .map(|(key, value)| (key.ruby_to_s(), write_plain(value)))
             .collect::<Map<_, _>>()
             .into(),
-        Value::Typed { kind, text } if kind == "Regexp" => format!("/{text}/").into(),
+        Value::Typed(typed) if typed.kind == "Regexp" => format!("/{}/", typed.text).into(),
         Value::Binary(bytes) => BASE64.encode(bytes).into(),
         other => other.ruby_to_s().into(),
     }

@@ -329,7 +329,7 @@ pub fn unknown(name: &str) -> ResourceType {
     ResourceType {
         model: Arc::new(small_model(name, RunsOn::Both, &[("name", Role::Namevar)])),
         behaviour: Arc::new(host::Unknown {
-            type_name: super::resource_ref::capitalize(name),
+            type_name: super::resource_ref::capitalize(name).into_owned(),
         }),
     }
 }

@@ -354,7 +354,8 @@ fn plain_json(value: &Value) -> serde_json::Value {
         Value::Bool(truth) => json!(truth),
         Value::Integer(number) => json!(number),
         Value::Float(number) => json!(number),
-        Value::String(text) | Value::Symbol(text) | Value::Typed { text, .. } => json!(text),
+        Value::String(text) | Value::Symbol(text) => json!(text),
+        Value::Typed(typed) => json!(typed.text),
         Value::List(items) => items.iter().map(plain_json).collect(),
         Value::Hash(entries) => entries
             .iter()

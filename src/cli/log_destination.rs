@@ -171,7 +171,7 @@ fn told(entry: &LogEntry) -> String {
 fn object(device: &str, entry: &LogEntry) -> serde_json::Value {
     json!({
         "time": wire_time(entry.time), "device": device, "level": entry.level.to_string(),
-        "source": entry.source, "message": entry.message, "file": entry.file, "line": entry.line,
+        "source": entry.source, "message": entry.message, "file": entry.file.as_deref(), "line": entry.line,
     })
 }
 

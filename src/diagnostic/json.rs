@@ -40,7 +40,7 @@ pub fn object(found: &Diagnostic) -> Value {
         "message": found.message,
         "help": found.help,
         "manifest": found.place.as_ref().map(|place| json!({
-            "file": place.file,
+            "file": &*place.file,
             "line": place.line,
         })),
         "labels": labels,

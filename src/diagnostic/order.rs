@@ -15,10 +15,7 @@ fn key(found: &Diagnostic) -> impl Ord + '_ {
     (
         main.map(|label| label.source.name.as_str()),
         main.map(|label| label.span.start),
-        found
-            .place
-            .as_ref()
-            .map(|place| (place.file.as_str(), place.line)),
+        found.place.as_ref().map(|place| (&*place.file, place.line)),
         found.code,
         found.message.as_str(),
     )

@@ -143,8 +143,10 @@ impl Fleet {
         let catalog = self.catalog(device).await?;
         let (findings, known) = self.check(&catalog, device)?;
         let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
+        let access = self.access(&catalog);
+        let environment = catalog.environment.clone();
         let resources = typed::resources(
-            &catalog,
+            catalog,
             &platform,
             &types,
             &self.settings.deviations,
@@ -157,7 +159,6 @@ impl Fleet {
             return Err(NotRun::Stopped);
         }
 
-        let access = self.access(&catalog);
         let connection = self.reach.connection(device, access).await?;
         let (session, facts) = connection.open().await?;
         let mut provider = DrivenProvider::new(
@@ -171,7 +172,7 @@ impl Fleet {
         let mut told = Told {
             device: name,
             listener,
-            report: Report::new(self.report_context(device, Some(&catalog))),
+            report: Report::new(self.report_context(device, environment)),
             tally: Tally::new(),
             graphs: self.graphs.is_some().then(Vec::new),
             operations: self.predicts().then(Vec::new),
@@ -198,7 +199,8 @@ impl Fleet {
             resources,
             types: &types,
             settings: &settings,
-            clock: &clock::now,
+            clock: &clock::timestamp,
+            zone: clock::zone(),
             memory: &mut memory,
             provider: applied,
             sink: &mut told,
@@ -328,14 +330,14 @@ impl Fleet {
         report
     }
 
-    fn report_context(&self, device: &Device, catalog: Option<&Catalog>) -> report::Context {
+    fn report_context(&self, device: &Device, environment: Option<String>) -> report::Context {
         report::Context {
             host: device.certname.clone(),
             time: clock::timestamp(),
             transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
             puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
             noop: self.settings.noop,
-            environment: catalog.and_then(|catalog| catalog.environment.clone()),
+            environment,
             server_used: None,
             job_id: None,
             cached_catalog_status: CachedCatalog::NotUsed,
@@ -452,7 +454,7 @@ fn log(level: Level, message: String) -> RunEvent {
         level,
         message,
         source: "Puppet".to_owned(),
-        tags: Vec::new(),
+        tags: Arc::default(),
         time: clock::timestamp(),
         file: None,
         line: None,

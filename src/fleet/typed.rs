@@ -15,7 +15,7 @@ use crate::validate::Canonical;
 /// # Errors
 /// Everything that is wrong with types, attributes, names and relationships.
 pub fn resources(
-    catalog: &Catalog,
+    catalog: Catalog,
     platform: &Arc<Platform>,
     types: &dyn TypeSource,
     deviations: &Deviations,

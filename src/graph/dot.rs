@@ -15,13 +15,13 @@ const WALKS_PER_CYCLE: usize = 10;
 pub fn resources(resources: &Resources) -> String {
     let mut dot = Dot::new("Resources");
     for id in resources.order() {
-        dot.vertex(&resources.node(*id).reference.to_string());
+        dot.vertex(resources.node(*id).reference.as_str());
     }
     for id in resources.order() {
         for content in resources.contents(*id) {
             dot.edge(
-                &resources.node(*id).reference.to_string(),
-                &resources.node(*content).reference.to_string(),
+                resources.node(*id).reference.as_str(),
+                resources.node(*content).reference.as_str(),
             );
         }
     }

@@ -3,8 +3,7 @@
 //! Several edges between two vertices are kept as counts: as ordering they are one, but each
 //! refresh edge delivers events of its own.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use foldhash::{HashMap, HashSet};
 
 use super::vertex::VertexId;
 
@@ -57,7 +56,7 @@ pub struct Edges {
     out: Vec<Vec<Link>>,
     incoming: Vec<Vec<u32>>,
     /// Place of a pair in its source's list.
-    pairs: HashMap<(u32, u32), u32, BuildHasherDefault<PairHasher>>,
+    pairs: HashMap<(u32, u32), u32>,
 }
 
 impl Edges {
@@ -120,7 +119,7 @@ impl Edges {
             .filter(|source| self.pairs.contains_key(&(*source, target)))
             .collect();
         if ordered.len() < known.len() {
-            let named: std::collections::HashSet<u32> = ordered.iter().copied().collect();
+            let named: HashSet<u32> = ordered.iter().copied().collect();
             ordered.extend(known.into_iter().filter(|source| !named.contains(source)));
         }
         self.incoming[target as usize] = ordered;
@@ -134,25 +133,5 @@ impl Edges {
             self.incoming[link.target as usize].retain(|known| *known != source);
         }
         links
-    }
-}
-
-/// Pairs of small numbers need no protection against chosen keys, but speed.
-#[derive(Default)]
-struct PairHasher(u64);
-
-impl Hasher for PairHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u32(u32::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0.rotate_left(26) ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }

@@ -91,7 +91,7 @@ fn log_entry(entry: &LogEntry) -> Json {
         "source": entry.source,
         "tags": tags,
         "time": time(entry.time),
-        "file": entry.file,
+        "file": entry.file.as_deref(),
         "line": entry.line,
     })
 }
@@ -101,11 +101,11 @@ fn resource_status(status: &ResourceStatus) -> Json {
     let path: Vec<&str> = status.containment_path.iter().map(|step| &**step).collect();
     let mut json = json!({
         "title": status.reference.title(),
-        "file": status.file,
+        "file": status.file.as_deref(),
         "line": status.line,
         "resource": status.reference.to_string(),
         "resource_type": status.reference.type_name(),
-        "provider_used": status.provider,
+        "provider_used": status.provider.as_deref(),
         "containment_path": path,
         "evaluation_time": status.evaluation_time.map(|took| took.as_secs_f64()),
         "tags": tags,

@@ -51,9 +51,7 @@ impl Run<'_> {
             let value = current.get(&name).cloned().unwrap_or(Value::Undef);
             let value = self.storable(resource, reference, &name, value);
             self.memory
-                .state
-                .entry(reference.to_owned())
-                .or_default()
+                .state_of(reference)
                 .audited
                 .insert(name, Stored(value));
         }
@@ -112,11 +110,11 @@ impl Run<'_> {
     }
 
     fn differs(&self, node: NodeId, property: &OutOfSync, old: &Value) -> bool {
-        let reference = self.resources.node(node).reference.to_string();
+        let reference = self.resources.node(node).reference.as_str();
         let current = match self.resources.resource(node) {
             Some(resource) => self.storable(
                 resource,
-                &reference,
+                reference,
                 &property.name,
                 property.current.clone(),
             ),

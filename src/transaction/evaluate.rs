@@ -1,7 +1,6 @@
 //! Synchronizing one resource: read, compare, change, audit, remember (`docs/transaction.md`,
 //! section 9).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use switchtender_devices::change::Wanted;
@@ -16,7 +15,7 @@ use crate::deviations::Deviation;
 use crate::graph::VertexId;
 
 use super::event::{Event, EventStatus};
-use super::history::Stored;
+use super::history::{History, Stored};
 use super::run::Run;
 use super::schedule::Scheduled;
 
@@ -56,7 +55,8 @@ impl Run<'_> {
         if let Ok(Scheduled::Unknown(why)) = self.scheduled(id) {
             return Err(why);
         }
-        let reference = self.resources.node(node).reference.to_string();
+        let reference = self.resources.node(node).reference.clone();
+        let reference = reference.as_str();
         let wanted = self.wanted(node, resource);
         let current = self
             .retrieve(resource, &wanted)
@@ -65,21 +65,21 @@ impl Run<'_> {
 
         // What was audited last time, before this run's values take its place.
         let now = self.now();
-        let state = self.memory.state.entry(reference.clone()).or_default();
+        let state = self.memory.state_of(reference);
         state.checked = Some(now);
         let recorded = state.audited.clone();
-        self.record_audited(node, resource, &reference, &current);
+        self.record_audited(node, resource, reference, &current);
 
         let flushed = self
             .bring_into_sync(id, node, resource, &wanted, &current, &recorded)
             .await;
         self.audit(id, node, resource, &current, &recorded)?;
-        self.remember(id, resource, &reference, &current);
+        self.remember(id, resource, reference, &current);
 
         let changed = self.status(id).is_some_and(|status| status.changed);
         if changed && !self.is_noop(node) {
             let now = self.now();
-            self.memory.state.entry(reference).or_default().synced = Some(now);
+            self.memory.state_of(reference).synced = Some(now);
         }
         self.tell_notes(id, flushed.notes);
         match flushed.failure {
@@ -161,7 +161,7 @@ impl Run<'_> {
         reference: &str,
         current: &Attributes,
     ) {
-        let mut entry = BTreeMap::new();
+        let mut entry = History::with_capacity(resource.properties.len());
         let mut names: Vec<&str> = Vec::new();
         if resource.model().attributes.contains_key("ensure") && current.contains_key("ensure") {
             names.push("ensure");

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use switchtender_devices::operation::{Operation, Outcome};
 use switchtender_devices::value::Value;
 
+use crate::catalog::resource::Tags;
 use crate::catalog::{Level, ResourceRef, Version};
 
 /// Something that happened in a run, in order.
@@ -81,9 +82,9 @@ pub struct LogEntry {
     /// Path of a resource or property, reference of a container, or `Puppet`.
     pub source: String,
     /// Those of the resource; the level is added when it is written.
-    pub tags: Vec<Arc<str>>,
+    pub tags: Tags,
     pub time: Timestamp,
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
     pub line: Option<u64>,
 }
 
@@ -98,12 +99,12 @@ pub struct OperationRecord {
 #[derive(Clone, Debug)]
 pub struct ResourceStatus {
     pub reference: ResourceRef,
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
     pub line: Option<u64>,
     /// The provider that was asked, if any.
-    pub provider: Option<String>,
+    pub provider: Option<Arc<str>>,
     pub containment_path: Arc<[Arc<str>]>,
-    pub tags: Vec<Arc<str>>,
+    pub tags: Tags,
     /// When its evaluation began.
     pub time: Timestamp,
     /// `None` when it was not evaluated.

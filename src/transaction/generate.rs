@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet};
 use switchtender_devices::value::Attributes;
 
 use crate::catalog::resource::{NodeId, Relation};
@@ -17,6 +18,7 @@ impl Run<'_> {
     /// Lets every resource make others before there is a graph.
     pub(super) async fn generate(&mut self) {
         let mut makers: VecDeque<NodeId> = self.resources.added().collect();
+        let mut made: HashMap<NodeId, Vec<NodeId>> = HashMap::default();
         while let Some(maker) = makers.pop_front() {
             let Some(resource) = self.resources.nodes[maker.index()].resource.clone() else {
                 continue;
@@ -30,23 +32,28 @@ impl Run<'_> {
                     .map(|new| (new, true)),
                 Err(message) => Err(message),
             };
+            let mut children = Vec::new();
             let result = generated.and_then(|(new, purge)| {
-                // Each goes right after its maker, so the last comes first.
-                let mut added = Vec::new();
+                // As if each were put right after its maker: the last comes first.
                 for new in new.iter().rev() {
-                    let (child, is_new) = self.add_made(maker, new, purge, true)?;
+                    let (child, is_new) = self.add_made(maker, new, purge)?;
                     self.order_after(maker, child);
                     if is_new {
-                        added.push(child);
+                        children.push(child);
                     }
                 }
-                Ok(added)
+                Ok(())
             });
             match result {
-                Ok(added) => makers.extend(added),
+                Ok(()) => makers.extend(&children),
                 Err(message) => self.could_not_generate(maker, "generate", &message),
             }
+            if !children.is_empty() {
+                children.reverse();
+                made.insert(maker, children);
+            }
         }
+        self.resources.order_after_makers(&made);
     }
 
     fn could_not_generate(&mut self, maker: NodeId, how: &str, message: &str) {
@@ -146,7 +153,6 @@ impl Run<'_> {
         maker: NodeId,
         new: &NewResource,
         purged: bool,
-        beside: bool,
     ) -> Result<(NodeId, bool), String> {
         let reference = ResourceRef::new(&new.type_name, &new.title);
         if let Some(known) = self.resources.find(&reference) {
@@ -164,9 +170,9 @@ impl Run<'_> {
             deviations: self.deviations,
         };
         let mut node = made(new, ty, &typing, &mut self.resources)?;
-        for tag in self.resources.node(maker).tags.clone() {
-            if !node.tags.contains(&tag) {
-                node.tags.push(tag);
+        for tag in self.resources.node(maker).tags.iter() {
+            if !node.tags.contains(tag) {
+                node.tags.push(Arc::clone(tag));
             }
         }
         if let Some(resource) = node.resource.as_mut().filter(|_| purged) {
@@ -187,9 +193,6 @@ impl Run<'_> {
             .resources
             .add(node)
             .map_err(|collision| collision.message)?;
-        if beside {
-            self.resources.move_after(id, maker);
-        }
         if let Some(container) = self.resources.container_of(maker) {
             self.resources.contain(container, id);
         }
@@ -231,7 +234,7 @@ impl Run<'_> {
             .eval_generate(&resource)
             .and_then(|new| {
                 new.iter()
-                    .map(|new| self.add_made(maker, new, false, false))
+                    .map(|new| self.add_made(maker, new, false))
                     .collect::<Result<Vec<_>, _>>()
             });
         let children = match children {
@@ -255,8 +258,9 @@ impl Run<'_> {
         }
         let key = self.inner_key(id);
         let sentinel = self.graph.add_vertex(Vertex::Sentinel(maker), key);
+        let inner: HashSet<VertexId> = vertices.iter().copied().collect();
         for link in self.graph.edges.take_out(id.0) {
-            if vertices.contains(&VertexId(link.target)) {
+            if inner.contains(&VertexId(link.target)) {
                 for kind in link.kinds() {
                     self.graph.edges.add(id.0, link.target, kind);
                 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use switchtender_devices::value::Value;
@@ -23,11 +24,14 @@ pub const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
 pub struct Memory {
     /// By reference: what the last run left, for telling drift from new intentions. Puppet's
     /// `transactionstore.yaml`.
-    pub history: BTreeMap<String, BTreeMap<String, Stored>>,
+    pub history: IndexMap<String, History>,
     /// By reference: when it was checked and synchronized, and audited values. Puppet's
     /// `state.yaml`.
-    pub state: BTreeMap<String, State>,
+    pub state: IndexMap<String, State>,
 }
+
+/// The values that a run left of a resource, by property.
+pub type History = IndexMap<String, Stored>;
 
 /// What is known of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,6 +75,14 @@ impl Memory {
                 .checked
                 .is_none_or(|checked| now.duration_since(checked) <= TIME_TO_LIVE)
         });
+    }
+
+    /// What is known of a resource, nothing to begin with.
+    pub(super) fn state_of(&mut self, reference: &str) -> &mut State {
+        if !self.state.contains_key(reference) {
+            self.state.insert(reference.to_owned(), State::default());
+        }
+        &mut self.state[reference]
     }
 
     /// What the last run left of a property; a stored null is none.

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::catalog::Level;
+use crate::catalog::resource::Tags;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::{LogEntry, RunEvent};
@@ -13,7 +14,7 @@ pub(super) const PUPPET: &str = "Puppet";
 
 impl Run<'_> {
     pub(super) fn now(&self) -> Timestamp {
-        (self.clock)().timestamp()
+        (self.clock)()
     }
 
     /// A message about the run.
@@ -22,7 +23,7 @@ impl Run<'_> {
             level,
             message: message.into(),
             source: PUPPET.to_owned(),
-            tags: Vec::new(),
+            tags: Tags::default(),
             time: self.now(),
             file: None,
             line: None,

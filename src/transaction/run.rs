@@ -1,21 +1,23 @@
 //! One run: from typed resources to the last event.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use jiff::Zoned;
+use foldhash::{HashMap, HashSet};
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use switchtender_devices::change::Wanted;
 use switchtender_devices::model::RunsOn;
 use switchtender_devices::provider::Provider;
 
-use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::resource::{NodeId, Resource, Tags};
 use crate::catalog::types::TypeSource;
 use crate::catalog::{Level, Resources};
 use crate::deviations::{Deviation, Deviations};
 use crate::graph::{self, Graph, Ready, Vertex, VertexId, cycle, dot};
 
 use super::event::{Event, EventStatus, ResourceStatus, RunEvent, Sink, Skip};
-use super::history::{Memory, Stored};
+use super::history::{History, Memory};
 use super::refresh::Queue;
 use super::tags::TagSelection;
 use super::wanted::WantedOnce;
@@ -74,8 +76,10 @@ pub struct Input<'a> {
     /// For resources that are made in the run.
     pub types: &'a dyn TypeSource,
     pub settings: &'a Settings,
-    /// The present, in the zone that schedules are told in.
-    pub clock: &'a (dyn Fn() -> Zoned + Sync),
+    /// The present.
+    pub clock: &'a (dyn Fn() -> Timestamp + Sync),
+    /// The zone that schedules are told in.
+    pub zone: TimeZone,
     /// What earlier runs left; changed in place, so that it is right at any moment.
     pub memory: &'a mut Memory,
     pub provider: &'a mut dyn Provider,
@@ -101,17 +105,17 @@ pub struct RunError {
 /// resource at hand is finished, what remains is reported as skipped.
 pub async fn run(input: Input<'_>) -> Result<(), RunError> {
     let mut run = Run {
-        started: HashMap::new(),
+        started: None,
         graph: Graph::default(),
         slots: Vec::new(),
-        queues: HashMap::new(),
-        announced: HashSet::new(),
-        announced_by_class: HashSet::new(),
-        warned: HashSet::new(),
-        prefetched: HashMap::new(),
-        next_history: BTreeMap::new(),
+        queues: HashMap::default(),
+        announced: HashSet::default(),
+        announced_by_class: HashSet::default(),
+        warned: HashSet::default(),
+        prefetched: HashMap::default(),
+        next_history: IndexMap::new(),
         generation_failed: false,
-        made: HashMap::new(),
+        made: HashMap::default(),
         reached: 0,
         wanted: WantedOnce::default(),
         deviations: &input.settings.deviations,
@@ -119,7 +123,9 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         types: input.types,
         settings: input.settings,
         clock: input.clock,
+        zone: input.zone,
         memory: input.memory,
+        provider_name: input.provider.name().into(),
         provider: input.provider,
         sink: input.sink,
         stop: input.stop,
@@ -151,9 +157,11 @@ pub(super) struct Run<'a> {
     pub types: &'a dyn TypeSource,
     pub settings: &'a Settings,
     pub deviations: &'a Deviations,
-    pub clock: &'a (dyn Fn() -> Zoned + Sync),
+    pub clock: &'a (dyn Fn() -> Timestamp + Sync),
+    pub zone: TimeZone,
     pub memory: &'a mut Memory,
     pub provider: &'a mut dyn Provider,
+    pub provider_name: Arc<str>,
     pub sink: &'a mut dyn Sink,
     pub stop: &'a (dyn Fn() -> bool + Sync),
 
@@ -161,8 +169,8 @@ pub(super) struct Run<'a> {
     /// By vertex.
     pub slots: Vec<Slot>,
     pub queues: HashMap<VertexId, Queue>,
-    /// Statuses of resources whose turn has begun and not ended.
-    pub started: HashMap<NodeId, ResourceStatus>,
+    /// The status of the resource whose turn it is.
+    pub started: Option<(NodeId, ResourceStatus)>,
     /// Failed resources that a victim has announced.
     pub announced: HashSet<NodeId>,
     pub announced_by_class: HashSet<NodeId>,
@@ -170,7 +178,7 @@ pub(super) struct Run<'a> {
     pub warned: HashSet<NodeId>,
     /// By type: whether prefetching worked.
     pub prefetched: HashMap<String, bool>,
-    pub next_history: BTreeMap<String, BTreeMap<String, Stored>>,
+    pub next_history: IndexMap<String, History>,
     pub generation_failed: bool,
     /// How many things a vertex has made while it was evaluated.
     pub made: HashMap<VertexId, u32>,
@@ -506,9 +514,7 @@ impl Run<'_> {
             let took = self.now().duration_since(begun).as_secs_f64();
             self.say_of(id, Level::Info, format!("Evaluated in {took:.2} seconds"));
         }
-        if let Vertex::Resource(node) = vertex
-            && let Some(status) = self.started.remove(&node)
-        {
+        if let Some((node, status)) = self.started.take() {
             self.sink.emit(RunEvent::Resource(Arc::new(status)));
             self.wanted.forget(node);
         }
@@ -520,7 +526,7 @@ impl Run<'_> {
         let vertex = self.graph.vertex(id);
         if let Vertex::Resource(node) = vertex {
             let status = self.new_status(node);
-            self.started.insert(node, status);
+            self.started = Some((node, status));
         }
         self.propagate_failure(id);
         if let Some(skip) = self.skip(id)? {
@@ -553,24 +559,27 @@ impl Run<'_> {
 
     /// A skipped resource keeps what is remembered of it.
     fn keep_history(&mut self, node: NodeId) {
-        let reference = self.resources.node(node).reference.to_string();
-        if let Some(entry) = self.memory.history.get(&reference) {
-            self.next_history.insert(reference, entry.clone());
+        let reference = self.resources.node(node).reference.as_str();
+        if let Some(entry) = self.memory.history.get(reference) {
+            self.next_history
+                .insert(reference.to_owned(), entry.clone());
         }
     }
 
     pub(super) fn status(&self, id: VertexId) -> Option<&ResourceStatus> {
-        match self.graph.vertex(id) {
-            Vertex::Resource(node) => self.started.get(&node),
-            _ => None,
-        }
+        let vertex = self.graph.vertex(id);
+        self.started
+            .as_ref()
+            .filter(|(node, _)| vertex == Vertex::Resource(*node))
+            .map(|(_, status)| status)
     }
 
     pub(super) fn status_mut(&mut self, id: VertexId) -> Option<&mut ResourceStatus> {
-        match self.graph.vertex(id) {
-            Vertex::Resource(node) => self.started.get_mut(&node),
-            _ => None,
-        }
+        let vertex = self.graph.vertex(id);
+        self.started
+            .as_mut()
+            .filter(|(node, _)| vertex == Vertex::Resource(*node))
+            .map(|(_, status)| status)
     }
 
     pub(super) fn new_status(&self, node: NodeId) -> ResourceStatus {
@@ -583,7 +592,7 @@ impl Run<'_> {
             reference: node.reference.clone(),
             file: node.place.as_ref().map(|place| place.file.clone()),
             line: node.place.as_ref().map(|place| place.line),
-            provider: asks_provider.then(|| self.provider.name().to_owned()),
+            provider: asks_provider.then(|| Arc::clone(&self.provider_name)),
             containment_path: Arc::clone(&node.path),
             tags: node.tags.clone(),
             time: self.now(),
@@ -599,7 +608,7 @@ impl Run<'_> {
             out_of_sync_count: 0,
             failed_dependencies: Vec::new(),
             events: Vec::new(),
-            operations: Arc::from([]),
+            operations: Arc::default(),
         }
     }
 
@@ -638,12 +647,12 @@ impl Run<'_> {
 }
 
 /// Says that a catalog could not be loaded: a run that died before it began.
-pub fn refused(message: &str, now: jiff::Timestamp, sink: &mut dyn Sink) {
+pub fn refused(message: &str, now: Timestamp, sink: &mut dyn Sink) {
     sink.emit(RunEvent::Log(super::event::LogEntry {
         level: Level::Err,
         message: format!("Failed to apply catalog: {message}"),
         source: super::log::PUPPET.to_owned(),
-        tags: Vec::new(),
+        tags: Tags::default(),
         time: now,
         file: None,
         line: None,

@@ -42,9 +42,8 @@ impl Run<'_> {
             };
         };
         // Whoever asks about a resource remembers it.
-        let state = self.memory.state.entry(node.reference.to_string());
-        let checked = state.or_default().checked;
-        let now = (self.clock)();
+        let checked = self.memory.state_of(node.reference.as_str()).checked;
+        let now = self.now().to_zoned(self.zone.clone());
         let puppet = schedule.allows(checked, &now, Numbering::Puppet);
         let sound = schedule.allows(checked, &now, Numbering::Sound);
         let allowed = if puppet != sound && self.deviations.take(Deviation::PeriodNumbersAreSound) {

@@ -1,5 +1,6 @@
 //! Whether a vertex is skipped, and what is said about it (`docs/transaction.md`, section 7).
 
+use indexmap::IndexSet;
 use switchtender_devices::model::RunsOn;
 
 use crate::catalog::Level;
@@ -14,24 +15,20 @@ use super::schedule::Scheduled;
 impl Run<'_> {
     /// Gathers the failed resources that a vertex depends on, from its direct predecessors.
     pub(super) fn propagate_failure(&mut self, id: VertexId) {
-        let mut failed: Vec<NodeId> = Vec::new();
+        let mut failed: IndexSet<NodeId> = IndexSet::new();
         for source in self.graph.edges.incoming(id.0) {
             let slot = &self.slots[*source as usize];
-            for dependency in &slot.failed_dependencies {
-                if !failed.contains(dependency) {
-                    failed.push(*dependency);
-                }
-            }
+            failed.extend(&slot.failed_dependencies);
             let source = self.graph.vertex(VertexId(*source));
-            if slot.failed && !failed.contains(&source.node()) {
-                failed.push(source.node());
+            if slot.failed {
+                failed.insert(source.node());
             }
         }
         let references: Vec<_> = failed
             .iter()
             .map(|node| self.resources.node(*node).reference.clone())
             .collect();
-        self.slots[id.index()].failed_dependencies = failed;
+        self.slots[id.index()].failed_dependencies = failed.into_iter().collect();
         if let Some(status) = self.status_mut(id) {
             status.failed_dependencies = references;
         }

@@ -450,8 +450,8 @@ impl Run<'_> {
         if property.sensitive || !resource.ty.behaviour.idempotent(&property.name) {
             return event;
         }
-        let reference = self.resources.node(node).reference.to_string();
-        let Some(stored) = self.memory.system_value(&reference, &property.name) else {
+        let reference = self.resources.node(node).reference.as_str();
+        let Some(stored) = self.memory.system_value(reference, &property.name) else {
             return event;
         };
         let values: &[Value] = match stored {

@@ -161,7 +161,7 @@ impl Findings {
             .list
             .into_iter()
             .filter_map(|finding| {
-                let file = finding.at.place(catalog).map(|place| place.file.as_str());
+                let file = finding.at.place(catalog).map(|place| &*place.file);
                 let severity = severities.of(finding.rule.code, finding.severity, file)?;
                 Some((finding, severity))
             })

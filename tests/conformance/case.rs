@@ -194,7 +194,7 @@ fn apply(
     let source = Source::new("catalog.json", catalog.to_string());
     let loaded = catalog::load(&source, &Loading { facts }).and_then(|catalog| {
         catalog::convert(
-            &catalog,
+            catalog,
             &Typing {
                 types: &types,
                 canonicalize: &|_, attributes| Ok(attributes),
@@ -217,12 +217,13 @@ fn apply(
         let world = Arc::clone(world);
         move || world.lock().unwrap().stopped
     };
-    let clock = || now.clone();
+    let clock = || now.timestamp();
     let run = transaction::run(Input {
         resources,
         types: &types,
         settings,
         clock: &clock,
+        zone: now.time_zone().clone(),
         memory,
         provider: &mut provider,
         sink: seen,
@@ -393,7 +394,7 @@ fn resource(status: &ResourceStatus) -> Json {
         "corrective_change": status.corrective_change,
         "change_count": status.change_count,
         "out_of_sync_count": status.out_of_sync_count,
-        "file": status.file,
+        "file": status.file.as_deref(),
         "line": status.line,
         "containment_path": path,
         "tags": tags,
@@ -478,7 +479,7 @@ fn stored(value: &Value) -> Json {
     match value {
         Value::Absent => json!("absent"),
         Value::List(items) => items.iter().map(stored).collect(),
-        Value::Typed { kind, text } if kind == "Regexp" => json!(format!("(?-mix:{text})")),
+        Value::Typed(typed) if typed.kind == "Regexp" => json!(format!("(?-mix:{})", typed.text)),
         other => encode(other),
     }
 }

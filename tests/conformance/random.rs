@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use switchtender::catalog::{self, Level, Loading, Resources, Typing};
@@ -95,7 +96,7 @@ fn typed(catalog: &Json, types: &TestTypes, deviations: &Deviations) -> Resource
     let source = Source::new("random.json", catalog.to_string());
     let catalog = catalog::load(&source, &Loading::default()).unwrap();
     catalog::convert(
-        &catalog,
+        catalog,
         &Typing {
             types,
             canonicalize: &|_, attributes| Ok(attributes),
@@ -121,7 +122,8 @@ fn run(
             resources: typed(catalog, &types, &settings.deviations),
             types: &types,
             settings: &settings,
-            clock: &|| "2024-03-05T12:30:00+00:00[UTC]".parse().unwrap(),
+            clock: &|| "2024-03-05T12:30:00Z".parse().unwrap(),
+            zone: TimeZone::UTC,
             memory,
             provider: &mut Simulated::new(world),
             sink: &mut events,

@@ -38,7 +38,7 @@ impl Value {
                     .collect();
                 format!("{{{}}}", entries.join(", "))
             }
-            Value::Typed { kind, text } if kind == "Regexp" => format!("/{text}/"),
+            Value::Typed(typed) if typed.kind == "Regexp" => format!("/{}/", typed.text),
             other => other.ruby_to_s(),
         }
     }
@@ -55,10 +55,10 @@ impl Value {
             Value::String(text) | Value::Symbol(text) => text.clone(),
             Value::List(_) | Value::Hash(_) => self.inspect(),
             Value::Sensitive(_) => MASK.to_owned(),
-            Value::Typed { kind, text } if kind == "Regexp" => format!("(?-mix:{text})"),
-            Value::Typed { text, .. } => text.clone(),
+            Value::Typed(typed) if typed.kind == "Regexp" => format!("(?-mix:{})", typed.text),
+            Value::Typed(typed) => typed.text.clone(),
             Value::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Value::Deferred { name, .. } => name.clone(),
+            Value::Deferred(call) => call.name.clone(),
         }
     }
 }
@@ -85,9 +85,9 @@ fn show(out: &mut String, value: &Value, depth: usize, place: Place) {
         Value::List(items) => show_list(out, items, depth, place),
         Value::Hash(entries) => show_hash(out, entries, depth, place),
         Value::Sensitive(_) => out.push_str(MASK),
-        Value::Typed { text, .. } => out.push_str(text),
+        Value::Typed(typed) => out.push_str(&typed.text),
         Value::Binary(bytes) => quote(out, &String::from_utf8_lossy(bytes)),
-        Value::Deferred { name, .. } => write!(out, "Deferred({name})").expect("as above"),
+        Value::Deferred(call) => write!(out, "Deferred({})", call.name).expect("as above"),
     }
 }
 

@@ -61,7 +61,7 @@ impl View for Json {
             RunEvent::Resource(status) => json!({
                 "kind": "resource",
                 "resource": status.reference.to_string(),
-                "file": status.file,
+                "file": status.file.as_deref(),
                 "line": status.line,
                 "changed": status.changed,
                 "failed": status.failed || status.failed_to_restart,

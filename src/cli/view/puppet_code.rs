@@ -37,10 +37,10 @@ fn literal(value: &Value) -> String {
             format!("{{ {} }}", entries.join(", "))
         }
         Value::Sensitive(_) => format!("Sensitive({})", string(MASK)),
-        Value::Typed { kind, text } if kind == "Regexp" => {
-            format!("/{}/", text.replace('/', "\\/"))
+        Value::Typed(typed) if typed.kind == "Regexp" => {
+            format!("/{}/", typed.text.replace('/', "\\/"))
         }
-        Value::Typed { kind, text } => format!("{kind}({})", string(text)),
+        Value::Typed(typed) => format!("{}({})", typed.kind, string(&typed.text)),
         Value::Binary(bytes) => {
             use base64::Engine as _;
             format!(
@@ -48,9 +48,13 @@ fn literal(value: &Value) -> String {
                 base64::engine::general_purpose::STANDARD.encode(bytes)
             )
         }
-        Value::Deferred { name, arguments } => {
-            let arguments: Vec<_> = arguments.iter().map(literal).collect();
-            format!("Deferred({}, [{}])", string(name), arguments.join(", "))
+        Value::Deferred(call) => {
+            let arguments: Vec<_> = call.arguments.iter().map(literal).collect();
+            format!(
+                "Deferred({}, [{}])",
+                string(&call.name),
+                arguments.join(", ")
+            )
         }
     }
 }

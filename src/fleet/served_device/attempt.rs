@@ -32,7 +32,7 @@ impl Attempt<'_> {
                 level: line.level,
                 message: self.masked(line.message),
                 source: "Puppet".to_owned(),
-                tags: Vec::new(),
+                tags: std::sync::Arc::default(),
                 time: line.time,
                 file: None,
                 line: None,
@@ -86,7 +86,7 @@ impl Attempt<'_> {
                     help.unwrap_or_default()
                 )),
                 source: "Puppet".to_owned(),
-                tags: Vec::new(),
+                tags: std::sync::Arc::default(),
                 time: clock::timestamp(),
                 file: place.map(|place| place.file.clone()),
                 line: place.map(|place| place.line.into()),

@@ -87,8 +87,9 @@ impl ServedFleet {
             agent.journal.warning(warning);
         }
         let types = Types::new(|name: &str| registry.model(name).cloned());
+        let insists = insists(&catalog);
         let resources = typed::resources(
-            &catalog,
+            catalog,
             &platform,
             &types,
             &self.settings.deviations,
@@ -96,7 +97,7 @@ impl ServedFleet {
         )
         .map_err(refused)?;
         Ok(Prepared {
-            insists: insists(&catalog),
+            insists,
             obtained,
             registry,
             platform,
