@@ -4,7 +4,7 @@
 //! its old version and moved over it, so that a crash at any moment leaves the old or the new one,
 //! never half of either. Structures carry a version; a newer one than we know is refused.
 
-mod file;
+pub(crate) mod file;
 mod lock;
 pub mod remembered;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -165,8 +165,60 @@ fn a_plan_writes_no_results() {
     assert_eq!(lab.read("state/last_run_report.json"), noop);
 }
 
-/// Runs are killed at random moments, every other one while it writes. Whatever is found after
-/// that is the old or the new version as a whole, and the next run takes it up.
+/// The numbers of a run, in the form that monitoring reads from Puppet's agents.
+#[test]
+fn the_summary_has_the_fields_that_monitoring_reads() {
+    let lab = Lab::new();
+    let begun = jiff::Timestamp::now().as_second();
+    assert!(lab.apply("a", &[]).status().unwrap().success());
+    let summary: Value = serde_saphyr::from_str(&lab.read("state/last_run_summary.yaml")).unwrap();
+    let keys =
+        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let categories = [
+        "version",
+        "application",
+        "resources",
+        "time",
+        "changes",
+        "events",
+    ];
+    assert_eq!(keys(&summary), categories);
+    assert_eq!(
+        summary["version"],
+        json!({"config": 1, "puppet": env!("CARGO_PKG_VERSION")})
+    );
+    assert_eq!(
+        summary["application"],
+        json!({
+            "run_mode": "agent", "initial_environment": "production",
+            "converged_environment": "production",
+        })
+    );
+    // Of the schedules and the file bucket that every run has, only the latter is for hosts alone.
+    assert_eq!(
+        summary["resources"],
+        json!({
+            "total": VLANS + 7, "skipped": 1, "failed": 0, "failed_to_restart": 0, "restarted": 0,
+            "changed": VLANS, "out_of_sync": VLANS, "scheduled": 0, "corrective_change": 0,
+        })
+    );
+    assert_eq!(summary["changes"], json!({"total": VLANS}));
+    assert_eq!(
+        summary["events"],
+        json!({"total": VLANS, "failure": 0, "success": VLANS})
+    );
+    let time = &summary["time"];
+    for name in ["network_vlan", "total"] {
+        assert!(
+            time[name].as_f64().is_some_and(|seconds| seconds > 0.0),
+            "{name}: {time}"
+        );
+    }
+    assert!(time["last_run"].as_i64().unwrap() >= begun, "{time}");
+}
+
+/// Runs are killed at random moments, every other one while it writes. Whatever is found until then
+/// and after it is the old or the new version as a whole, and the next run takes it up.
 #[test]
 fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
     let lab = Lab::new();
@@ -174,32 +226,81 @@ fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
     assert!(lab.apply("a", &[]).status().unwrap().success());
     let whole = began.elapsed();
     let mut random = Random(0x5eed);
-    let mut killed_while_writing = 0;
+    let mut seen_writing = 0;
     for round in 0..10 {
         let (name, first) = [("b", 200), ("a", 100)][round % 2];
         let before = files(&lab.device());
         let mut run = lab.apply(name, &[]).spawn().unwrap();
-        if round % 4 < 2 {
-            // Killing at a moment is what this is about, not waiting for something.
-            std::thread::sleep(whole.mul_f64(random.fraction()));
-        } else {
-            killed_while_writing += usize::from(wait_for_change(&lab.device(), &before, &mut run));
-            std::thread::sleep(Duration::from_millis(8).mul_f64(random.fraction()));
+        let mut deadline = Instant::now() + whole.mul_f64(2.0 * random.fraction());
+        let while_writing = round % 4 >= 2;
+        let mut written = false;
+        // It may end by itself; that is a moment, too.
+        while run.try_wait().unwrap().is_none()
+            && (while_writing && !written || Instant::now() < deadline)
+        {
+            let now = files(&lab.device());
+            assert_old_or_new(&before, &now, first);
+            if !written
+                && before
+                    .iter()
+                    .any(|(file, old)| now[file].inode != old.inode)
+            {
+                written = true;
+                deadline = Instant::now() + Duration::from_millis(8).mul_f64(random.fraction());
+            }
         }
-        // It may have ended by itself; that is a moment, too.
+        seen_writing += usize::from(written);
         let _ = run.kill();
         run.wait().unwrap();
-        let after = files(&lab.device());
-        for (file, old) in &before {
-            let new = after.get(file).unwrap_or_else(|| panic!("{file} is gone"));
-            if new.text != old.text {
-                assert_whole(file, &new.text, first);
+        assert_old_or_new(&before, &files(&lab.device()), first);
+    }
+    assert!(seen_writing > 0, "no run was seen to write");
+    // What was being written when a run was killed is gone when the next one begins.
+    fs::write(lab.device().join("state/.unfinished-x"), "{\"half").unwrap();
+    assert!(lab.apply("a", &[]).status().unwrap().success());
+    assert_eq!(lab.read("state/resources.txt"), managed(100));
+    for dir in [lab.device(), lab.device().join("state")] {
+        for entry in fs::read_dir(dir).unwrap() {
+            let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+            assert!(!name.starts_with('.'), "{name} was left");
+        }
+    }
+}
+
+/// The test above would see it: whatever is missing at the end of a file, it is not taken for whole.
+#[test]
+fn a_file_that_was_half_written_is_not_taken_for_whole() {
+    let lab = Lab::new();
+    assert!(lab.apply("a", &[]).status().unwrap().success());
+    let found = files(&lab.device());
+    assert_eq!(found.len(), 5, "{:?}", found.keys());
+    for (file, Found { text, .. }) in &found {
+        assert_eq!(is_whole(file, text, 100), Ok(()));
+        for length in (0..text.len()).step_by(text.len() / 1000 + 1) {
+            // Written through the same file, the beginning is all that a reader finds.
+            if is_whole(file, &text[..length], 100).is_ok() {
+                panic!(
+                    "{file} is taken for whole after {length} of {} bytes",
+                    text.len()
+                );
             }
         }
     }
-    assert!(killed_while_writing > 0, "no run was seen to write");
-    assert!(lab.apply("a", &[]).status().unwrap().success());
-    assert_eq!(lab.read("state/resources.txt"), managed(100));
+}
+
+fn assert_old_or_new(
+    before: &BTreeMap<String, Found>,
+    now: &BTreeMap<String, Found>,
+    first: usize,
+) {
+    for (file, old) in before {
+        let new = now.get(file).unwrap_or_else(|| panic!("{file} is gone"));
+        if new.text != old.text
+            && let Err(why) = is_whole(file, &new.text, first)
+        {
+            panic!("{file}: {why}: {}", new.text);
+        }
+    }
 }
 
 /// A file as it is found.
@@ -227,49 +328,37 @@ fn files(dir: &Path) -> BTreeMap<String, Found> {
     found
 }
 
-/// Waits until a file was replaced; whether that happened before the run ended.
-fn wait_for_change(dir: &Path, before: &BTreeMap<String, Found>, run: &mut Child) -> bool {
-    loop {
-        let now = files(dir);
-        let changed = |(name, old): (&String, &Found)| {
-            now.get(name).is_some_and(|new| new.inode != old.inode)
-        };
-        if before.iter().any(changed) {
-            return true;
-        }
-        if run.try_wait().unwrap().is_some() {
-            return false;
-        }
-        std::thread::yield_now();
-    }
-}
-
-/// A new version is complete.
-fn assert_whole(file: &str, text: &str, first: usize) {
-    let json = || serde_json::from_str::<Value>(text).unwrap_or_else(|e| panic!("{file}: {e}"));
+/// Whether a new version is complete; what is missing if not.
+fn is_whole(file: &str, text: &str, first: usize) -> Result<(), String> {
+    let json = || serde_json::from_str::<Value>(text).map_err(|error| error.to_string());
+    let same = |expected: &str| match text == expected {
+        true => Ok(()),
+        false => Err(format!("{expected:?} is wanted")),
+    };
+    let has = |value: &Value, name: &str| match value.get(name) {
+        Some(_) => Ok(()),
+        None => Err(format!("{name} is missing")),
+    };
     match file {
         "memory.json" => {
-            let memory = json();
-            for id in first..first + VLANS {
-                let reference = format!("Network_vlan[{id}]");
-                assert!(
-                    memory["content"]["history"][&reference].is_object(),
-                    "{file}: {reference} is missing"
-                );
-            }
+            let memory = json()?;
+            (first..first + VLANS)
+                .map(|id| format!("Network_vlan[{id}]"))
+                .try_for_each(|name| has(&memory["content"]["history"], &name))
         }
-        "last_run_report.json" => {
-            let report = json();
-            let statuses = report["resource_statuses"].as_object().expect("statuses");
-            assert!(statuses.contains_key(&format!("Network_vlan[{first}]")));
-        }
-        "resources.txt" => assert_eq!(text, managed(first)),
-        "classes.txt" => assert_eq!(text, "settings\nsite::vlans\n"),
-        "last_run_summary.yaml" => assert!(text.contains("last_run:"), "{file}: {text}"),
-        "remembered-secrets.json" => {
-            json();
-        }
-        other => panic!("an unknown file: {other}"),
+        "last_run_report.json" => has(
+            &json()?["resource_statuses"],
+            &format!("Network_vlan[{first}]"),
+        ),
+        "resources.txt" => same(&managed(first)),
+        "classes.txt" => same("settings\nsite::vlans\n"),
+        // Its last line; a line alone does not tell whether there are more.
+        "last_run_summary.yaml" => match text.lines().last() {
+            Some(last) if last.starts_with("  success: ") && text.ends_with('\n') => Ok(()),
+            last => Err(format!("it ends with {last:?}")),
+        },
+        "remembered-secrets.json" => json().map(drop),
+        other => Err(format!("an unknown file: {other}")),
     }
 }
 

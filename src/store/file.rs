@@ -108,7 +108,10 @@ pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
         .unwrap_or(Path::new("."));
     create_dir(dir).map_err(failed("make the directory of"))?;
     // Made with mode 0600: state may hold values of attributes.
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed("write"))?;
+    let mut file = tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        .tempfile_in(dir)
+        .map_err(failed("write"))?;
     file.write_all(content).map_err(failed("write"))?;
     file.as_file().sync_all().map_err(failed("write"))?;
     file.persist(path)
@@ -124,6 +127,27 @@ fn has(path: &Path, content: &[u8]) -> bool {
     let size = std::fs::metadata(path).map(|meta| meta.len());
     size.is_ok_and(|size| size == content.len() as u64)
         && std::fs::read(path).is_ok_and(|known| known == content)
+}
+
+/// The beginning of the name of a file that is being written.
+pub(crate) const UNFINISHED: &str = ".unfinished-";
+
+/// Removes what killed runs did not finish writing, below the directory of a device that this
+/// process has locked: nobody else writes there.
+pub fn remove_leftovers(dir: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_leftovers(&entry.path())?;
+        } else if entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(UNFINISHED.as_bytes())
+        {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes a directory and its parents, for the owner only.

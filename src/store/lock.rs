@@ -45,6 +45,7 @@ pub fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
             file.set_len(0).map_err(failed)?;
             file.rewind().map_err(failed)?;
             write!(file, "{}", std::process::id()).map_err(failed)?;
+            super::file::remove_leftovers(dir).map_err(failed)?;
             Ok(DeviceLock { _file: file })
         }
         Err(TryLockError::WouldBlock) => {

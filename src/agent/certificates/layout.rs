@@ -4,6 +4,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::super::settings::Settings;
+use crate::store::file::UNFINISHED;
 
 /// The directories of one device.
 #[derive(Clone, Debug)]
@@ -122,7 +123,10 @@ pub fn write(path: &Path, text: &str, readers: Readers) -> Result<(), FileError>
     };
     let dir = path.parent().unwrap_or(Path::new("."));
     make_dir(dir)?;
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        .tempfile_in(dir)
+        .map_err(failed)?;
     let mode = match readers {
         Readers::Group => 0o640,
         Readers::Everyone => 0o644,
