@@ -13,6 +13,7 @@ pub mod driver;
 pub mod exit;
 pub mod explain;
 pub mod facts;
+pub mod graph;
 pub mod inventory;
 mod log_destination;
 pub mod man;
@@ -97,6 +98,7 @@ pub enum Command {
     Plan(Box<plan::Args>),
     Validate(validate::Args),
     Explain(explain::Args),
+    Graph(graph::Args),
     Device(Box<device::Args>),
     Cert(cert::Args),
     Doctor(doctor::Args),
@@ -117,6 +119,7 @@ impl Command {
             Command::Plan(args) => plan::run(&args, global),
             Command::Validate(args) => validate::run(&args, global),
             Command::Explain(args) => explain::run(&args, global),
+            Command::Graph(args) => graph::run(&args),
             Command::Device(args) => device::run(&args, global),
             Command::Cert(args) => cert::run(&args),
             Command::Doctor(args) => doctor::run(&args),

@@ -9,11 +9,16 @@ mod containers;
 pub mod cycle;
 pub mod dot;
 mod edges;
+mod layers;
 mod manual;
+mod part;
 mod ready;
+mod svg;
 mod vertex;
 
 pub use build::{Built, build};
 pub use edges::{EdgeKind, Edges, Link};
+pub use part::{Part, Tie, TieKind};
 pub use ready::{Key, Ready};
+pub use svg::svg;
 pub use vertex::{Graph, Vertex, VertexId};

@@ -415,7 +415,8 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
     checked
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
+/// The bytes of a catalog, from a file or, for `-`, from standard input.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)

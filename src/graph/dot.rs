@@ -6,6 +6,7 @@ use crate::catalog::Resources;
 
 use super::cycle::{self, Cycle};
 use super::edges::Edges;
+use super::part::{Part, TieKind};
 use super::vertex::{Graph, VertexId};
 
 /// How many walks are drawn of a cycle.
@@ -84,6 +85,26 @@ pub fn cycles(cycles: &[Cycle], graph: &Graph, resources: &Resources) -> String 
     dot.finish()
 }
 
+/// A part of the graph, its lines told apart as in the picture: containment dotted, automatic
+/// edges dashed, those that deliver events bold.
+pub fn part(part: &Part, resources: &Resources) -> String {
+    let mut dot = Dot::new("Relationships");
+    for id in &part.nodes {
+        dot.vertex(resources.node(*id).reference.as_str());
+    }
+    for tie in &part.ties {
+        let [from, to] = [tie.from, tie.to].map(|id| resources.node(id).reference.as_str());
+        let style = match tie.kind {
+            TieKind::Order => "solid",
+            TieKind::Automatic => "dashed",
+            TieKind::Refresh => "bold",
+            TieKind::Contains => "dotted",
+        };
+        dot.styled_edge(from, to, &format!(",\n        style = {style}"));
+    }
+    dot.finish()
+}
+
 struct Dot(String);
 
 impl Dot {
@@ -101,9 +122,13 @@ impl Dot {
     }
 
     fn edge(&mut self, source: &str, target: &str) {
+        self.styled_edge(source, target, "");
+    }
+
+    fn styled_edge(&mut self, source: &str, target: &str, style: &str) {
         writeln!(
             self.0,
-            "    \"{}\" -> \"{}\" [\n        fontsize = 8\n    ]\n",
+            "    \"{}\" -> \"{}\" [\n        fontsize = 8{style}\n    ]\n",
             escape(source),
             escape(target)
         )

@@ -1,0 +1,181 @@
+//! Where the boxes and lines of a graph go: what comes first stands on top.
+//!
+//! Each vertex stands in the layer after its last predecessor; lines that pass layers get a joint
+//! in each, so that they go round what stands there; within a layer everything is moved towards
+//! what it is tied to (the usual layered drawing, after Sugiyama).
+
+use std::collections::BTreeSet;
+
+/// Rounds of ordering; more than a few change nothing that eyes see.
+const ROUNDS: usize = 8;
+
+/// A vertex, or a joint of a line that passes a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spot {
+    Vertex(usize),
+    Joint,
+}
+
+/// Layers from top to bottom, and the way of each line through their spots.
+#[derive(Clone, Debug)]
+pub(super) struct Layers {
+    pub layers: Vec<Vec<usize>>,
+    pub spots: Vec<Spot>,
+    /// Per line: the spots that it passes, from its upper end to its lower.
+    pub ways: Vec<Vec<usize>>,
+    /// Lines that are part of a cycle and go upwards.
+    pub upwards: BTreeSet<usize>,
+}
+
+/// Arranges vertices `0..count` with lines between them.
+pub(super) fn arrange(count: usize, lines: &[(usize, usize)]) -> Layers {
+    let (depth, upwards) = depths(count, lines);
+    let mut spots: Vec<Spot> = (0..count).map(Spot::Vertex).collect();
+    let mut layers = vec![Vec::new(); depth.iter().max().map_or(0, |deepest| deepest + 1)];
+    for (vertex, layer) in depth.iter().enumerate() {
+        layers[*layer].push(vertex);
+    }
+    let mut ways = Vec::with_capacity(lines.len());
+    for (from, to) in lines {
+        let (top, bottom) = if depth[*from] <= depth[*to] {
+            (*from, *to)
+        } else {
+            (*to, *from)
+        };
+        let mut way = vec![top];
+        for layer in layers.iter_mut().take(depth[bottom]).skip(depth[top] + 1) {
+            spots.push(Spot::Joint);
+            layer.push(spots.len() - 1);
+            way.push(spots.len() - 1);
+        }
+        way.push(bottom);
+        ways.push(way);
+    }
+    let mut arranged = Layers {
+        layers,
+        spots,
+        ways,
+        upwards,
+    };
+    arranged.order();
+    arranged
+}
+
+/// The layer of each vertex, and the lines that close a cycle.
+fn depths(count: usize, lines: &[(usize, usize)]) -> (Vec<usize>, BTreeSet<usize>) {
+    let mut waiting = vec![0; count];
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (line, (from, to)) in lines.iter().enumerate() {
+        if from != to {
+            waiting[*to] += 1;
+            after[*from].push(line);
+        }
+    }
+    let mut depth = vec![0; count];
+    let mut placed = vec![false; count];
+    let mut upwards = BTreeSet::new();
+    let mut ready: BTreeSet<usize> = (0..count).filter(|vertex| waiting[*vertex] == 0).collect();
+    for _ in 0..count {
+        // In a cycle nothing is ready: its first vertex goes on top.
+        let vertex = ready
+            .pop_first()
+            .or_else(|| (0..count).find(|vertex| !placed[*vertex]))
+            .expect("each round places one of them");
+        placed[vertex] = true;
+        for line in &after[vertex] {
+            let to = lines[*line].1;
+            if placed[to] {
+                upwards.insert(*line);
+                continue;
+            }
+            depth[to] = depth[to].max(depth[vertex] + 1);
+            waiting[to] -= 1;
+            if waiting[to] == 0 {
+                ready.insert(to);
+            }
+        }
+    }
+    (depth, upwards)
+}
+
+impl Layers {
+    /// Moves what is in a layer to the middle of what it is tied to, downwards and upwards in turn.
+    fn order(&mut self) {
+        let mut above: Vec<Vec<usize>> = vec![Vec::new(); self.spots.len()];
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.spots.len()];
+        for way in &self.ways {
+            for pair in way.windows(2) {
+                below[pair[0]].push(pair[1]);
+                above[pair[1]].push(pair[0]);
+            }
+        }
+        for round in 0..ROUNDS {
+            let downwards = round % 2 == 0;
+            let ties = if downwards { &above } else { &below };
+            let count = self.layers.len();
+            for step in 1..count {
+                let (at, fixed) = if downwards {
+                    (step, step - 1)
+                } else {
+                    (count - 1 - step, count - step)
+                };
+                let mut place = vec![None; self.spots.len()];
+                for (position, spot) in self.layers[fixed].iter().enumerate() {
+                    place[*spot] = Some(position);
+                }
+                let mut keyed: Vec<(f64, usize)> = self.layers[at]
+                    .iter()
+                    .enumerate()
+                    .map(|(position, spot)| {
+                        let tied: Vec<usize> = ties[*spot]
+                            .iter()
+                            .filter_map(|other| place[*other])
+                            .collect();
+                        let middle = match tied.len() {
+                            0 => position as f64,
+                            count => tied.iter().sum::<usize>() as f64 / count as f64,
+                        };
+                        (middle, *spot)
+                    })
+                    .collect();
+                keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+                self.layers[at] = keyed.into_iter().map(|(_, spot)| spot).collect();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(count: usize, lines: &[(usize, usize)]) -> Vec<Vec<usize>> {
+        let arranged = arrange(count, lines);
+        let vertices = |layer: &Vec<usize>| {
+            let vertices = layer.iter().copied().filter(|spot| *spot < count);
+            vertices.collect()
+        };
+        arranged.layers.iter().map(vertices).collect()
+    }
+
+    #[test]
+    fn what_comes_first_stands_above_what_waits_for_it() {
+        assert_eq!(layers(3, &[(2, 1), (1, 0), (2, 0)]), [[2], [1], [0]]);
+        assert_eq!(layers(4, &[(0, 3), (1, 2)]), [vec![0, 1], vec![3, 2]]);
+        assert!(layers(0, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_long_line_passes_each_layer_between_its_ends() {
+        let arranged = arrange(3, &[(0, 1), (1, 2), (0, 2)]);
+        assert_eq!(arranged.ways[2].len(), 3);
+        assert_eq!(arranged.spots[arranged.ways[2][1]], Spot::Joint);
+    }
+
+    #[test]
+    fn a_cycle_is_drawn_with_a_line_upwards() {
+        let arranged = arrange(3, &[(0, 1), (1, 2), (2, 0), (1, 1)]);
+        assert_eq!(arranged.upwards.into_iter().collect::<Vec<_>>(), [2]);
+        assert_eq!(layers(3, &[(0, 1), (1, 2), (2, 0)]), [[0], [1], [2]]);
+    }
+}

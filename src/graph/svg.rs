@@ -1,0 +1,207 @@
+//! A part of a graph as a picture that needs no other program: an SVG document.
+
+use std::fmt::Write;
+
+use foldhash::HashMap;
+
+use crate::catalog::Resources;
+use crate::catalog::resource::NodeId;
+
+use super::layers::{Layers, Spot, arrange};
+use super::part::{Part, TieKind};
+
+// Lengths in pixels; a character of the monospaced font is about this wide at the size used.
+const CHARACTER: f64 = 7.3;
+const PADDING: f64 = 10.0;
+const HEIGHT: f64 = 26.0;
+const BESIDE: f64 = 20.0;
+const BELOW: f64 = 52.0;
+const MARGIN: f64 = 16.0;
+const JOINT: f64 = 6.0;
+const LEGEND: f64 = 20.0;
+
+const STYLE: &str = "\
+text { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #1f2328 }
+rect { fill: #f6f8fa; stroke: #57606a }
+.container rect { fill: #ffffff; stroke-dasharray: 4 3 }
+.centre rect { fill: #ddf4ff; stroke: #0969da; stroke-width: 2 }
+path { fill: none; stroke: #57606a }
+.refresh { stroke: #bc4c00; stroke-width: 2 }
+.automatic { stroke-dasharray: 6 4 }
+.contains { stroke: #afb8c1; stroke-dasharray: 2 3 }
+.upwards { stroke: #cf222e; stroke-width: 2 }
+";
+
+/// Draws a part: what is evaluated first on top.
+pub fn svg(part: &Part, resources: &Resources) -> String {
+    let names: Vec<&str> = (part.nodes.iter())
+        .map(|id| resources.node(*id).reference.as_str())
+        .collect();
+    let at: HashMap<NodeId, usize> = part.nodes.iter().copied().zip(0..).collect();
+    let lines: Vec<(usize, usize)> = (part.ties.iter())
+        .map(|tie| (at[&tie.from], at[&tie.to]))
+        .collect();
+    let layers = arrange(names.len(), &lines);
+    let (places, width, height) = places(&layers, &names);
+
+    let mut out = String::new();
+    let mut put = |text: std::fmt::Arguments<'_>| {
+        out.write_fmt(text).expect("a string takes all text");
+        out.push('\n');
+    };
+    put(format_args!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}">"#
+    ));
+    put(format_args!("<style>\n{STYLE}</style>"));
+    put(format_args!(
+        r##"<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0 L8 4 L0 8 z" style="fill: #57606a; stroke: none"/></marker></defs>"##
+    ));
+    put(format_args!(
+        r##"<rect width="100%" height="100%" style="fill: #ffffff; stroke: none"/>"##
+    ));
+    for (number, (tie, way)) in part.ties.iter().zip(&layers.ways).enumerate() {
+        let class = match tie.kind {
+            _ if layers.upwards.contains(&number) || tie.from == tie.to => "upwards",
+            TieKind::Contains => "contains",
+            TieKind::Order => "order",
+            TieKind::Automatic => "automatic",
+            TieKind::Refresh => "refresh",
+        };
+        let ends = match way[0] == lines[number].0 {
+            true => r#"marker-end="url(#head)""#,
+            false => r#"marker-start="url(#head)""#,
+        };
+        let path = path(way, &places);
+        put(format_args!(r#"<path class="{class}" d="{path}" {ends}/>"#));
+    }
+    for (vertex, id) in part.nodes.iter().enumerate() {
+        let node = resources.node(*id);
+        let class = match (part.centre == Some(*id), &node.resource) {
+            (true, _) => "centre",
+            (false, None) => "container",
+            (false, Some(_)) => "resource",
+        };
+        let place = &places[vertex];
+        let left = place.x - place.width / 2.0;
+        let name = escape(names[vertex]);
+        let told = node.place.as_ref().map_or_else(String::new, |place| {
+            format!(" ({}:{})", escape(&place.file), place.line)
+        });
+        put(format_args!(
+            r#"<g class="{class}"><title>{name}{told}</title><rect x="{left:.1}" y="{:.1}" width="{:.1}" height="{HEIGHT}" rx="4"/><text x="{:.1}" y="{:.1}" text-anchor="middle">{name}</text></g>"#,
+            place.y,
+            place.width,
+            place.x,
+            place.y + HEIGHT / 2.0 + 4.0
+        ));
+    }
+    put(format_args!(
+        r#"<text x="{MARGIN}" y="{:.1}">{LEGEND_TEXT}</text>"#,
+        height - 10.0
+    ));
+    put(format_args!("</svg>"));
+    out
+}
+
+const LEGEND_TEXT: &str =
+    "solid: require, before · thick: notify, subscribe · dashed: of the type · dotted: contains";
+
+/// The middle of a spot's upper edge, and its width.
+struct Spotted {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+/// Where each spot stands, and the size of the picture.
+fn places(layers: &Layers, names: &[&str]) -> (Vec<Spotted>, f64, f64) {
+    let width_of = |spot: usize| match layers.spots[spot] {
+        Spot::Vertex(vertex) => names[vertex].chars().count() as f64 * CHARACTER + 2.0 * PADDING,
+        Spot::Joint => JOINT,
+    };
+    let widths: Vec<f64> = (layers.layers.iter())
+        .map(|layer| {
+            let boxes: f64 = layer.iter().map(|spot| width_of(*spot)).sum();
+            boxes + BESIDE * layer.len().saturating_sub(1) as f64
+        })
+        .collect();
+    let legend = LEGEND_TEXT.chars().count() as f64 * CHARACTER;
+    let widest = widths.iter().copied().fold(legend, f64::max);
+    let mut places: Vec<Spotted> = (0..layers.spots.len())
+        .map(|spot| Spotted {
+            x: 0.0,
+            y: 0.0,
+            width: width_of(spot),
+            height: if matches!(layers.spots[spot], Spot::Joint) {
+                0.0
+            } else {
+                HEIGHT
+            },
+        })
+        .collect();
+    for (row, layer) in layers.layers.iter().enumerate() {
+        let top = MARGIN + row as f64 * (HEIGHT + BELOW);
+        let mut left = MARGIN + (widest - widths[row]) / 2.0;
+        for spot in layer {
+            let place = &mut places[*spot];
+            place.x = left + place.width / 2.0;
+            place.y = top + (HEIGHT - place.height) / 2.0;
+            left += place.width + BESIDE;
+        }
+    }
+    let rows = layers.layers.len() as f64;
+    let height = MARGIN + rows * (HEIGHT + BELOW) - BELOW.min(rows * BELOW) + MARGIN + LEGEND;
+    (places, widest + 2.0 * MARGIN, height)
+}
+
+/// A line from the lower edge of each spot to the upper edge of the next.
+fn path(way: &[usize], places: &[Spotted]) -> String {
+    let first = &places[way[0]];
+    if way.len() == 2 && way[0] == way[1] {
+        let (right, middle) = (first.x + first.width / 2.0, first.y + HEIGHT / 2.0);
+        return format!(
+            "M{right:.1} {:.1} C{:.1} {:.1} {:.1} {:.1} {right:.1} {:.1}",
+            middle - 6.0,
+            right + 24.0,
+            middle - 14.0,
+            right + 24.0,
+            middle + 14.0,
+            middle + 6.0
+        );
+    }
+    let mut text = format!("M{:.1} {:.1}", first.x, first.y + first.height);
+    for pair in way.windows(2) {
+        let (from, to) = (&places[pair[0]], &places[pair[1]]);
+        let (start, end) = (from.y + from.height, to.y);
+        let bend = (end - start) / 2.0;
+        write!(
+            text,
+            " C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
+            from.x,
+            start + bend,
+            to.x,
+            end - bend,
+            to.x,
+            end
+        )
+        .expect("a string takes all text");
+    }
+    text
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // XML has no way to write these.
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
