@@ -23,7 +23,9 @@ pub(crate) use convert::made;
 pub use convert::{Typing, convert, convert_known};
 pub use level::Level;
 pub(crate) use load::position as manifest_position;
-pub use load::{Catalog, Declared, Kind, LoadError, Loading, Readable, Version, load, source};
+pub use load::{
+    Catalog, Declared, Kind, LoadError, Loading, Readable, Told, Version, load, source,
+};
 pub use masked::{masked, overwritten};
 pub(crate) use metaparameters::{NAMES as METAPARAMETERS, read as read_metaparameters};
 pub use position::{Segment, locate, locate_all};

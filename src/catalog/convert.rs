@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::diagnostic::{Diagnostic, Severity, Source};
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
 
 use super::Level;
-use super::load::{Catalog, Declared, Findings, Kind, LoadError, position};
+use super::load::{Catalog, Declared, Findings, Kind, LoadError, Told, position};
 use super::metaparameters::{self, add_tag, valid_tag};
 use super::position::Segment;
 use super::resource::{Metaparameters, Property, Resource};
@@ -98,13 +98,17 @@ pub fn convert_known(
             }
         }
     }
-    findings.finish()?;
-    let ids: Vec<_> = ids.into_iter().flatten().collect();
-
     // Contents in the order of the resources, whatever the order of the edges.
     edges.sort_by_key(|(_, content)| *content);
     for (container, content) in edges {
-        resources.contain(ids[container], ids[content]);
+        if let (Some(container), Some(content)) = (ids[container], ids[content]) {
+            resources.contain(container, content);
+        }
+    }
+    if let Err(mut error) = findings.finish() {
+        let before = ids.iter().position(Option::is_none).unwrap_or(ids.len());
+        error.tell(resources, before);
+        return Err(error);
     }
     add_defaults(&mut resources, typing);
     if let Err(id) = resources.build_paths() {
@@ -114,12 +118,42 @@ pub fn convert_known(
                 Diagnostic::error("containment-cycle", message.clone())
                     .in_manifest(resources.node(id).place.clone()),
             ],
+            told: Vec::new(),
             message,
             readable: None,
         });
     }
     check_relations(&source, &resources)?;
     Ok(resources)
+}
+
+impl LoadError {
+    /// Adds what there is to say of the resources that were added before one that is wrong.
+    fn tell(&mut self, mut resources: Resources, before: usize) {
+        // A container that contains itself leaves some without a path; that is told another time.
+        let _ = resources.build_paths();
+        for (level, id, message) in std::mem::take(&mut resources.messages) {
+            let node = resources.node(id);
+            if id.index() >= before {
+                continue;
+            }
+            let mut warning =
+                Diagnostic::warning("loading", format!("{}: {message}", node.reference))
+                    .in_manifest(node.place.clone());
+            warning.severity = match level {
+                Level::Err => Severity::Error,
+                _ => Severity::Warning,
+            };
+            self.diagnostics.push(warning);
+            self.told.push(Told {
+                level,
+                source: node.source(),
+                tags: node.tags.clone(),
+                place: node.place.clone(),
+                message,
+            });
+        }
+    }
 }
 
 /// Types by the name that resources have, each looked up once.

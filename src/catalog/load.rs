@@ -13,8 +13,10 @@ use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 use switchtender_devices::value::{Attributes, Value};
 
 use super::deferred;
+use super::level::Level;
 use super::masked::{masked, masked_strings};
 use super::position::{Segment, locate_all};
+use super::resource::Tags;
 use super::resource_ref::ResourceRef;
 use super::wire::{WireCatalog, WireResource, WireVersion};
 
@@ -115,6 +117,8 @@ pub struct LoadError {
     pub diagnostics: Vec<Diagnostic>,
     /// What could be read all the same; nothing of a text that is no catalog.
     pub readable: Option<Box<Readable>>,
+    /// What there was to say of resources before the first that is wrong.
+    pub told: Vec<Told>,
 }
 
 /// What could be read of a catalog that cannot be loaded: good for looking at, not for applying.
@@ -124,6 +128,17 @@ pub struct Readable {
     pub catalog: Catalog,
     /// Resources that lack a value, and later declarations of one reference.
     pub damaged: BTreeSet<usize>,
+}
+
+/// A message about a resource, from loading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub level: Level,
+    pub message: String,
+    /// The path of the resource.
+    pub source: String,
+    pub tags: Tags,
+    pub place: Option<Place>,
 }
 
 /// The source of a catalog from a file's or a response's bytes.
@@ -139,6 +154,7 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
             let message = format!("{name} is no UTF-8 text (byte {offset})");
             LoadError {
                 diagnostics: vec![Diagnostic::error("catalog-encoding", message.clone())],
+                told: Vec::new(),
                 message,
                 readable: None,
             }
@@ -245,6 +261,7 @@ fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
                 .at(&masked_strings(source), offset..end, "")
                 .help("a catalog is the JSON body that a Puppet server answers with"),
         ],
+        told: Vec::new(),
         message,
         readable: None,
     }
@@ -523,6 +540,7 @@ impl<'a> Findings<'a> {
             message,
             diagnostics,
             readable: None,
+            told: Vec::new(),
         })
     }
 }

@@ -43,6 +43,28 @@ pub struct Node {
     pub(crate) cut_path: bool,
 }
 
+impl Node {
+    /// The source of messages about it: its path, or what Puppet cut of it.
+    pub fn source(&self) -> String {
+        if self.cut_path {
+            format!("/{}", self.reference)
+        } else {
+            self.whole_path()
+        }
+    }
+
+    /// `/Stage[main]/Main/Dev_vlan[10]`.
+    pub fn whole_path(&self) -> String {
+        let length = self.path.iter().map(|step| step.len() + 1).sum();
+        let mut text = String::with_capacity(length);
+        for step in self.path.iter() {
+            text.push('/');
+            text.push_str(step);
+        }
+        text
+    }
+}
+
 /// What containers can have too, and every resource.
 #[derive(Clone, Debug, Default)]
 pub struct Metaparameters {

@@ -11,7 +11,7 @@ use switchtender_devices::operation::{Operation, Outcome};
 use switchtender_devices::value::Value;
 
 use crate::catalog::resource::Tags;
-use crate::catalog::{Level, ResourceRef, Version};
+use crate::catalog::{Level, ResourceRef, Told, Version};
 
 /// Something that happened in a run, in order.
 #[derive(Clone, Debug)]
@@ -86,6 +86,21 @@ pub struct LogEntry {
     pub time: Timestamp,
     pub file: Option<Arc<str>>,
     pub line: Option<u64>,
+}
+
+impl LogEntry {
+    /// What was told of a resource when the catalog was loaded.
+    pub fn of(told: Told, time: Timestamp) -> Self {
+        Self {
+            level: told.level,
+            message: told.message,
+            source: told.source,
+            tags: told.tags,
+            time,
+            line: told.place.as_ref().map(|place| place.line),
+            file: told.place.map(|place| place.file),
+        }
+    }
 }
 
 /// An operation and what became of it; `None` when it was only previewed.

@@ -35,10 +35,7 @@ impl Run<'_> {
     pub(super) fn say_of(&mut self, id: VertexId, level: Level, message: impl Into<String>) {
         let vertex = self.graph.vertex(id);
         let source = match vertex {
-            Vertex::Resource(node) if self.resources.node(node).cut_path => {
-                format!("/{}", self.resources.node(node).reference)
-            }
-            Vertex::Resource(node) => self.path(node),
+            Vertex::Resource(node) => self.resources.node(node).source(),
             marker => marker.shown(&self.resources),
         };
         self.say_from(id, source, level, message.into());
@@ -73,15 +70,7 @@ impl Run<'_> {
         self.sink.emit(RunEvent::Log(entry));
     }
 
-    /// `/Stage[main]/Main/Dev_vlan[10]`.
     pub(super) fn path(&self, node: crate::catalog::resource::NodeId) -> String {
-        let path = &self.resources.node(node).path;
-        let length = path.iter().map(|step| step.len() + 1).sum();
-        let mut text = String::with_capacity(length);
-        for step in path.iter() {
-            text.push('/');
-            text.push_str(step);
-        }
-        text
+        self.resources.node(node).whole_path()
     }
 }

@@ -12,11 +12,11 @@ use switchtender_devices::provider::Provider;
 
 use crate::catalog::resource::{NodeId, Resource, Tags};
 use crate::catalog::types::TypeSource;
-use crate::catalog::{Level, Resources};
+use crate::catalog::{Level, LoadError, Resources, Told};
 use crate::deviations::{Deviation, Deviations};
 use crate::graph::{self, Graph, Ready, Vertex, VertexId, cycle, dot};
 
-use super::event::{Event, EventStatus, ResourceStatus, RunEvent, Sink, Skip};
+use super::event::{Event, EventStatus, LogEntry, ResourceStatus, RunEvent, Sink, Skip};
 use super::history::{History, Memory};
 use super::refresh::Queue;
 use super::tags::TagSelection;
@@ -230,21 +230,15 @@ impl Run<'_> {
     }
 
     fn say_at_load(&mut self, node: NodeId, level: Level, message: String) {
-        let source = if self.resources.node(node).cut_path {
-            format!("/{}", self.resources.node(node).reference)
-        } else {
-            self.path(node)
-        };
         let node = self.resources.node(node);
-        let entry = super::event::LogEntry {
+        let told = Told {
             level,
             message,
-            source,
+            source: node.source(),
             tags: node.tags.clone(),
-            time: self.now(),
-            file: node.place.as_ref().map(|place| place.file.clone()),
-            line: node.place.as_ref().map(|place| place.line),
+            place: node.place.clone(),
         };
+        let entry = LogEntry::of(told, self.now());
         self.sink.emit(RunEvent::Log(entry));
     }
 
@@ -647,8 +641,12 @@ impl Run<'_> {
 }
 
 /// Says that a catalog could not be loaded: a run that died before it began.
-pub fn refused(message: &str, now: Timestamp, sink: &mut dyn Sink) {
-    sink.emit(RunEvent::Log(super::event::LogEntry {
+pub fn refused(error: &LoadError, now: Timestamp, sink: &mut dyn Sink) {
+    for told in &error.told {
+        sink.emit(RunEvent::Log(LogEntry::of(told.clone(), now)));
+    }
+    let message = &error.message;
+    sink.emit(RunEvent::Log(LogEntry {
         level: Level::Err,
         message: format!("Failed to apply catalog: {message}"),
         source: super::log::PUPPET.to_owned(),
@@ -660,7 +658,7 @@ pub fn refused(message: &str, now: Timestamp, sink: &mut dyn Sink) {
     sink.emit(RunEvent::Finished {
         completed: false,
         failed_to_generate: false,
-        error: Some(message.to_owned()),
+        error: Some(message.clone()),
         time: now,
     });
 }

@@ -206,7 +206,7 @@ fn apply(
     let resources = match loaded {
         Ok(resources) => resources,
         Err(error) => {
-            transaction::refused(&error.message, now.timestamp(), seen);
+            transaction::refused(&error, now.timestamp(), seen);
             return;
         }
     };
@@ -239,6 +239,11 @@ fn apply(
 /// The edges of the graph, sorted, as the recordings show them.
 fn edges(resources: &Resources) -> Json {
     let graph = graph::build(resources).graph;
+    let drawn = graph::dot::expanded(&graph, resources);
+    let mut drawn: Vec<&str> = drawn
+        .lines()
+        .filter(|line| line.contains("\" -> \""))
+        .collect();
     let mut edges: Vec<[Json; 4]> = Vec::new();
     for id in graph.ids() {
         for link in graph.links(id) {
@@ -254,6 +259,14 @@ fn edges(resources: &Resources) -> Json {
             }
         }
     }
+    // What is drawn is what was recorded.
+    let escaped = |name: &Json| name.as_str().unwrap_or_default().replace('"', "\\\"");
+    let line =
+        |[from, to, ..]: &[Json; 4]| format!("    \"{}\" -> \"{}\" [", escaped(from), escaped(to));
+    let mut lines: Vec<String> = edges.iter().map(line).collect();
+    lines.sort();
+    drawn.sort_unstable();
+    assert_eq!(drawn, lines);
     edges.sort_by_key(|edge| {
         edge.clone()
             .map(|part| part.as_str().unwrap_or_default().to_owned())
