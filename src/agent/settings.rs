@@ -48,6 +48,10 @@ pub struct Settings {
     /// Each device begins at its own moment within this time.
     pub splay: Option<Duration>,
     pub ignoreschedules: bool,
+    pub evaltrace: bool,
+    pub graph: bool,
+    /// `None`: in each device's own directory.
+    pub graphdir: Option<PathBuf>,
     pub exclude_unchanged_resources: bool,
     pub fact_limits: FactLimits,
     /// What was set, with its value and origin, for people.
@@ -293,6 +297,9 @@ impl Resolver<'_> {
                 None
             },
             ignoreschedules: self.boolean("ignoreschedules")?,
+            evaltrace: self.boolean("evaltrace")?,
+            graph: self.boolean("graph")?,
+            graphdir: self.optional("graphdir")?.map(PathBuf::from),
             exclude_unchanged_resources: self.boolean("exclude_unchanged_resources")?,
             fact_limits: FactLimits {
                 value_length: self.count("fact_value_length_soft_limit")?,

@@ -192,6 +192,7 @@ impl Args {
             tags: transaction::TagSelection::parse(&settings.tags.join(",")),
             skip_tags: transaction::TagSelection::parse(&settings.skip_tags.join(",")),
             ignore_schedules: settings.ignoreschedules,
+            evaltrace: settings.evaltrace,
             mixed: match self.mixed {
                 Mixed::Silent => transaction::Mixed::Silent,
                 _ => transaction::Mixed::Warn,

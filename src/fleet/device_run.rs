@@ -145,14 +145,9 @@ impl Fleet {
         let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
         let access = self.access(&catalog);
         let environment = catalog.environment.clone();
-        let resources = typed::resources(
-            catalog,
-            &platform,
-            &types,
-            &self.settings.deviations,
-            known,
-        )
-        .map_err(refused)?;
+        let resources =
+            typed::resources(catalog, &platform, &types, &self.settings.deviations, known)
+                .map_err(refused)?;
         let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
         let remembered = Arc::new(Remembered::load(&store)?);
         if self.stop.is_cancelled() {

@@ -15,6 +15,7 @@ mod gate;
 mod look;
 mod prepare;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::device_run::shown;
 use super::reach::Connection as Way;
-use super::state_files::Managed;
+use super::state_files::{self, Managed};
 use crate::agent::run::{AgentRun, CachedStatus, Proxy, RunError};
 use crate::agent::{facts, hook};
 use crate::catalog::types::Types;
@@ -39,7 +40,7 @@ use crate::clock;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
 use crate::store::remembered::Remembered;
-use crate::store::{DeviceStore, Store};
+use crate::store::{self, DeviceStore, Store, StoreError};
 use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, history};
 use crate::validate::Policy;
 
@@ -265,6 +266,27 @@ impl ServedFleet {
         )
     }
 
+    /// Where a graph of a device's run goes, if graphs are wanted.
+    fn graph_file(&self, store: &DeviceStore, device: &str, file: &str) -> Option<PathBuf> {
+        let settings = &self.proxy.settings;
+        let own = || store.dir().join("state/graphs").join(file);
+        settings.graph.then(|| match &settings.graphdir {
+            Some(dir) => state_files::graph_path(dir, device, file),
+            None => own(),
+        })
+    }
+
+    fn write_graphs(&self, store: &DeviceStore, attempt: &Attempt<'_>) -> Result<(), StoreError> {
+        for event in &attempt.events {
+            if let RunEvent::Graph { file, text } = event
+                && let Some(path) = self.graph_file(store, attempt.device, file)
+            {
+                store::write_file(&path, text)?;
+            }
+        }
+        Ok(())
+    }
+
     async fn apply(
         &self,
         agent: &mut AgentRun,
@@ -327,13 +349,19 @@ impl ServedFleet {
         }
         attempt.take(&mut agent.journal);
         attempt.applied = true;
+        let settings = transaction::Settings {
+            cycles_file: self
+                .graph_file(store, attempt.device, "cycles.dot")
+                .map(|path| path.display().to_string()),
+            ..self.settings.clone()
+        };
         let began = Instant::now();
         let mut sink = |event: RunEvent| attempt.emit(event);
         // What ended the run early has been told as an event.
         let _ = transaction::run(transaction::Input {
             resources,
             types: &types,
-            settings: &self.settings,
+            settings: &settings,
             clock: &clock::timestamp,
             zone: clock::zone(),
             memory: &mut memory,
@@ -343,6 +371,7 @@ impl ServedFleet {
         })
         .await;
         let seconds = began.elapsed().as_secs_f64();
+        self.write_graphs(store, attempt)?;
         agent.times.insert("catalog_application", seconds);
         agent
             .journal
