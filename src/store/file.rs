@@ -86,11 +86,20 @@ pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), 
             source,
         }
     })?;
-    replace(path, &text)
+    replace(path, &text)?;
+    // What the next run relies on must be the new one even after a power cut.
+    let dir = path.parent().unwrap_or(Path::new("."));
+    std::fs::File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(|source| StoreError::Io {
+            action: "replace",
+            path: path.to_owned(),
+            source,
+        })
 }
 
-/// Writes a new version beside the file and moves it over the old one. A file that has this
-/// content already is left alone.
+/// Writes a new version beside the file and moves it over the old one: whatever happens, one of
+/// them is there. A file that has this content already is left alone.
 pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     if has(path, content) {
         return Ok(());
@@ -116,10 +125,7 @@ pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     file.as_file().sync_all().map_err(failed("write"))?;
     file.persist(path)
         .map_err(|error| failed("replace")(error.error))?;
-    // The move itself must survive a power cut, too.
-    std::fs::File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(failed("replace"))
+    Ok(())
 }
 
 /// Whether a file has this content. Whatever keeps us from knowing, writing it will tell.
