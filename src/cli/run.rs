@@ -309,17 +309,17 @@ impl Prepared {
 
     /// Writes the report of a device: of one that could not run, too.
     fn write_report(&self, done: &Done, dir: &Path) -> Result<(), CommandError> {
+        let of_failure;
         let report = match &done.result {
-            Ok(ran) => ran.report.to_json(),
+            Ok(ran) => &ran.report,
             Err(failure) => {
                 let device = &self.fleet.reach.inventory.devices[&done.device];
-                self.fleet
-                    .report_of_failure(device, &view::chain(failure))
-                    .to_json()
+                of_failure = self.fleet.report_of_failure(device, &view::chain(failure));
+                &of_failure
             }
         };
         let path = dir.join(format!("{}.json", store::directory_name(&done.device)));
-        let text = serde_json::to_string_pretty(&report).expect("a report is JSON") + "\n";
+        let text = serde_json::to_string_pretty(report).expect("a report is JSON") + "\n";
         store::write_file(&path, &text).map_err(|error| {
             CommandError::new(format!("cannot write the report of {}", done.device)).because(error)
         })

@@ -225,7 +225,7 @@ impl Fleet {
             ),
         );
         if self.purpose == Purpose::Apply {
-            let last_run = LastRun::new(&told.report, told.report.to_json());
+            let last_run = LastRun::new(&told.report, &told.report);
             let keep = move || {
                 [
                     store.save(MEMORY, history::VERSION, &memory),

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use crate::catalog::Resources;
 use crate::report::Report;
 use crate::store::{self, DeviceStore, StoreError};
@@ -32,22 +34,22 @@ impl Managed {
 /// What a run came to.
 pub(super) struct LastRun {
     summary: String,
-    report: serde_json::Value,
+    report: String,
 }
 
 impl LastRun {
     /// `sent` is the report as it is sent.
-    pub fn new(report: &Report, sent: serde_json::Value) -> Self {
+    pub fn new(report: &Report, sent: &impl Serialize) -> Self {
         Self {
             summary: report.summary_yaml(),
-            report: sent,
+            report: serde_json::to_string(sent).expect("a report is JSON"),
         }
     }
 
     /// Writes `last_run_summary.yaml` and the report itself.
     pub fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
         store.write("state/last_run_summary.yaml", &self.summary)?;
-        store.write("state/last_run_report.json", &self.report.to_string())?;
+        store.write("state/last_run_report.json", &self.report)?;
         Ok(())
     }
 }

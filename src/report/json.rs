@@ -1,7 +1,11 @@
 //! A report as JSON: Puppet's format 12, and per resource our `operations`.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::operation::{Action, Outcome};
 use switchtender_devices::value::Value;
@@ -16,42 +20,38 @@ use super::{CachedCatalog, Report};
 const FORMAT: u32 = 12;
 
 impl Report {
-    /// The report as it is stored and sent. Holds no secret.
+    /// The report as it is stored and sent, to be changed before that. Holds no secret.
     pub fn to_json(&self) -> Json {
+        serde_json::to_value(self).expect("a report is JSON")
+    }
+}
+
+/// The report as it is stored and sent. Holds no secret.
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let context = &self.context;
-        let mut report = Map::new();
-        let mut put = |name: &str, value: Json| {
-            report.insert(name.to_owned(), value);
-        };
-        put("host", json!(context.host));
-        put("time", json!(time(context.time)));
-        put("configuration_version", json!(self.configuration_version));
-        put("transaction_uuid", json!(context.transaction_uuid));
-        put("report_format", json!(FORMAT));
-        put("puppet_version", json!(context.puppet_version));
-        put("status", json!(self.status().name()));
-        put("transaction_completed", json!(self.completed));
-        put("noop", json!(context.noop));
-        put("noop_pending", json!(self.noop_pending()));
-        put("environment", json!(self.environment));
-        put("logs", self.logs.iter().map(log_entry).collect());
-        put(
-            "metrics",
-            self.metrics()
-                .iter()
-                .map(|metric| (metric.name.to_owned(), metric.to_json()))
-                .collect::<Map<_, _>>()
-                .into(),
-        );
-        put(
-            "resource_statuses",
-            self.statuses
-                .iter()
-                .map(|status| (status.reference.to_string(), resource_status(status)))
-                .collect::<Map<_, _>>()
-                .into(),
-        );
-        put("corrective_change", json!(self.corrective_change()));
+        let mut report = serializer.serialize_map(None)?;
+        report.serialize_entry("host", &context.host)?;
+        report.serialize_entry("time", &time(context.time))?;
+        report.serialize_entry("configuration_version", &self.configuration_version)?;
+        report.serialize_entry("transaction_uuid", &context.transaction_uuid)?;
+        report.serialize_entry("report_format", &FORMAT)?;
+        report.serialize_entry("puppet_version", &context.puppet_version)?;
+        report.serialize_entry("status", self.status().name())?;
+        report.serialize_entry("transaction_completed", &self.completed)?;
+        report.serialize_entry("noop", &context.noop)?;
+        report.serialize_entry("noop_pending", &self.noop_pending())?;
+        report.serialize_entry("environment", &self.environment)?;
+        let logs: Vec<Json> = self.logs.iter().map(log_entry).collect();
+        report.serialize_entry("logs", &logs)?;
+        let metrics = self.metrics();
+        let metrics = metrics.iter();
+        let metrics: Map<String, Json> = metrics
+            .map(|metric| (metric.name.to_owned(), metric.to_json()))
+            .collect();
+        report.serialize_entry("metrics", &metrics)?;
+        report.serialize_entry("resource_statuses", &Statuses(&self.statuses))?;
+        report.serialize_entry("corrective_change", &self.corrective_change())?;
         let known = [
             ("server_used", &context.server_used),
             ("catalog_uuid", &self.catalog_uuid),
@@ -60,7 +60,7 @@ impl Report {
         ];
         for (name, value) in known {
             if let Some(value) = value {
-                put(name, json!(value));
+                report.serialize_entry(name, value)?;
             }
         }
         let cached = match context.cached_catalog_status {
@@ -68,8 +68,18 @@ impl Report {
             CachedCatalog::ExplicitlyRequested => "explicitly_requested",
             CachedCatalog::OnFailure => "on_failure",
         };
-        put("cached_catalog_status", json!(cached));
-        report.into()
+        report.serialize_entry("cached_catalog_status", cached)?;
+        report.end()
+    }
+}
+
+/// By reference. Most of a report, so written without a tree of JSON in between.
+struct Statuses<'a>(&'a [Arc<ResourceStatus>]);
+
+impl Serialize for Statuses<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let statuses = self.0.iter().map(|status| StatusForm::new(status));
+        serializer.collect_map(statuses.map(|status| (status.resource.clone(), status)))
     }
 }
 
@@ -96,34 +106,57 @@ fn log_entry(entry: &LogEntry) -> Json {
     })
 }
 
-fn resource_status(status: &ResourceStatus) -> Json {
-    let tags: Vec<&str> = status.tags.iter().map(|tag| &**tag).collect();
-    let path: Vec<&str> = status.containment_path.iter().map(|step| &**step).collect();
-    let mut json = json!({
-        "title": status.reference.title(),
-        "file": status.file.as_deref(),
-        "line": status.line,
-        "resource": status.reference.to_string(),
-        "resource_type": status.reference.type_name(),
-        "provider_used": status.provider.as_deref(),
-        "containment_path": path,
-        "evaluation_time": status.evaluation_time.map(|took| took.as_secs_f64()),
-        "tags": tags,
-        "time": time(status.time),
-        "failed": status.failed,
-        "failed_to_restart": status.failed_to_restart,
-        "changed": status.changed,
-        "out_of_sync": status.out_of_sync,
-        "skipped": status.skipped.is_some(),
-        "change_count": status.change_count,
-        "out_of_sync_count": status.out_of_sync_count,
-        "events": status.events.iter().map(event).collect::<Vec<_>>(),
-        "corrective_change": status.corrective_change,
-    });
-    if !status.operations.is_empty() {
-        json["operations"] = status.operations.iter().map(operation).collect();
+/// A resource's status as it is written.
+#[derive(Serialize)]
+struct StatusForm<'a> {
+    title: &'a str,
+    file: Option<&'a str>,
+    line: Option<u64>,
+    resource: String,
+    resource_type: &'a str,
+    provider_used: Option<&'a str>,
+    containment_path: Vec<&'a str>,
+    evaluation_time: Option<f64>,
+    tags: Vec<&'a str>,
+    time: String,
+    failed: bool,
+    failed_to_restart: bool,
+    changed: bool,
+    out_of_sync: bool,
+    skipped: bool,
+    change_count: u64,
+    out_of_sync_count: u64,
+    events: Vec<Json>,
+    corrective_change: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    operations: Vec<Json>,
+}
+
+impl<'a> StatusForm<'a> {
+    fn new(status: &'a ResourceStatus) -> Self {
+        Self {
+            title: status.reference.title(),
+            file: status.file.as_deref(),
+            line: status.line,
+            resource: status.reference.to_string(),
+            resource_type: status.reference.type_name(),
+            provider_used: status.provider.as_deref(),
+            containment_path: status.containment_path.iter().map(|step| &**step).collect(),
+            evaluation_time: status.evaluation_time.map(|took| took.as_secs_f64()),
+            tags: status.tags.iter().map(|tag| &**tag).collect(),
+            time: time(status.time),
+            failed: status.failed,
+            failed_to_restart: status.failed_to_restart,
+            changed: status.changed,
+            out_of_sync: status.out_of_sync,
+            skipped: status.skipped.is_some(),
+            change_count: status.change_count,
+            out_of_sync_count: status.out_of_sync_count,
+            events: status.events.iter().map(event).collect(),
+            corrective_change: status.corrective_change,
+            operations: status.operations.iter().map(operation).collect(),
+        }
     }
-    json
 }
 
 fn event(event: &Event) -> Json {

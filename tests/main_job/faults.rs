@@ -78,10 +78,7 @@ async fn a_device_that_is_not_there() {
     not_run(
         &lab,
         &ran,
-        &[
-            &format!("cannot reach 127.0.0.1:{port}"),
-            "check host and port",
-        ],
+        &[&format!("cannot reach 127.0.0.1:{port}"), "host and port"],
     );
 }
 

@@ -1,7 +1,6 @@
 //! For machines: one JSON object per line, in the order in which things happen.
 
-use std::fmt::Write as _;
-
+use serde::Serialize;
 use serde_json::{Map, Value as Json_, json};
 
 use super::{Done, Ended, Failure, View, chain, level, operations};
@@ -33,50 +32,74 @@ impl Json {
         }
     }
 
-    /// Adds an object, with the device first if it is about one.
-    fn line(&mut self, device: Option<&str>, object: Json_) {
-        let mut whole = Map::new();
-        whole.extend(device.map(|device| ("device".to_owned(), device.into())));
-        if let Json_::Object(entries) = object {
-            whole.extend(entries);
-        }
-        let _ = writeln!(self.lines, "{}", Json_::Object(whole));
+    fn line(&mut self, object: &impl Serialize) {
+        let line = serde_json::to_string(object).expect("what is told is JSON");
+        self.lines.push_str(&line);
+        self.lines.push('\n');
         if self.lines.len() >= ENOUGH {
             self.tick();
         }
     }
 }
 
+/// A message.
+#[derive(Serialize)]
+struct LogLine<'a> {
+    device: &'a str,
+    kind: &'static str,
+    level: String,
+    source: &'a str,
+    message: &'a str,
+    time: String,
+}
+
+/// A resource that is done with; of these there are thousands.
+#[derive(Serialize)]
+struct ResourceLine<'a> {
+    device: &'a str,
+    kind: &'static str,
+    resource: String,
+    file: Option<&'a str>,
+    line: Option<u64>,
+    changed: bool,
+    failed: bool,
+    skipped: bool,
+    events: Vec<Json_>,
+    operations: Vec<String>,
+}
+
 impl View for Json {
     fn event(&mut self, device: &str, event: &RunEvent) {
-        let object = match event {
-            RunEvent::Log(entry) if entry.level < self.level => return,
-            RunEvent::Log(entry) => json!({
-                "kind": "log",
-                "level": entry.level.to_string(),
-                "source": entry.source,
-                "message": entry.message,
-                "time": entry.time.to_string(),
+        match event {
+            RunEvent::Log(entry) if entry.level < self.level => {}
+            RunEvent::Log(entry) => self.line(&LogLine {
+                device,
+                kind: "log",
+                level: entry.level.to_string(),
+                source: &entry.source,
+                message: &entry.message,
+                time: entry.time.to_string(),
             }),
-            RunEvent::Resource(status) => json!({
-                "kind": "resource",
-                "resource": status.reference.to_string(),
-                "file": status.file.as_deref(),
-                "line": status.line,
-                "changed": status.changed,
-                "failed": status.failed || status.failed_to_restart,
-                "skipped": status.skipped.is_some(),
-                "events": status.events.iter().map(event_json).collect::<Vec<_>>(),
-                "operations":
-                    operations::lines(status.operations.iter().map(|record| &record.operation)),
+            RunEvent::Resource(status) => self.line(&ResourceLine {
+                device,
+                kind: "resource",
+                resource: status.reference.to_string(),
+                file: status.file.as_deref(),
+                line: status.line,
+                changed: status.changed,
+                failed: status.failed || status.failed_to_restart,
+                skipped: status.skipped.is_some(),
+                events: status.events.iter().map(event_json).collect(),
+                operations: operations::lines(
+                    status.operations.iter().map(|record| &record.operation),
+                ),
             }),
-            _ => return,
-        };
-        self.line(Some(device), object);
+            _ => {}
+        }
     }
 
     fn device(&mut self, done: &Done) {
-        let mut object = json!({ "kind": "device", "platform": done.platform, "seconds": done.took.as_secs_f64() });
+        let mut object = json!({ "device": done.device, "kind": "device", "platform": done.platform, "seconds": done.took.as_secs_f64() });
         match &done.result {
             Ok(ran) => {
                 object["status"] = ran.tally.word().into();
@@ -98,7 +121,7 @@ impl View for Json {
                 }
             }
         }
-        self.line(Some(&done.device), object);
+        self.line(&object);
     }
 
     fn tick(&mut self) {
@@ -116,7 +139,7 @@ impl View for Json {
             counts.insert(word.to_owned(), count.into());
         }
         let summary = json!({ "kind": "summary", "devices": all.len(), "statuses": counts });
-        self.line(None, summary);
+        self.line(&summary);
         self.tick();
     }
 }

@@ -95,7 +95,7 @@ impl ServedFleet {
                     .err(format!("Could not keep the report: {}", chain(&error))),
             }
         }
-        if let Err(error) = LastRun::new(report, json).write(store) {
+        if let Err(error) = LastRun::new(report, &json).write(store) {
             agent.journal.err(chain(&error));
         }
         attempt.take(&mut agent.journal);
