@@ -15,6 +15,9 @@ pub mod severities;
 pub mod side;
 mod subject;
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::value::Attributes;
@@ -52,12 +55,56 @@ pub fn catalog(
 
 /// As [`catalog`], for a subject that was made already.
 pub fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let findings = match subject.is_large() {
+        true => look_side_by_side(subject),
+        false => look_one_by_one(subject),
+    };
+    let severities = &subject.policy.severities;
+    findings.diagnostics(subject.catalog, severities, || subject.secrets())
+}
+
+fn look_one_by_one(subject: &Subject<'_>) -> finding::Findings {
     let mut findings = finding::Findings::default();
     for rule in rule::RULES {
         rule.look_at(subject, &mut findings);
     }
-    let severities = &subject.policy.severities;
-    findings.diagnostics(subject.catalog, severities, || subject.secrets())
+    findings
+}
+
+/// All rules, each looked at by whichever processor is free; findings come in the order of the
+/// rules.
+fn look_side_by_side(subject: &Subject<'_>) -> finding::Findings {
+    let next = AtomicUsize::new(0);
+    let look = || {
+        let mut looked = Vec::new();
+        // From the end, where the rule stands that takes longest.
+        let rules = || {
+            rule::RULES
+                .iter()
+                .rev()
+                .nth(next.fetch_add(1, Ordering::Relaxed))
+        };
+        while let Some(rule) = rules() {
+            let mut findings = finding::Findings::default();
+            rule.look_at(subject, &mut findings);
+            looked.push((rule.code, findings));
+        }
+        looked
+    };
+    let mut by_code: HashMap<&str, finding::Findings> = std::thread::scope(|scope| {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let others: Vec<_> = (1..processors).map(|_| scope.spawn(look)).collect();
+        let mut looked = look();
+        for other in others {
+            looked.extend(other.join().expect("rules do not panic"));
+        }
+        looked.into_iter().collect()
+    });
+    let mut findings = finding::Findings::default();
+    for rule in rule::RULES {
+        findings.extend(by_code.remove(rule.code).unwrap_or_default());
+    }
+    findings
 }
 
 /// Whether a run with this finding must not connect. A type that nobody knows is the failure of
@@ -97,3 +144,33 @@ pub fn for_run(
 /// The attributes of a catalog's resources, in its order, as its platform writes them; `None` for
 /// what has no model and for what is wrong.
 pub type Canonical = Vec<Option<Attributes>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_processors_find_what_one_finds() {
+        let (registry, policy) = (example::registry(), Policy::default());
+        // Every mistake that the rules have an example of.
+        let parts = rule::RULES.iter().filter_map(|rule| match rule.example {
+            rule::Example::Device("cisco_ios") => Some(rule.bad.replace(['«', '»'], "")),
+            _ => None,
+        });
+        let mut findings = 0;
+        for manifest in parts {
+            let catalog = example::compile(&manifest).catalog;
+            let side = example::device("cisco_ios");
+            let subject = Subject::new(&catalog, &registry, &policy, &side);
+            let found = |looked: finding::Findings| {
+                let found = looked.diagnostics(&catalog, &policy.severities, Vec::new);
+                let told = found.into_iter().map(|found| (found.code, found.message));
+                told.collect::<Vec<_>>()
+            };
+            let one = found(look_one_by_one(&subject));
+            assert_eq!(found(look_side_by_side(&subject)), one);
+            findings += one.len();
+        }
+        assert!(findings > 20, "{findings}");
+    }
+}

@@ -417,18 +417,21 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
 
 /// The bytes of a catalog, from a file or, for `-`, from standard input.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let too_large = || format!("it is larger than {} MiB, no catalog is", LARGEST >> 20);
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        // Pipes have no length; what a file says of itself saves reading it.
+        if file.metadata().is_ok_and(|data| data.len() > LARGEST) {
+            return Err(too_large());
+        }
+        file.take(LARGEST + 1).read_to_end(&mut bytes)
     };
     read.map_err(|error| error.to_string())?;
     if bytes.len() as u64 > LARGEST {
-        return Err(format!(
-            "it is larger than {} MiB, no catalog is",
-            LARGEST >> 20
-        ));
+        return Err(too_large());
     }
     Ok(bytes)
 }

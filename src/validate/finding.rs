@@ -149,6 +149,10 @@ impl Findings {
         self.list.push(finding);
     }
 
+    pub fn extend(&mut self, more: Findings) {
+        self.list.extend(more.list);
+    }
+
     /// The findings with their places, as severe as the settings want them, sorted by place. What
     /// stands at the paths of `secrets` is overwritten in the text that they show.
     pub fn diagnostics(

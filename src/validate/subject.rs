@@ -1,8 +1,7 @@
 //! One catalog as the rules see it: routed, typed, with its relations resolved.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
@@ -87,7 +86,7 @@ pub struct Subject<'a> {
     pub typed: Vec<Option<Typed>>,
     pub names: Names,
     pub relations: Vec<Relation>,
-    order: OnceCell<Order>,
+    order: OnceLock<Order>,
     /// What was not read whole.
     damaged: BTreeSet<usize>,
 }
@@ -123,7 +122,7 @@ impl<'a> Subject<'a> {
             typed,
             names,
             relations,
-            order: OnceCell::new(),
+            order: OnceLock::new(),
             damaged: BTreeSet::new(),
         }
     }
@@ -137,6 +136,11 @@ impl<'a> Subject<'a> {
         }
         self.damaged = damaged;
         self
+    }
+
+    /// Whether looking at it is worth several processors.
+    pub fn is_large(&self) -> bool {
+        self.catalog.resources.len() >= MANY
     }
 
     /// What comes before what; built when the first rule asks.
@@ -284,7 +288,7 @@ pub fn only_name(wanted: &Wanted) -> Option<String> {
     text_of(value)
 }
 
-/// From this many resources on, typing them is shared among processors.
+/// From this many resources on, work on them is shared among processors.
 const MANY: usize = 2000;
 
 fn type_all(
