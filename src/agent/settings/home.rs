@@ -1,0 +1,54 @@
+//! The peer's directories, which depend on who runs it and how it was packaged.
+
+use std::path::{Path, PathBuf};
+
+/// Where the peer keeps its things, which depends on who runs it and how it was packaged.
+#[derive(Clone, Debug)]
+pub struct Home {
+    pub confdir: PathBuf,
+    pub vardir: PathBuf,
+}
+
+impl Home {
+    /// `exists` says whether a directory is there: Debian's packages use another place.
+    pub fn find(root: bool, home: Option<&Path>, exists: impl Fn(&Path) -> bool) -> Self {
+        let (conf, debian) = (
+            Path::new("/etc/puppetlabs/puppet"),
+            Path::new("/etc/puppet"),
+        );
+        match home {
+            Some(home) if !root => Self {
+                confdir: home.join(".puppetlabs/etc/puppet"),
+                vardir: home.join(".puppetlabs/opt/puppet/cache"),
+            },
+            _ if !exists(conf) && exists(debian) => Self {
+                confdir: debian.to_owned(),
+                vardir: PathBuf::from("/var/cache/puppet"),
+            },
+            _ => Self {
+                confdir: conf.to_owned(),
+                vardir: PathBuf::from("/opt/puppetlabs/puppet/cache"),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peers_places_depend_on_the_user_and_the_package() {
+        let there = |name: &'static str| move |path: &Path| path == Path::new(name);
+        let user = Home::find(false, Some(Path::new("/home/u")), |_| true);
+        assert_eq!(user.confdir, Path::new("/home/u/.puppetlabs/etc/puppet"));
+        let root = Home::find(
+            true,
+            Some(Path::new("/root")),
+            there("/etc/puppetlabs/puppet"),
+        );
+        assert_eq!(root.vardir, Path::new("/opt/puppetlabs/puppet/cache"));
+        let debian = Home::find(true, None, there("/etc/puppet"));
+        assert_eq!(debian.confdir, Path::new("/etc/puppet"));
+    }
+}

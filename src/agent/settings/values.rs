@@ -1,0 +1,197 @@
+//! The value of one setting: a flag before the file before the default, with what it refers to put
+//! in, read as what the setting takes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use switchtender_devices::diagnostic::Diagnostic;
+
+use super::Origin;
+use super::home::Home;
+use super::puppet_conf::{ConfValue, PuppetConf};
+use super::table::{self, Kind, Setting, Support};
+
+/// A value, or what is wrong with it.
+pub(super) type Checked<T> = Result<T, Box<Diagnostic>>;
+
+/// Where values come from.
+pub(super) struct Values<'a> {
+    pub flags: &'a BTreeMap<String, String>,
+    pub conf: &'a PuppetConf,
+    pub home: &'a Home,
+}
+
+impl Values<'_> {
+    /// Whether the value is what the setting takes.
+    pub fn check(&self, setting: &Setting) -> Checked<()> {
+        match setting.kind {
+            Kind::Text | Kind::Path | Kind::List => self.text(setting.name).map(drop)?,
+            _ if matches!(setting.support, Support::NoEffect(_)) => {}
+            Kind::Boolean => self.boolean(setting.name).map(drop)?,
+            Kind::Duration => self.duration(setting.name).map(drop)?,
+            Kind::Integer => self.integer(setting.name).map(drop)?,
+        }
+        if let Support::Refused(instead) = setting.support {
+            let text = self.text(setting.name)?;
+            if !text.is_empty() && text != "false" && self.origin(setting.name) != Origin::Default {
+                let told = Diagnostic::error(
+                    "setting-refused",
+                    format!("{} is not supported", setting.name),
+                );
+                return Err(Box::new(self.placed(setting.name, told).help(instead)));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn origin(&self, name: &str) -> Origin {
+        if self.flags.contains_key(name) {
+            Origin::Flag
+        } else if self.conf.values.contains_key(name) {
+            Origin::File
+        } else {
+            Origin::Default
+        }
+    }
+
+    /// The value as written and its place, if it has one.
+    pub fn raw(&self, name: &str) -> (String, Option<&ConfValue>) {
+        if let Some(value) = self.flags.get(name) {
+            return (value.clone(), None);
+        }
+        if let Some(value) = self.conf.values.get(name) {
+            return (value.text.clone(), Some(value));
+        }
+        let default = match name {
+            "confdir" => self.home.confdir.display().to_string(),
+            "vardir" => self.home.vardir.display().to_string(),
+            _ => table::find(name)
+                .map_or("", |setting| setting.default)
+                .to_owned(),
+        };
+        (default, None)
+    }
+
+    /// The value with the settings it refers to filled in.
+    pub fn text(&self, name: &str) -> Checked<String> {
+        self.expanded(name, 0)
+    }
+
+    pub fn expanded(&self, name: &str, depth: usize) -> Checked<String> {
+        let (raw, _) = self.raw(name);
+        if depth > 16 {
+            return Err(self.wrong(name, "a value that does not refer to itself"));
+        }
+        let mut text = String::with_capacity(raw.len());
+        let mut rest = raw.as_str();
+        while let Some(at) = rest.find('$') {
+            text.push_str(&rest[..at]);
+            rest = &rest[at + 1..];
+            let (word, after) = match rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+                Some(parts) => parts,
+                None => {
+                    let end = rest
+                        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                        .unwrap_or(rest.len());
+                    rest.split_at(end)
+                }
+            };
+            // Commands may have variables of the shell in them.
+            if table::find(word).is_some() {
+                text.push_str(&self.expanded(word, depth + 1)?);
+                rest = after;
+            } else {
+                text.push('$');
+            }
+        }
+        text.push_str(rest);
+        Ok(text)
+    }
+
+    pub fn optional(&self, name: &str) -> Checked<Option<String>> {
+        self.text(name)
+            .map(|text| (!text.is_empty()).then_some(text))
+    }
+
+    pub fn path(&self, name: &str) -> Checked<PathBuf> {
+        self.text(name).map(PathBuf::from)
+    }
+
+    pub fn list(&self, name: &str) -> Checked<Vec<String>> {
+        let text = self.text(name)?;
+        Ok(text
+            .trim_matches(['[', ']'])
+            .split(',')
+            .map(|item| item.trim().to_owned())
+            .filter(|item| !item.is_empty())
+            .collect())
+    }
+
+    pub fn boolean(&self, name: &str) -> Checked<bool> {
+        match self.text(name)?.as_str() {
+            "true" => Ok(true),
+            "false" | "" => Ok(false),
+            _ => Err(self.wrong(name, "true or false")),
+        }
+    }
+
+    pub fn integer(&self, name: &str) -> Checked<u64> {
+        let number = self.text(name)?.parse::<u64>().ok();
+        let port = name.ends_with("port");
+        match number {
+            Some(number) if !port || (1..=65_535).contains(&number) => Ok(number),
+            _ if port => Err(self.wrong(name, "a port, 1 to 65535")),
+            _ => Err(self.wrong(name, "a whole number")),
+        }
+    }
+
+    pub fn count(&self, name: &str) -> Checked<usize> {
+        Ok(usize::try_from(self.integer(name)?).unwrap_or(usize::MAX))
+    }
+
+    /// `None`: unlimited.
+    pub fn duration(&self, name: &str) -> Checked<Option<Duration>> {
+        let text = self.text(name)?;
+        if text == "unlimited" {
+            return Ok(None);
+        }
+        let digits = text
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len());
+        let factor = match &text[digits..] {
+            "" | "s" => Some(1),
+            "m" => Some(60),
+            "h" => Some(3600),
+            "d" => Some(86_400),
+            "y" => Some(365 * 86_400),
+            _ => None,
+        };
+        let seconds = text[..digits]
+            .parse::<u64>()
+            .ok()
+            .zip(factor)
+            .and_then(|(number, factor)| number.checked_mul(factor));
+        match seconds {
+            Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
+            None => Err(self.wrong(name, "a time such as 90, 30m, 2h or 1d, or `unlimited`")),
+        }
+    }
+
+    pub fn wrong(&self, name: &str, expected: &str) -> Box<Diagnostic> {
+        let (text, _) = self.raw(name);
+        let told = Diagnostic::error(
+            "setting-value",
+            format!("{name} must be {expected}, not `{text}`"),
+        );
+        Box::new(self.placed(name, told))
+    }
+
+    /// Puts a finding where the value stands; flags have no place.
+    pub fn placed(&self, name: &str, told: Diagnostic) -> Diagnostic {
+        match self.raw(name).1 {
+            Some(value) => told.at(&value.source, value.span.clone(), ""),
+            None => told,
+        }
+    }
+}
