@@ -126,7 +126,7 @@ async fn the_doctor_says_what_is_wrong_and_what_to_do() {
         "ok       sw1.lab.test: certificate until 2089-01-01T00:00:00Z",
         "Trying to load config from '/nonexistent/sw1.conf', but file does not exist.",
         "warning  sw2.lab.test: has no certificate yet",
-        "error    sw2.lab.test: sw2.lab.test: cannot reach ",
+        "error    sw2.lab.test: cannot reach ",
     ] {
         assert!(text.contains(line), "{line} is not in:\n{text}");
     }
@@ -159,6 +159,102 @@ async fn the_doctor_says_what_is_wrong_and_what_to_do() {
             .as_str()
             .unwrap()
             .starts_with("not found in ")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
+    let server = PuppetServer::start().await;
+    let host = Host::new(&server, CONF);
+    for name in ["sw1.lab.test", "sw2.lab.test"] {
+        assert_eq!(host.run(&["cert", "request", name]).await.0, 0);
+    }
+    let ssl = |name: &str, file: &str| host.dir.path().join(format!("devices/{name}/ssl/{file}"));
+    let key = ssl("sw1.lab.test", "private_keys/sw1.lab.test.pem");
+    let (own, foreign) = (
+        std::fs::read(&key).unwrap(),
+        std::fs::read(ssl("sw2.lab.test", "private_keys/sw2.lab.test.pem")).unwrap(),
+    );
+    let doctor = async || {
+        let (_, text) = host
+            .run(&["doctor", "--offline", "--target", "sw1.lab.test"])
+            .await;
+        text
+    };
+    let says = |text: &str, line: &str| assert!(text.contains(line), "{line} is not in:\n{text}");
+
+    says(
+        &doctor().await,
+        "ok       sw1.lab.test: known to the server, in environment production\n",
+    );
+
+    // A key that is another's, or nobody's.
+    std::fs::write(&key, foreign).unwrap();
+    let text = doctor().await;
+    says(
+        &text,
+        "error    sw1.lab.test: The certificate for 'CN=sw1.lab.test' does not match its private key",
+    );
+    says(
+        &text,
+        "→ on the server: `puppetserver ca clean --certname sw1.lab.test`",
+    );
+    std::fs::remove_file(&key).unwrap();
+    says(
+        &doctor().await,
+        "error    sw1.lab.test: sw1.lab.test has a certificate but no private key",
+    );
+    std::fs::write(&key, own).unwrap();
+
+    // Damaged bundles.
+    for (file, said) in [
+        ("certs/ca.pem", "ca.pem is not a usable certificate"),
+        ("crl.pem", "CRL"),
+    ] {
+        let path = ssl("sw1.lab.test", file);
+        let sound = std::fs::read(&path).unwrap();
+        std::fs::write(
+            &path,
+            "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n",
+        )
+        .unwrap();
+        let text = doctor().await;
+        let told = text
+            .lines()
+            .find(|line| line.starts_with("error    sw1.lab.test: ") && line.contains(said));
+        assert!(told.is_some(), "{file}: {text}");
+        assert!(text.contains("→ "), "{file}: {text}");
+        std::fs::write(&path, sound).unwrap();
+    }
+
+    // What others have left for the next run.
+    host.run(&[
+        "device",
+        "--disable",
+        "moving racks",
+        "--target",
+        "sw1.lab.test",
+    ])
+    .await;
+    let text = doctor().await;
+    says(&text, "warning  sw1.lab.test: disabled: moving racks");
+    says(
+        &text,
+        "→ `switchtender device --enable --target sw1.lab.test`",
+    );
+    host.run(&["device", "--enable"]).await;
+
+    // The server no longer wants the device.
+    server.state().ca.revoke(0);
+    let text = doctor().await;
+    says(&text, "the server does not accept the device's certificate");
+    says(&text, "→ it is revoked, expired or of another CA");
+
+    // A report that waits.
+    host.run(&["device", "--target", "sw1.lab.test"]).await;
+    says(
+        &doctor().await,
+        "warning  sw1.lab.test: 1 reports wait for the server",
     );
 }
 

@@ -3,6 +3,7 @@
 //! The layout of the files is the peer's, so that a site switches without signing anew
 //! (`docs/agent-protocol.md`, sections 3 and 8). Begin at [`setup`].
 
+pub mod at_hand;
 pub mod authority;
 pub mod inspect;
 pub mod key;

@@ -186,9 +186,11 @@ impl RequestError {
         )
     }
 
-    /// Whether a server in working order could take the same request later.
+    /// Whether the same request could be taken later: the server has not seen it, or had no way
+    /// to take it now.
     pub fn may_pass(&self) -> bool {
-        self.no_answer() || matches!(self.status(), Some(429 | 500..))
+        self.status()
+            .is_none_or(|status| matches!(status, 429 | 500..))
     }
 
     /// What to do about it.

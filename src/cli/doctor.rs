@@ -12,12 +12,16 @@ use switchtender_devices::session::{self, Access};
 use super::exit::{CommandError, Exit, print};
 use super::puppet_settings::{CredentialsReaders, SettingFlags};
 use super::run::Output;
+use crate::agent::certificates::at_hand::at_hand;
 use crate::agent::certificates::layout::Layout;
+use crate::agent::certificates::setup::Ready;
+use crate::agent::disabled;
 use crate::agent::endpoint::Endpoint;
 use crate::agent::http::Client;
 use crate::agent::journal::chain;
 use crate::agent::pluginsync::Definitions;
 use crate::agent::settings::{Server, Settings};
+use crate::agent::spool::Spool;
 use crate::agent::tls::Trust;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{self, Entry, Readers, Surroundings};
@@ -233,7 +237,13 @@ async fn servers(settings: &Settings, device: Option<&Entry>) -> Vec<Check> {
     all.extend(&settings.report_server);
     let client = match Client::new("", &settings.http, Duration::ZERO, &trust, None) {
         Ok(client) => client,
-        Err(error) => return vec![Check::new("CA bundle", State::Error, chain(&error))],
+        Err(error) => {
+            return vec![
+                Check::new("CA bundle", State::Error, chain(&error)).hint(Some(
+                    "move the device's certs/ca.pem away; the next run fetches it again".to_owned(),
+                )),
+            ];
+        }
     };
     let mut checks = Vec::new();
     for server in all {
@@ -268,7 +278,11 @@ async fn examine_device(
     device: &Entry,
 ) -> Vec<Check> {
     let layout = Layout::new(settings, &device.name);
-    let mut checks = certificate(&layout);
+    let (mut checks, ready) = certificate(settings, &layout);
+    if let Some(ready) = ready {
+        checks.push(known(settings, &device.name, &ready).await);
+    }
+    checks.extend(left_behind(&layout));
     let around = Surroundings {
         secrets,
         device_dir: &layout.var,
@@ -337,14 +351,19 @@ async fn examine_device(
                 };
                 Check::new(&device.name, state, [vec![text], notes].concat().join("; "))
             }
-            Err(error) => Check::new(&device.name, State::Error, chain(&error)).hint(error.hint()),
+            Err(error) => {
+                let text = chain(&error);
+                let own = format!("{}: ", device.name);
+                let text = text.strip_prefix(&own).unwrap_or(&text);
+                Check::new(&device.name, State::Error, text).hint(error.hint())
+            }
         },
     );
     checks
 }
 
 /// The device's key and certificate as they lie there; nothing is requested.
-fn certificate(layout: &Layout) -> Vec<Check> {
+fn certificate(settings: &Settings, layout: &Layout) -> (Vec<Check>, Option<Ready>) {
     let name = &layout.certname;
     let mut checks = Vec::new();
     if let Ok(metadata) = std::fs::metadata(layout.key())
@@ -355,45 +374,99 @@ fn certificate(layout: &Layout) -> Vec<Check> {
                 .hint(Some(format!("chmod 0640 {}", layout.key().display()))),
         );
     }
-    let pem = match crate::agent::certificates::layout::read(&layout.certificate()) {
-        Err(error) => {
-            checks.push(Check::new(name, State::Error, chain(&error)));
-            return checks;
-        }
+    let ready = match at_hand(settings, layout) {
+        Ok(Some(ready)) => ready,
         Ok(None) => {
             checks.push(
                 Check::new(name, State::Warning, "has no certificate yet").hint(Some(format!(
                     "`switchtender cert request {name}`, or let a run request it"
                 ))),
             );
-            return checks;
+            return (checks, None);
         }
-        Ok(Some(pem)) => pem,
+        Err(error) => {
+            let told = Check::new(name, State::Error, chain(&error)).hint(error.hint());
+            checks.push(told);
+            return (checks, None);
+        }
     };
-    match crate::agent::certificates::inspect::Certificate::from_pem(&pem) {
-        Err(error) => checks.push(Check::new(name, State::Error, error.to_string())),
-        Ok(certificate) => {
-            let left = certificate
-                .not_after
-                .duration_since(crate::clock::timestamp());
-            let left = Duration::try_from(left).unwrap_or_default();
-            let text = format!("certificate until {}", certificate.not_after);
-            let renew = format!(
-                "on the server `puppetserver ca clean --certname {name}`, here `switchtender cert clean {name}`"
-            );
-            checks.push(if left.is_zero() {
-                Check::new(name, State::Error, format!("{text}: expired")).hint(Some(renew))
-            } else if left < SOON {
-                Check::new(
-                    name,
-                    State::Warning,
-                    format!("{text}: {} days", left.as_secs() / 86_400),
-                )
-                .hint(Some(renew))
-            } else {
-                Check::new(name, State::Ok, text)
-            });
+    let until = ready.certificate.not_after;
+    let left = until.duration_since(crate::clock::timestamp());
+    let left = Duration::try_from(left).unwrap_or_default();
+    let text = format!("certificate until {until}");
+    checks.push(if left < SOON {
+        let renew = format!(
+            "on the server `puppetserver ca clean --certname {name}`, here `switchtender cert clean {name}`"
+        );
+        let text = format!("{text}: {} days", left.as_secs() / 86_400);
+        Check::new(name, State::Warning, text).hint(Some(renew))
+    } else {
+        Check::new(name, State::Ok, text)
+    });
+    (checks, Some(ready))
+}
+
+/// Whether the server takes the device's certificate: the question that begins each run.
+async fn known(settings: &Settings, name: &str, ready: &Ready) -> Check {
+    let client = Client::new(
+        name,
+        &settings.http,
+        Duration::ZERO,
+        &ready.trust,
+        Some(&ready.identity),
+    );
+    let client = match client {
+        Ok(client) => client,
+        Err(error) => {
+            return Check::new(name, State::Error, chain(&error)).hint(Some(format!(
+                "`switchtender cert show {name}` tells where the files are; bundles that are moved away are fetched again"
+            )));
         }
+    };
+    let endpoint = Endpoint {
+        client: &client,
+        server: settings.server_list.first().unwrap_or(&settings.server),
+        certname: name,
+        transaction_uuid: "",
+    };
+    let environment = &settings.environment.name;
+    match endpoint.node(environment, environment).await {
+        Ok(named) => Check::new(
+            name,
+            State::Ok,
+            format!(
+                "known to the server, in environment {}",
+                named.as_ref().unwrap_or(environment)
+            ),
+        ),
+        // Told for the server already.
+        Err(error) if error.no_answer() => Check::new(
+            name,
+            State::Warning,
+            "not known whether the server takes its certificate",
+        ),
+        Err(error) => Check::new(name, State::Error, chain(&error)).hint(error.hint()),
+    }
+}
+
+/// What earlier runs and operators have left for the next run.
+fn left_behind(layout: &Layout) -> Vec<Check> {
+    let name = &layout.certname;
+    let mut checks = Vec::new();
+    match disabled::reason(layout) {
+        Ok(None) => {}
+        Ok(Some(reason)) => checks.push(
+            Check::new(name, State::Warning, format!("disabled: {reason}")).hint(Some(format!(
+                "`switchtender device --enable --target {name}`"
+            ))),
+        ),
+        Err(error) => checks.push(Check::new(name, State::Error, chain(&error))),
+    }
+    let waiting = Spool::new(layout).waiting().len();
+    if waiting > 0 {
+        let text = format!("{waiting} reports wait for the server");
+        let hint = "the next run that reaches the server sends them".to_owned();
+        checks.push(Check::new(name, State::Warning, text).hint(Some(hint)));
     }
     checks
 }

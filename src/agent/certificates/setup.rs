@@ -15,6 +15,7 @@ use super::super::http::{Client, Request};
 use super::super::journal::Journal;
 use super::super::settings::{Revocation, Server, Settings};
 use super::super::tls::{Identity, TlsError, Trust};
+use super::at_hand;
 use super::authority::{Authority, AuthorityError, BundleOrigin, Fetched, Listed};
 use super::inspect::Certificate;
 use super::key::{Key, KeyError};
@@ -162,7 +163,7 @@ impl Setup<'_> {
             Some(pem) => pem,
             None => self.obtain(&key, &trust, journal).await?,
         };
-        let certificate = self.check(&pem, &key)?;
+        let certificate = at_hand::fitting(self.layout, &pem, &key)?;
         let ready = Ready {
             trust,
             identity: Identity {
@@ -177,13 +178,8 @@ impl Setup<'_> {
     async fn bundle(&self, journal: &mut Journal) -> Result<String, SetupError> {
         let path = self.layout.ca();
         if let Some(text) = layout::read(&path)? {
-            return match Certificate::bundle(&text) {
-                Ok(_) => Ok(text),
-                Err(error) => Err(SetupError::Unreadable {
-                    path,
-                    why: error.to_string(),
-                }),
-            };
+            at_hand::bundle(self.layout, &text)?;
+            return Ok(text);
         }
         let (text, origin) = self.authority.bundle().await?;
         let digest = super::inspect::fingerprint(text.as_bytes());
@@ -272,8 +268,8 @@ impl Setup<'_> {
             path: path.clone(),
             source,
         };
-        if let Some(pem) = layout::read(&path)? {
-            return Key::from_pem(&pem).map_err(unusable);
+        if let Some(key) = at_hand::key(self.layout)? {
+            return Ok(key);
         }
         if certificate {
             return Err(SetupError::KeyMissing {
@@ -311,7 +307,7 @@ impl Setup<'_> {
         let server = self.submit(&client, &csr, &fingerprint, journal).await?;
         let pem = self.wait(&client, &server, &fingerprint, journal).await?;
         // What does not fit the key is not kept: the next run may get another.
-        self.check(&pem, key)?;
+        at_hand::fitting(self.layout, &pem, key)?;
         layout::write(&self.layout.certificate(), &pem, Readers::Everyone)?;
         layout::remove(&self.layout.request())?;
         journal.notice(format!("Downloaded certificate for {device}"));
@@ -428,42 +424,6 @@ impl Setup<'_> {
         }
     }
 
-    /// Whether a certificate can be used with the key and the name.
-    fn check(&self, pem: &str, key: &Key) -> Result<Certificate, SetupError> {
-        let device = self.layout.certname.clone();
-        let path = self.layout.certificate();
-        let certificate = match Certificate::from_pem(pem) {
-            Ok(certificate) => certificate,
-            Err(error) => {
-                return Err(SetupError::Unreadable {
-                    path,
-                    why: error.to_string(),
-                });
-            }
-        };
-        if certificate.public_key != key.public_key() {
-            return Err(SetupError::Mismatch { device });
-        }
-        if !certificate.names(&device) {
-            let names = certificate.common_name.into_iter();
-            return Err(SetupError::WrongName {
-                device,
-                path,
-                names: names
-                    .chain(certificate.alternative_names)
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            });
-        }
-        if certificate.not_after < crate::clock::timestamp() {
-            return Err(SetupError::Expired {
-                device,
-                on: certificate.not_after,
-            });
-        }
-        Ok(certificate)
-    }
-
     /// Asks for a new certificate when the old one ends soon; without one goes on with the old.
     async fn renew(
         &self,
@@ -497,7 +457,7 @@ impl Setup<'_> {
         let renewed = match self.authority.ask(&client, &post).await {
             Ok((_, answer)) if answer.success() => {
                 let pem = answer.text();
-                self.check(&pem, key)
+                at_hand::fitting(self.layout, &pem, key)
                     .ok()
                     .map(|certificate| (pem, certificate))
             }

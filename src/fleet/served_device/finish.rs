@@ -77,9 +77,13 @@ impl ServedFleet {
         }
         if self.catalog.is_none() {
             match agent.deliver(&json).await {
-                Ok(Some(Delivery::Spooled(error))) => agent.journal.warning(format!(
-                    "Could not send report, it is kept and sent later: {error}"
-                )),
+                Ok(Some(Delivery::Spooled(error))) => {
+                    let hint = error.hint().map(|hint| format!("; {hint}"));
+                    agent.journal.warning(format!(
+                        "Could not send report, it is kept and sent later: {error}{}",
+                        hint.unwrap_or_default()
+                    ));
+                }
                 Ok(Some(Delivery::Refused(error, file))) => agent.journal.err(format!(
                     "The server does not take the report, it lies in {}: {error}",
                     file.display()
