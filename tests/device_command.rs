@@ -67,6 +67,27 @@ async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_more_catalogs_are_compiled_at_once_than_the_server_is_meant_to() {
+    let host = Host::new(10).await;
+    // Long enough that more would meet if more were asked for.
+    host.server.state().compiling_takes = std::time::Duration::from_millis(150);
+    for (arguments, expected) in [
+        (&[][..], 4),
+        (&["--catalog-concurrency", "2"], 2),
+        (&["--catalog-concurrency", "10"], 10),
+        (&["--concurrency", "3"], 3),
+    ] {
+        host.server.state().most_compiling = 0;
+        let (code, text) = host.run(arguments).await;
+        assert_eq!(code, 0, "{text}");
+        let most = host.server.state().most_compiling;
+        assert!(most <= expected, "{arguments:?}: {most}");
+        // Ten that begin together meet, unless they are kept apart.
+        assert!(most * 2 > expected, "{arguments:?}: {most}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn whatever_fails_in_one_device_leaves_the_others_alone() {
     let host = Host::new(4).await;
     // One cannot log in, one has no catalog, one has a credentials file with mistakes.

@@ -97,14 +97,15 @@ impl Site {
     }
 }
 
-fn write(path: &Path, text: &str) {
+/// Writes a file that only its owner may read.
+pub fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("a file can be written");
     let owner = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(path, owner).expect("its owner may say who reads it");
 }
 
 /// 50 VLANs, 24 interfaces, 4 NTP servers, 4 log hosts, as a Puppet server sends them.
-fn catalog(device: &str) -> Value {
+pub fn catalog(device: &str) -> Value {
     let vlans = (101..=150).map(|id| {
         let parameters =
             json!({ "ensure": "present", "vlan_name": format!("bench-{id}"), "shutdown": false });

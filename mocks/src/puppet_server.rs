@@ -12,6 +12,7 @@ mod routes;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +54,8 @@ pub struct State {
     pub faults: Vec<(String, VecDeque<Answer>)>,
     /// What was asked so far.
     pub exchanges: Vec<Exchange>,
+    /// How long a catalog takes.
+    pub compiling_takes: Duration,
     /// Catalogs under way now, and the most at once.
     compiling: usize,
     /// The most catalogs under way at once.
@@ -121,6 +124,7 @@ impl PuppetServer {
             renewal: false,
             faults: Vec::new(),
             exchanges: Vec::new(),
+            compiling_takes: Duration::ZERO,
             compiling: 0,
             most_compiling: 0,
         }));

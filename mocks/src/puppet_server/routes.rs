@@ -22,13 +22,13 @@ pub(super) async fn answer(state: &Mutex<State>, exchange: &Exchange) -> Answer 
     }
     let compiles = exchange.path.starts_with("/puppet/v3/catalog/");
     if compiles {
-        let mut state = lock(state);
-        state.compiling += 1;
-        state.most_compiling = state.most_compiling.max(state.compiling);
-    }
-    if compiles {
-        // Lets requests that come together be under way together.
-        tokio::task::yield_now().await;
+        let takes = {
+            let mut state = lock(state);
+            state.compiling += 1;
+            state.most_compiling = state.most_compiling.max(state.compiling);
+            state.compiling_takes
+        };
+        tokio::time::sleep(takes).await;
     }
     let mut state = lock(state);
     let answer = state.answer(exchange);

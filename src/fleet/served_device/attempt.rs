@@ -89,7 +89,7 @@ impl Attempt<'_> {
                 tags: std::sync::Arc::default(),
                 time: clock::timestamp(),
                 file: place.map(|place| place.file.clone()),
-                line: place.map(|place| place.line.into()),
+                line: place.map(|place| place.line),
             }));
         }
     }

@@ -1,0 +1,90 @@
+//! The least that a run costs the server: each device's requests, one after another, with nothing
+//! done in between. It judges nothing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchtender::agent::certificates::key::Key;
+use switchtender::agent::certificates::layout::Layout;
+use switchtender::agent::endpoint::Endpoint;
+use switchtender::agent::facts::Facts;
+use switchtender::agent::http::Client;
+use switchtender::agent::settings::{self, Home, Settings};
+use switchtender::agent::tls::{Identity, Trust};
+use tokio::sync::Semaphore;
+
+use super::proxy::{last_report, name};
+
+/// `bare PROXY COUNT`
+pub fn main(arguments: &[String]) {
+    let [dir, count] = arguments else {
+        panic!("bare PROXY COUNT");
+    };
+    let dir = Path::new(dir);
+    let home = Home {
+        confdir: dir.to_owned(),
+        vardir: dir.join("var"),
+    };
+    let settings = settings::read(&BTreeMap::new(), &home).expect("the program reads it, too");
+    let count: usize = count.parse().expect("a number");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
+    runtime.block_on(async {
+        let catalogs = Semaphore::new(super::CATALOGS as usize);
+        let all = (1..=count).map(|number| ask(&settings, dir, number, &catalogs));
+        futures_util::future::join_all(all).await;
+    });
+}
+
+async fn ask(settings: &Settings, dir: &Path, number: usize, catalogs: &Semaphore) {
+    let certname = name(number);
+    let layout = Layout::new(settings, &certname);
+    let read = |path: &Path| std::fs::read_to_string(path).expect("a run has left it");
+    let key = Key::from_pem(&read(&layout.key())).expect("a run has made it");
+    let identity = Identity {
+        certificate: read(&layout.certificate()),
+        key: key.to_der(),
+    };
+    let trust = Trust::Bundle {
+        ca: read(&layout.ca()),
+        crl: Some(read(&layout.crl())),
+        revocation: settings.certificates.revocation,
+    };
+    let report = read(&last_report(dir, &certname));
+    let report = serde_json::from_str(&report).expect("a run has written it");
+    let client = Client::new(
+        &certname,
+        &settings.http,
+        Duration::ZERO,
+        &trust,
+        Some(&identity),
+    )
+    .expect("the program uses it, too");
+    let client = Arc::new(client);
+    let endpoint = Endpoint {
+        client: &client,
+        server: &settings.server,
+        certname: &certname,
+        transaction_uuid: "f60e5a29-ee26-4276-a0c3-39eeb8a34fb1",
+    };
+    let environment = &settings.environment.name;
+    let node = endpoint.node(environment, environment).await;
+    node.expect("the server answers");
+    let plugins = endpoint.plugins(environment).await;
+    plugins.expect("the server answers");
+    let facts = Facts::new(
+        &certname,
+        &serde_json::Map::new(),
+        false,
+        switchtender::clock::timestamp(),
+        settings.runinterval,
+    );
+    let permit = catalogs.acquire().await.expect("never closed");
+    let limit = settings.http.catalog_timeout;
+    let catalog = endpoint.catalog(&facts, environment, environment, limit);
+    catalog.await.expect("the server answers");
+    drop(permit);
+    let sent = endpoint.report(&report, environment).await;
+    sent.expect("the server answers");
+}
