@@ -106,8 +106,17 @@ fn option(name: &str) -> Option<String> {
 fn flags() -> String {
     let mut table = "| `puppet device` | `switchtender device` |\n|---|---|\n".to_owned();
     for (flags, _) in peer_flags() {
-        let first = names(&flags).remove(0);
-        let help = option(&first).unwrap_or_else(|| "not taken".to_owned());
+        let told = |name: &String| option(name).unwrap_or_else(|| "not taken".to_owned());
+        let names = names(&flags);
+        let long: Vec<&String> = names.iter().filter(|name| name.starts_with("--")).collect();
+        let help = match long.as_slice() {
+            [only] => told(only),
+            several => several
+                .iter()
+                .map(|name| format!("`{name}`: {}", told(name)))
+                .collect::<Vec<_>>()
+                .join("<br>"),
+        };
         let _ = writeln!(table, "| {flags} | {help} |");
     }
     table
