@@ -331,11 +331,11 @@ impl Converting<'_, '_> {
     fn meta(&self, ty: Option<&ResourceType>, at: &str) -> Result<Metaparameters, Finding> {
         let reference = &self.declared.reference;
         metaparameters::read(&self.declared.parameters, reference, |name| {
-            ty.is_none_or(|ty| {
-                ty.behaviour.open()
-                    || ty.model.attributes.contains_key(name)
-                    || metaparameters::NAMES.contains(&name)
-            })
+            let own = match ty {
+                Some(ty) => ty.behaviour.open() || ty.model.attributes.contains_key(name),
+                None => name == "name",
+            };
+            own || metaparameters::NAMES.contains(&name)
         })
         .map_err(|bad| {
             let own = if bad.positioned { at } else { "" };
@@ -553,7 +553,7 @@ impl Converting<'_, '_> {
                 ),
             )
         };
-        let munge = |value: &Value| resource.ty.behaviour.munge(attribute, value);
+        let munge = |value: &Value| resource.ty.behaviour.munge(resource, attribute, value);
         match attribute.role {
             Role::ReadOnly => Err(failed(format!(
                 "Attempting to set `{name}` read_only attribute value to `{}`",

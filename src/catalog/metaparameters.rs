@@ -101,11 +101,10 @@ pub(crate) fn read(
                     .into_iter()
                     .find(|(_, known)| *known == name)
                     .expect("all other metaparameters are handled above");
-                let mut texts = Vec::new();
-                flatten(value, &mut texts);
-                for text in texts {
-                    let other =
-                        ResourceRef::parse(&text).map_err(|error| bad(error.to_string()))?;
+                let mut values = Vec::new();
+                flatten(value, &mut values);
+                for value in values {
+                    let other = ResourceRef::of(value).map_err(|error| bad(error.to_string()))?;
                     meta.relations.push((relation, other));
                 }
             }
@@ -114,10 +113,10 @@ pub(crate) fn read(
     Ok(meta)
 }
 
-fn flatten(value: &Value, out: &mut Vec<String>) {
+fn flatten<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {
     match value {
         Value::List(items) => items.iter().for_each(|item| flatten(item, out)),
-        other => out.push(other.ruby_to_s()),
+        other => out.push(other),
     }
 }
 

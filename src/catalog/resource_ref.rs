@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use switchtender_devices::value::Value;
+
 /// A resource's name in a catalog. Prints as `Network_vlan[100]`; cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ResourceRef {
@@ -13,11 +15,11 @@ pub struct ResourceRef {
     type_length: u32,
 }
 
-/// A text that is no reference.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("No title provided and {text:?} is not a valid resource reference")]
+/// A value that is no reference.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("No title provided and {} is not a valid resource reference", value.inspect())]
 pub struct ParseReferenceError {
-    pub text: String,
+    pub value: Value,
 }
 
 impl ResourceRef {
@@ -49,6 +51,16 @@ impl ResourceRef {
         }
     }
 
+    /// The reference that a value of a relationship is; `Type[title]` as text.
+    ///
+    /// # Errors
+    /// When it is anything else, with the value.
+    pub fn of(value: &Value) -> Result<Self, ParseReferenceError> {
+        Self::parse(&value.ruby_to_s()).map_err(|_| ParseReferenceError {
+            value: value.clone(),
+        })
+    }
+
     /// Reads `Type[title]`: the type up to the first `[`, in any case, the title up to the last
     /// `]`, taken literally.
     ///
@@ -63,9 +75,7 @@ impl ResourceRef {
             });
         match parts {
             Some((type_name, title)) => Ok(Self::new(type_name, title)),
-            None => Err(ParseReferenceError {
-                text: text.to_owned(),
-            }),
+            None => Err(ParseReferenceError { value: text.into() }),
         }
     }
 

@@ -21,7 +21,7 @@ use switchtender_devices::value::{Attributes, Value};
 
 use super::resource::Resource;
 
-pub use schedule::{Numbering, Schedule, ScheduleError};
+pub use schedule::{Numbering, Schedule};
 
 /// A type as the engine works with it.
 #[derive(Clone, Debug)]
@@ -137,11 +137,18 @@ pub trait TypeBehaviour: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Checks one value and brings it to its form. Only for types that are not canonical.
+    /// Checks one value of a resource, which has the attributes before it, and brings the value to
+    /// its form. Only for types that are not canonical.
     ///
     /// # Errors
     /// In Puppet's words, without the attribute's name.
-    fn munge(&self, attribute: &AttributeModel, value: &Value) -> Result<Value, String> {
+    fn munge(
+        &self,
+        resource: &Resource,
+        attribute: &AttributeModel,
+        value: &Value,
+    ) -> Result<Value, String> {
+        let _ = resource;
         allowed(&attribute.values, value)
     }
 

@@ -29,7 +29,7 @@ impl Run<'_> {
             .resources
             .find_by_name("schedule", name)
             .and_then(|id| self.resources.resource(id))
-            .and_then(|resource| Schedule::of(resource).ok());
+            .map(Schedule::of);
         let Some(schedule) = found else {
             let message = format!("Could not find schedule {name}");
             return if self

@@ -199,7 +199,7 @@ impl TestTypes {
                 .property("description")
                 .property("speed")
                 .words(&["auto"])
-                .pattern(r"(?m)^\d+$")
+                .pattern(r"^\d+$")
                 .property("enabled")
                 .words(&["true", "false"])
                 .property("mtu")
@@ -307,7 +307,12 @@ impl TypeBehaviour for Classic {
         Values::Classic
     }
 
-    fn munge(&self, attribute: &AttributeModel, value: &Value) -> Result<Value, String> {
+    fn munge(
+        &self,
+        _: &Resource,
+        attribute: &AttributeModel,
+        value: &Value,
+    ) -> Result<Value, String> {
         match attribute.name.as_str() {
             "mtu" => {
                 let text = value.ruby_to_s();
@@ -464,7 +469,12 @@ impl TypeBehaviour for Api {
         Values::ResourceApi
     }
 
-    fn munge(&self, attribute: &AttributeModel, value: &Value) -> Result<Value, String> {
+    fn munge(
+        &self,
+        _: &Resource,
+        attribute: &AttributeModel,
+        value: &Value,
+    ) -> Result<Value, String> {
         let name = attribute.name.as_str();
         let (expected, fits) = match name {
             "ensure" => (
@@ -480,11 +490,17 @@ impl TypeBehaviour for Api {
             _ => ("Undef or String", matches!(value, Value::String(_))),
         };
         if !fits {
-            let got = puppet_type(value);
-            return Err(format!(
-                "{}.{name} expects a value of type {expected}, got {got}",
-                self.type_name
-            ));
+            let wants = format!("{}.{name} expects a", self.type_name);
+            // Of one type of text Puppet tells the text, of several the type.
+            return Err(match value {
+                Value::String(text) if expected.starts_with("Enum") => {
+                    format!("{wants} match for {expected}, got '{text}'")
+                }
+                _ => format!(
+                    "{wants} value of type {expected}, got {}",
+                    puppet_type(value)
+                ),
+            });
         }
         Ok(match (name, value) {
             ("ensure", value) => Value::Symbol(value.ruby_to_s()),

@@ -51,11 +51,16 @@ impl TypeBehaviour for ScheduleType {
         true
     }
 
-    fn munge(&self, attribute: &AttributeModel, value: &Value) -> Result<Value, String> {
+    fn munge(
+        &self,
+        resource: &Resource,
+        attribute: &AttributeModel,
+        value: &Value,
+    ) -> Result<Value, String> {
         match attribute.name.as_str() {
             "range" => {
                 for range in each(value) {
-                    Range::parse(&range.ruby_to_s())?;
+                    Range::parse(&range).map_err(|error| error.told(value))?;
                 }
             }
             "weekday" => {
@@ -63,21 +68,25 @@ impl TypeBehaviour for ScheduleType {
                     weekday(&day)?;
                 }
             }
-            "repeat" if repeat(value).is_none() => {
-                return Err(format!(
-                    "Repeat must be a number greater than zero, got {}",
-                    value.inspect()
-                ));
-            }
+            "repeat" => check_repeat(resource, value)?,
             _ => {}
         }
         allowed(&attribute.values, value)
     }
+}
 
-    fn validate(&self, resource: &Resource) -> Result<(), String> {
-        Schedule::of(resource)
-            .map(drop)
-            .map_err(|error| error.to_string())
+fn check_repeat(resource: &Resource, value: &Value) -> Result<(), String> {
+    match repeat(value) {
+        None => Err("Repeat must be a number".to_owned()),
+        Some(times) if times < 1 => Err(format!(
+            "Repeat must be a number greater than zero, got {times}"
+        )),
+        Some(times) => match resource.parameter("periodmatch").and_then(Value::as_str) {
+            Some(period) if period != "distance" && times != 1 => Err(format!(
+                "Repeat must be 1 unless periodmatch is 'distance', not '{period}'"
+            )),
+            _ => Ok(()),
+        },
     }
 }
 
@@ -91,11 +100,6 @@ pub struct Schedule {
     repeat: i64,
     by_number: bool,
 }
-
-/// A schedule that makes no sense.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ScheduleError(String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Period {
@@ -128,24 +132,20 @@ pub enum Numbering {
 }
 
 impl Schedule {
-    /// The schedule that a `schedule` resource describes.
-    ///
-    /// # Errors
-    /// Its parameters contradict each other.
-    pub fn of(resource: &Resource) -> Result<Self, ScheduleError> {
+    /// The schedule that a `schedule` resource describes. What it cannot be was refused when the
+    /// resource got its type.
+    pub fn of(resource: &Resource) -> Self {
         let list = |name: &str| resource.parameter(name).map(each).unwrap_or_default();
         let word = |name: &str| resource.parameter(name).and_then(Value::as_str);
-        let schedule = Self {
+        Self {
             ranges: list("range")
                 .iter()
-                .map(|range| Range::parse(&range.ruby_to_s()))
-                .collect::<Result<_, _>>()
-                .map_err(ScheduleError)?,
+                .filter_map(|range| Range::parse(range).ok())
+                .collect(),
             weekdays: list("weekday")
                 .iter()
-                .map(weekday)
-                .collect::<Result<_, _>>()
-                .map_err(ScheduleError)?,
+                .filter_map(|day| weekday(day).ok())
+                .collect(),
             period: match word("period") {
                 Some("hourly") => Some(Period::Hourly),
                 Some("daily") => Some(Period::Daily),
@@ -156,13 +156,7 @@ impl Schedule {
             },
             repeat: resource.parameter("repeat").and_then(repeat).unwrap_or(1),
             by_number: word("periodmatch") == Some("number"),
-        };
-        if schedule.by_number && schedule.repeat != 1 {
-            return Err(ScheduleError(
-                "Repeat must be 1 unless periodmatch is 'distance'".to_owned(),
-            ));
         }
-        Ok(schedule)
     }
 
     /// Whether a resource last checked then may be applied now.
@@ -238,24 +232,56 @@ struct Range {
     end: Time,
 }
 
-impl Range {
-    fn parse(text: &str) -> Result<Self, String> {
-        let invalid = || format!("Invalid range {}", Value::string(text).inspect());
-        let (start, end) = text.split_once('-').ok_or_else(invalid)?;
-        let time = |text: &str| {
-            let mut parts = text.trim().split(':').map(|part| part.parse::<i8>().ok());
-            let hour = parts.next()??;
-            let minute = parts.next().unwrap_or(Some(0))?;
-            let second = parts.next().unwrap_or(Some(0))?;
-            if parts.next().is_some() {
-                return None;
-            }
-            Time::new(hour, minute, second, 0).ok()
-        };
-        match (time(start), time(end)) {
-            (Some(start), Some(end)) => Ok(Self { start, end }),
-            _ => Err(invalid()),
+/// What is wrong with a range, in Puppet's words.
+#[derive(Clone, Debug, PartialEq)]
+enum BadRange {
+    /// It does not look like one.
+    Form(String),
+    /// A part of it is out of its bounds.
+    Part { part: &'static str, number: String },
+}
+
+impl BadRange {
+    /// The message about a value that has it; Puppet tells of parts when it works the value out.
+    fn told(&self, value: &Value) -> String {
+        match self {
+            Self::Form(text) => format!("Invalid range value '{text}'"),
+            Self::Part { part, number } => format!(
+                "Munging failed for value {} in class range: Invalid {part} '{number}'",
+                value.inspect()
+            ),
         }
+    }
+}
+
+impl Range {
+    fn parse(value: &Value) -> Result<Self, BadRange> {
+        let form = || BadRange::Form(value.ruby_to_s());
+        let text = value.as_str().ok_or_else(form)?;
+        let (start, end) = text.split_once('-').ok_or_else(form)?;
+        let time = |text: &str| {
+            let mut numbers = [0_u32; 3];
+            let mut parts = text.trim().split(':');
+            for (number, part) in numbers.iter_mut().zip(&mut parts) {
+                *number = part.parse().map_err(|_| form())?;
+            }
+            if parts.next().is_some() {
+                return Err(form());
+            }
+            let bounds = [("hour", 23), ("minute", 59), ("second", 59)];
+            for ((part, most), number) in bounds.into_iter().zip(numbers) {
+                if number > most {
+                    let number = number.to_string();
+                    return Err(BadRange::Part { part, number });
+                }
+            }
+            let [hour, minute, second] = numbers.map(|number| number as i8);
+            Ok(Time::constant(hour, minute, second, 0))
+        };
+        Ok(Self {
+            start: time(start)?,
+            end: time(end)?,
+        })
     }
 
     /// The day on which the range that holds this moment began.
@@ -282,7 +308,7 @@ fn each(value: &Value) -> Vec<Value> {
 }
 
 fn repeat(value: &Value) -> Option<i64> {
-    value.ruby_to_s().parse().ok().filter(|times| *times > 0)
+    value.ruby_to_s().parse().ok()
 }
 
 /// A weekday by its name, the first three letters of it, or its number from Sunday, 0.
@@ -303,12 +329,7 @@ fn weekday(value: &Value) -> Result<Weekday, String> {
             *name == text || name[..3] == text || number.to_string() == text
         })
         .map(|(_, (_, day))| *day)
-        .ok_or_else(|| {
-            format!(
-                "{} is not a valid day of the week",
-                Value::string(value.ruby_to_s()).inspect()
-            )
-        })
+        .ok_or_else(|| format!("{} is not a valid day of the week", value.ruby_to_s()))
 }
 
 #[cfg(test)]
@@ -323,7 +344,10 @@ mod tests {
 
     fn schedule(ranges: &[&str], days: &[&str]) -> Schedule {
         Schedule {
-            ranges: ranges.iter().map(|r| Range::parse(r).unwrap()).collect(),
+            ranges: ranges
+                .iter()
+                .map(|r| Range::parse(&(*r).into()).unwrap())
+                .collect(),
             weekdays: days
                 .iter()
                 .map(|d| weekday(&(*d).into()).unwrap())
