@@ -169,7 +169,7 @@ fn a_plan_writes_no_results() {
 #[test]
 fn the_summary_has_the_fields_that_monitoring_reads() {
     let lab = Lab::new();
-    let begun = jiff::Timestamp::now().as_second();
+    let begun = switchtender::clock::timestamp().as_second();
     assert!(lab.apply("a", &[]).status().unwrap().success());
     let summary: Value = serde_saphyr::from_str(&lab.read("state/last_run_summary.yaml")).unwrap();
     let keys =

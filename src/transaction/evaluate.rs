@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use switchtender_devices::change::Wanted;
 use switchtender_devices::model::Role;
 use switchtender_devices::provider::ProviderError;
@@ -161,7 +162,8 @@ impl Run<'_> {
         reference: &str,
         current: &Attributes,
     ) {
-        let mut entry = History::with_capacity(resource.properties.len());
+        let mut entry =
+            History::with_capacity_and_hasher(resource.properties.len(), RandomState::default());
         let mut names: Vec<&str> = Vec::new();
         if resource.model().attributes.contains_key("ensure") && current.contains_key("ensure") {
             names.push("ensure");

@@ -171,6 +171,8 @@ impl ResourceStatus {
             self.out_of_sync_count += 1;
         }
         self.corrective_change |= event.corrective_change;
+        // Most resources have one event or none, and a report holds them all.
+        self.events.reserve_exact(1);
         self.events.push(event);
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,14 +25,17 @@ pub const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
 pub struct Memory {
     /// By reference: what the last run left, for telling drift from new intentions. Puppet's
     /// `transactionstore.yaml`.
-    pub history: IndexMap<String, History>,
+    pub history: ByReference<History>,
     /// By reference: when it was checked and synchronized, and audited values. Puppet's
     /// `state.yaml`.
-    pub state: IndexMap<String, State>,
+    pub state: ByReference<State>,
 }
 
+/// What is kept of each resource.
+pub type ByReference<T> = IndexMap<String, T, RandomState>;
+
 /// The values that a run left of a resource, by property.
-pub type History = IndexMap<String, Stored>;
+pub type History = IndexMap<String, Stored, RandomState>;
 
 /// What is known of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -113,7 +117,8 @@ mod tests {
             "Dev_vlan[1]".to_owned(),
             values
                 .map(|(name, value)| (name.to_owned(), Stored(value)))
-                .into(),
+                .into_iter()
+                .collect(),
         );
         let text = serde_json::to_string(&memory).unwrap();
         assert_eq!(serde_json::from_str::<Memory>(&text).unwrap(), memory);

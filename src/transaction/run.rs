@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
-use indexmap::IndexMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use switchtender_devices::change::Wanted;
@@ -17,7 +16,7 @@ use crate::deviations::{Deviation, Deviations};
 use crate::graph::{self, Graph, Ready, Vertex, VertexId, cycle, dot};
 
 use super::event::{Event, EventStatus, LogEntry, ResourceStatus, RunEvent, Sink, Skip};
-use super::history::{History, Memory};
+use super::history::{ByReference, History, Memory};
 use super::refresh::Queue;
 use super::tags::TagSelection;
 use super::wanted::WantedOnce;
@@ -113,7 +112,7 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         announced_by_class: HashSet::default(),
         warned: HashSet::default(),
         prefetched: HashMap::default(),
-        next_history: IndexMap::new(),
+        next_history: ByReference::default(),
         generation_failed: false,
         made: HashMap::default(),
         reached: 0,
@@ -178,7 +177,7 @@ pub(super) struct Run<'a> {
     pub warned: HashSet<NodeId>,
     /// By type: whether prefetching worked.
     pub prefetched: HashMap<String, bool>,
-    pub next_history: IndexMap<String, History>,
+    pub next_history: ByReference<History>,
     pub generation_failed: bool,
     /// How many things a vertex has made while it was evaluated.
     pub made: HashMap<VertexId, u32>,
