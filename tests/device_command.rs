@@ -476,6 +476,30 @@ async fn one_run_per_device_and_an_orderly_way_out() {
     assert_eq!(host.run(&[]).await.0, 0, "the device is free again");
 }
 
+/// Puppet keeps the graphs of all devices in one place, where the last one wins.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_device_has_graphs_of_its_own() {
+    let host = Host::new(2).await;
+    let (code, text) = host.run(&["--graph", "--evaltrace", "--verbose"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("Starting to evaluate the resource (1 of "),
+        "{text}"
+    );
+    let graphdir = host.dir.path().join("elsewhere");
+    let argument = format!("--graphdir={}", graphdir.display());
+    assert_eq!(host.run(&["--graph", &argument]).await.0, 0);
+    for number in [1, 2] {
+        let name = name(number);
+        for file in ["resources", "relationships", "expanded_relationships"] {
+            let own = host.file(&format!("var/devices/{name}/state/graphs/{file}.dot"));
+            assert!(own.starts_with("digraph "), "{own}");
+            let other = graphdir.join(&name).join(format!("{file}.dot"));
+            assert_eq!(std::fs::read_to_string(other).unwrap(), own);
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
     let host = Host::new(0).await;

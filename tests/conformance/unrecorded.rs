@@ -164,3 +164,36 @@ fn what_no_recording_touches_does_what_it_says() {
         }
     }
 }
+
+/// As Puppet, which goes through the catalog until it meets what it cannot take.
+#[test]
+fn what_was_told_before_a_resource_could_not_be_loaded_is_kept() {
+    let mut catalog = catalog(&[
+        ("Dev_vlan", "10", json!({"ensure": "present"})),
+        ("Dev_vlan", "20", json!({"nonsense": 1})),
+        ("Dev_vlan", "30", json!({"ensure": "present"})),
+    ]);
+    for index in [1, 3] {
+        catalog["resources"][index]["sensitive_parameters"] = json!(["label"]);
+    }
+    // Puppet cuts the path of what is not in the catalog yet.
+    for (deviations, source) in [
+        (Deviations::puppet7(), "/Dev_vlan[10]"),
+        (Deviations::default(), "/Main/Dev_vlan[10]"),
+    ] {
+        let runs = Json::from(case::play(&json!({ "catalog": catalog }), &deviations).runs);
+        let logs = json!([
+            [
+                "warning",
+                source,
+                "Unable to mark 'label' as sensitive: the property itself was not assigned a value.",
+            ],
+            [
+                "err",
+                "Puppet",
+                "Failed to apply catalog: no parameter named 'nonsense'",
+            ],
+        ]);
+        assert_eq!(runs[0]["logs"], logs);
+    }
+}
