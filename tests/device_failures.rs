@@ -4,9 +4,12 @@
 #[path = "support/device_host.rs"]
 mod device_host;
 
-use device_host::{Host, catalog, logs, name, outcome, terminate};
+use std::os::unix::fs::DirBuilderExt as _;
+
+use device_host::{Host, catalog, logs, name, outcome, terminate, write};
 use serde_json::{Value, json};
-use switchtender_mocks::puppet_server::Answer;
+use switchtender_mocks::puppet_server::ca::{Authority, Kind};
+use switchtender_mocks::puppet_server::{Answer, PuppetServer};
 
 /// A catalog with these resources, declared one per line of the site's manifest.
 fn with_resources(device: &str, resources: &[(&str, &str, Value)]) -> Value {
@@ -321,4 +324,151 @@ async fn refusals_of_the_server_name_device_url_and_remedy() {
         assert!(line.contains(remedy), "{said}: no remedy in: {line}");
         assert_eq!(host.report(&name(1))["status"], "failed", "{said}");
     }
+}
+
+/// The line about the first device that says this, from a run that came to nothing.
+async fn error_line(host: &Host, said: &str) -> String {
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 1, "{said}: {text}");
+    assert!(!text.contains("PRIVATE KEY"), "{said}: {text}");
+    let mut errors = text
+        .lines()
+        .filter(|line| line.starts_with("Error: sw1.lab.test: "));
+    let line = errors.find(|line| line.contains(said));
+    line.unwrap_or_else(|| panic!("{said} is not in:\n{text}"))
+        .to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
+    // From the first contact on: (kind of CA, what is said, what to do)
+    let cases = [
+        (Kind::ExpiredServer, "it has expired", "a sound certificate"),
+        (
+            Kind::CommonNameOnly,
+            "the certificate is for puppetserver.test, not for localhost",
+            "alternative names",
+        ),
+        (
+            Kind::ExpiredDevices,
+            "the certificate of sw1.lab.test has expired",
+            "switchtender cert clean sw1.lab.test",
+        ),
+    ];
+    for (kind, said, remedy) in cases {
+        let server = PuppetServer::start_with(Authority::of_kind(kind), 0).await;
+        let host = Host::of(server, 1, &[]).await;
+        let line = error_line(&host, said).await;
+        assert!(line.contains(remedy), "{kind:?}: no remedy in: {line}");
+        // What is known without asking has no URL.
+        let url = format!("https://localhost:{}/", host.server.port());
+        let asked = kind != Kind::ExpiredDevices;
+        assert_eq!(line.contains(&url), asked, "{kind:?}: {line}");
+    }
+
+    // After a sound run: revoked on either side, and a CA that is another.
+    let host = Host::new(1).await;
+    assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
+    let url = format!("https://localhost:{}/", host.server.port());
+    let bundle = host
+        .dir
+        .path()
+        .join("devices/sw1.lab.test/ssl/certs/ca.pem");
+    let sound = std::fs::read_to_string(&bundle).unwrap();
+    std::fs::write(&bundle, Authority::new().bundle()).unwrap();
+    let line = error_line(
+        &host,
+        "it is of a CA that only has the name of the one in the bundle",
+    )
+    .await;
+    assert!(
+        line.contains(&url) && line.contains("remove certs/ca.pem"),
+        "{line}"
+    );
+    std::fs::write(&bundle, sound).unwrap();
+
+    host.server.state().ca.revoke(0);
+    let line = error_line(&host, "the server does not accept the device's certificate").await;
+    assert!(
+        line.contains(&url) && line.contains("switchtender cert clean"),
+        "{line}"
+    );
+    assert!(
+        host.dir
+            .path()
+            .join("var/devices/sw1.lab.test/spool/000000000000.json")
+            .exists(),
+        "the report waits for a certificate that the server takes"
+    );
+
+    host.server.state().ca.revoke_server();
+    std::fs::remove_file(host.dir.path().join("devices/sw1.lab.test/ssl/crl.pem")).unwrap();
+    std::fs::write(
+        host.dir.path().join("devices/sw1.lab.test/ssl/crl.pem"),
+        host.server.state().ca.crls(),
+    )
+    .unwrap();
+    let line = error_line(&host, "it was revoked (Revoked)").await;
+    assert!(
+        line.contains(&url) && line.contains("a sound certificate"),
+        "{line}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_cannot_be_used_are_named_with_the_remedy() {
+    let host = Host::new(1).await;
+    assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
+    let path = |below: &str| host.dir.path().join(below);
+
+    let credentials = path("sw1.lab.test.conf");
+    let sound = host.file("sw1.lab.test.conf");
+    write(&credentials, &sound, 0o644);
+    let line = error_line(
+        &host,
+        "sw1.lab.test.conf can be read by everyone (mode 0644)",
+    )
+    .await;
+    assert!(line.contains("chmod 0640"), "{line}");
+    assert!(line.contains("device.conf:3"), "{line}");
+    write(&credentials, &sound, 0o640);
+    assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 0);
+
+    // A directory in the place of a file cannot be read by anyone.
+    let unreadable = [
+        "sw1.lab.test.conf",
+        "devices/sw1.lab.test/ssl/certs/ca.pem",
+        "devices/sw1.lab.test/ssl/crl.pem",
+        "devices/sw1.lab.test/ssl/certs/sw1.lab.test.pem",
+        "devices/sw1.lab.test/ssl/private_keys/sw1.lab.test.pem",
+        "var/devices/sw1.lab.test/memory.json",
+    ];
+    for below in unreadable {
+        let (file, aside) = (path(below), path("aside"));
+        std::fs::rename(&file, &aside).unwrap();
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&file)
+            .unwrap();
+        let line = error_line(&host, &file.display().to_string()).await;
+        assert!(
+            line.to_lowercase().contains("is a directory"),
+            "{below}: {line}"
+        );
+        std::fs::remove_dir(&file).unwrap();
+        std::fs::rename(&aside, &file).unwrap();
+    }
+    for below in ["puppet.conf", "device.conf"] {
+        let (file, sound) = (path(below), host.file(below));
+        write(&file, "no such line", 0o600);
+        let (code, text) = host.run(&[]).await;
+        let place = format!("{}:1", file.display());
+        assert!(code == 1 && text.contains(&place), "{below}: {text}");
+        write(&file, &sound, 0o600);
+    }
+    assert_eq!(
+        host.run(&["--detailed-exitcodes"]).await.0,
+        0,
+        "all is well again"
+    );
 }

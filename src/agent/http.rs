@@ -208,6 +208,10 @@ impl RequestError {
             RequestErrorKind::ServerCertificate(why) if why.contains("UnknownRevocationStatus") => {
                 "a CRL is missing; remove crl.pem of the device, or set certificate_revocation = leaf".to_owned()
             }
+            RequestErrorKind::ServerCertificate(_) => {
+                "give the server a sound certificate, or set the clock of this machine; then try again"
+                    .to_owned()
+            }
             RequestErrorKind::ServerName(mismatch) if mismatch.common_name_only => {
                 "the certificate has only a common name, which does not count; make the server a certificate with alternative names (dns_alt_names)".to_owned()
             }

@@ -23,7 +23,11 @@ impl Host {
 
     /// Every switch has these faults.
     pub async fn with_faults(count: usize, faults: &[&str]) -> Self {
-        let server = PuppetServer::start().await;
+        Self::of(PuppetServer::start().await, count, faults).await
+    }
+
+    /// Against this server.
+    pub async fn of(server: PuppetServer, count: usize, faults: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut switches = Vec::new();
         let mut device_conf = String::new();

@@ -70,13 +70,20 @@ fn number(findings: &[Diagnostic]) -> String {
     }
 }
 
+/// All findings in one line, each with its place and what to do.
 fn told(findings: &[Diagnostic]) -> String {
-    let texts = findings.iter().map(|found| match found.labels.first() {
-        Some(label) => {
+    let texts = findings.iter().map(|found| {
+        let place = found.labels.first().map(|label| {
             let (line, _) = label.source.position(label.span.start);
-            format!("{} ({}:{line})", found.message, label.source.name)
-        }
-        None => found.message.clone(),
+            format!(" ({}:{line})", label.source.name)
+        });
+        let help = found.help.as_ref().map(|help| format!(" → {help}"));
+        [
+            found.message.as_str(),
+            place.as_deref().unwrap_or_default(),
+            help.as_deref().unwrap_or_default(),
+        ]
+        .concat()
     });
     texts.collect::<Vec<_>>().join("; ")
 }
