@@ -17,7 +17,7 @@ mod transcript;
 mod wire;
 
 pub use error::{SessionError, SessionErrorKind};
-pub use open::open;
+pub use open::{open, open_and_read};
 
 use std::time::Duration;
 

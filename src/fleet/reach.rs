@@ -124,15 +124,10 @@ impl Connection {
     /// # Cancellation
     /// Must not be dropped midway.
     pub async fn open(&self) -> Result<(Box<dyn Session>, Facts), SessionError> {
-        let mut session = self.reconnect().await?;
         let requests = self.platform.fact_reads();
-        let texts = match session.read(&requests).await {
-            Ok(texts) => texts,
-            Err(error) => {
-                session.close().await;
-                return Err(error);
-            }
-        };
+        let protocol = &self.platform.protocol;
+        let opening = session::open_and_read(&self.target, protocol, self.access, &requests);
+        let (session, texts) = opening.await?;
         let reads: Reads = requests
             .into_iter()
             .map(|request| request.name)

@@ -79,7 +79,8 @@ pub(super) struct Terminal {
 }
 
 impl CliSession {
-    /// Waits for the first prompt and becomes privileged where that takes a step.
+    /// Waits for the first prompt, becomes privileged where that takes a step, and makes the first
+    /// reads, which go out together with the question whether the privilege is high enough.
     ///
     /// # Cancellation
     /// May be dropped; the connection ends.
@@ -88,7 +89,8 @@ impl CliSession {
         terminal: Terminal,
         rules: &Arc<Rules>,
         (access, reads): (Access, &[String]),
-    ) -> Result<Self, SessionErrorKind> {
+        first: &[ReadRequest],
+    ) -> Result<(Self, Vec<String>), SessionErrorKind> {
         let began = Instant::now();
         let mut mask = Mask::new(&rules.secrets);
         for secret in target.secrets() {
@@ -120,19 +122,26 @@ impl CliSession {
             broken: None,
             connection: terminal.connection,
         };
-        session.become_ready().await?;
+        let mode = session.wire.greeting().await?.prompt.mode;
+        let verify = session.reach_read_mode(mode).await?;
+        let mut texts = Vec::new();
+        if verify || !first.is_empty() {
+            // Whether the level is high enough decides whether the session is one.
+            match session.send_reads(first).await {
+                Ok(answers) => texts = answers,
+                Err(error) => {
+                    session.close().await;
+                    return Err(error);
+                }
+            }
+        }
         session.statistics.login = began.elapsed();
-        Ok(session)
-    }
-
-    async fn become_ready(&mut self) -> Result<(), SessionErrorKind> {
-        let mode = self.wire.greeting().await?.prompt.mode;
-        self.reach_read_mode(mode).await
+        Ok((session, texts))
     }
 
     /// Goes from the mode of a prompt to the one for reads. Set-up lines that do not belong before
-    /// that are left pending.
-    async fn reach_read_mode(&mut self, mode: ModeId) -> Result<(), SessionErrorKind> {
+    /// that are left pending; whether some of them decide if the session is one.
+    async fn reach_read_mode(&mut self, mode: ModeId) -> Result<bool, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
         let home = rules.read_mode;
         let way = rules
@@ -160,11 +169,7 @@ impl CliSession {
                 .extend(edge.verify.clone().map(Pending::privilege));
         }
         self.pending.extend(late);
-        if verify {
-            // Whether the level is high enough decides whether the session is one.
-            Box::pin(self.send_reads(&[])).await?;
-        }
-        Ok(())
+        Ok(verify)
     }
 
     /// Goes along an edge. Set-up lines that belong before it go out with it.

@@ -1,11 +1,14 @@
 //! Opening a session.
 
+use std::sync::Arc;
+
 use super::cli::{CliSession, Terminal};
 use super::error::{SessionError, SessionErrorKind};
 use super::rest::RestSession;
 use super::target::Target;
 use super::{Access, Session, ssh};
-use crate::dialogue::{Dialect, Protocol};
+use crate::dialogue::{Dialect, Protocol, Rules};
+use crate::read::ReadRequest;
 
 /// Connects to a device, checks that it is the one, logs in and makes ready.
 ///
@@ -19,27 +22,56 @@ pub async fn open(
     protocol: &Protocol,
     access: Access,
 ) -> Result<Box<dyn Session>, SessionError> {
-    let opened = open_kind(target, protocol, access).await;
-    opened.map_err(|kind| SessionError::new(&target.device, kind))
+    let (session, _) = open_and_read(target, protocol, access, &[]).await?;
+    Ok(session)
 }
 
-async fn open_kind(
+/// As [`open`], with the answers to the first reads: made while the session is opened they cost no
+/// round trip of their own.
+///
+/// # Errors
+/// As [`open`], or a read failed; the session is closed then.
+///
+/// # Cancellation
+/// Must not be dropped midway.
+pub async fn open_and_read(
     target: &Target,
     protocol: &Protocol,
     access: Access,
-) -> Result<Box<dyn Session>, SessionErrorKind> {
+    reads: &[ReadRequest],
+) -> Result<(Box<dyn Session>, Vec<String>), SessionError> {
+    let failed = |kind| SessionError::new(&target.device, kind);
     match &protocol.dialect {
         Dialect::Cli(rules) => {
-            let (stream, connection) = ssh::connect(target, rules.port).await?;
-            let terminal = Terminal {
-                stream: Box::new(stream),
-                end: connection.end_reason(),
-                connection: Some(connection),
-            };
-            let may = (access, protocol.reads.as_slice());
-            let session = CliSession::open(target, terminal, rules, may).await?;
-            Ok(Box::new(session))
+            let opened = open_cli(target, rules, (access, protocol.reads.as_slice()), reads).await;
+            let (session, texts) = opened.map_err(failed)?;
+            Ok((Box::new(session), texts))
         }
-        Dialect::Rest(rules) => Ok(Box::new(RestSession::open(target, rules, access).await?)),
+        Dialect::Rest(rules) => {
+            let opened = RestSession::open(target, rules, access).await;
+            let mut session = opened.map_err(failed)?;
+            match session.read(reads).await {
+                Ok(texts) => Ok((Box::new(session), texts)),
+                Err(error) => {
+                    session.close().await;
+                    Err(error)
+                }
+            }
+        }
     }
+}
+
+async fn open_cli(
+    target: &Target,
+    rules: &Arc<Rules>,
+    may: (Access, &[String]),
+    reads: &[ReadRequest],
+) -> Result<(CliSession, Vec<String>), SessionErrorKind> {
+    let (stream, connection) = ssh::connect(target, rules.port).await?;
+    let terminal = Terminal {
+        stream: Box::new(stream),
+        end: connection.end_reason(),
+        connection: Some(connection),
+    };
+    CliSession::open(target, terminal, rules, may, reads).await
 }

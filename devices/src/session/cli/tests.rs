@@ -6,7 +6,14 @@ use super::*;
 use crate::dialogue::rules_for_tests;
 use crate::session::scripted::{Device, Log, target};
 
+type Opened = Result<(CliSession, Vec<String>), SessionErrorKind>;
+
 async fn open(device: Device, access: Access) -> (Result<CliSession, SessionErrorKind>, Log) {
+    let (opened, log) = open_and_read(device, access, &[]).await;
+    (opened.map(|(session, _)| session), log)
+}
+
+async fn open_and_read(device: Device, access: Access, first: &[ReadRequest]) -> (Opened, Log) {
     let (stream, log) = device.start();
     let terminal = Terminal {
         stream: Box::new(stream),
@@ -15,8 +22,8 @@ async fn open(device: Device, access: Access) -> (Result<CliSession, SessionErro
     };
     let reads = ["show clock".to_owned(), "show version".to_owned()];
     let rules = rules_for_tests("cisco_ios");
-    let session = CliSession::open(&target(), terminal, &rules, (access, &reads)).await;
-    (session, log)
+    let opened = CliSession::open(&target(), terminal, &rules, (access, &reads), first).await;
+    (opened, log)
 }
 
 async fn ready(device: Device) -> (CliSession, Log) {
@@ -120,6 +127,30 @@ async fn a_login_as_plain_user_becomes_privileged() {
             "core1#terminal no monitor",
         ]
     );
+}
+
+#[tokio::test]
+async fn the_first_reads_go_out_with_the_question_about_the_privilege() {
+    let device = Device {
+        enable: Some("en-secret"),
+        privilege: 15,
+        ..Device::default()
+    };
+    let first = [request("show clock")];
+    let (opened, log) = open_and_read(device, Access::ReadOnly, &first).await;
+    let (session, texts) = opened.expect("opened");
+    assert_eq!(texts, ["12:00:00\n"]);
+    assert_eq!(
+        lines(&log)[3..],
+        [
+            "core1#show privilege",
+            "core1#terminal width 511",
+            "core1#terminal no monitor",
+            "core1#show clock",
+        ]
+    );
+    // The first prompt, the way up, its secret, and one for everything else.
+    assert_eq!(session.statistics().round_trips, 4);
 }
 
 #[tokio::test]
@@ -529,7 +560,8 @@ async fn secrets_are_in_no_message_and_no_transcript() {
         ..target()
     };
     let rules = rules_for_tests("cisco_ios");
-    let mut session = CliSession::open(&target, terminal, &rules, (Access::ReadWrite, &[]))
+    let may = (Access::ReadWrite, &[][..]);
+    let (mut session, _) = CliSession::open(&target, terminal, &rules, may, &[])
         .await
         .expect("opened");
     let mut text = Text::plain("snmp-server community ");
