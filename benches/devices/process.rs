@@ -21,12 +21,13 @@ const LOOK: Duration = Duration::from_millis(5);
 /// # Panics
 /// When it fails: there is nothing to measure then.
 pub fn run(command: &mut Command) -> Finished {
+    let before = of_children();
     let began = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
         .spawn()
         .expect("the program can be started");
-    let (mut peak, mut cpu_seen) = (0, Duration::ZERO);
+    let mut peak = 0;
     // The time is that of a thread that only waits; this one looks.
     let id = child.id();
     let waiting = std::thread::spawn(move || {
@@ -35,26 +36,38 @@ pub fn run(command: &mut Command) -> Finished {
     });
     while !waiting.is_finished() {
         peak = peak.max(resident_peak(id).unwrap_or(0));
-        cpu_seen = cpu_seen.max(cpu(id).unwrap_or_default());
         std::thread::sleep(LOOK);
     }
     let (status, elapsed) = waiting.join().expect("waiting does not panic");
     assert!(status.success(), "{command:?} failed: {status}");
     Finished {
         elapsed,
-        cpu: cpu_seen,
+        cpu: of_children() - before,
         peak,
     }
 }
 
 /// Processors' time that a process has used until now.
 pub fn cpu(id: u32) -> Option<Duration> {
+    /// Of user and system; the fields are counted from the state of the process.
+    const OWN: usize = 11;
+    times(&id.to_string(), OWN)
+}
+
+/// Processors' time of all children that have ended.
+fn of_children() -> Duration {
+    const CHILDREN: usize = 13;
+    times("self", CHILDREN).unwrap_or_default()
+}
+
+/// Two times beside each other that `/proc` tells of a process.
+fn times(id: &str, from: usize) -> Option<Duration> {
     /// Of the kernel's clock that `/proc` tells in; the same on all machines.
     const TICKS_PER_SECOND: f64 = 100.0;
     let text = std::fs::read_to_string(of(id, "stat")).ok()?;
     // The name in parentheses may hold anything; after it come state (field 3) and the rest.
     let (_, fields) = text.rsplit_once(')')?;
-    let mut times = fields.split_whitespace().skip(11);
+    let mut times = fields.split_whitespace().skip(from);
     let mut ticks = || times.next()?.parse::<f64>().ok();
     Some(Duration::from_secs_f64(
         (ticks()? + ticks()?) / TICKS_PER_SECOND,
@@ -62,12 +75,12 @@ pub fn cpu(id: u32) -> Option<Duration> {
 }
 
 fn resident_peak(id: u32) -> Option<u64> {
-    let text = std::fs::read_to_string(of(id, "status")).ok()?;
+    let text = std::fs::read_to_string(of(&id.to_string(), "status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
 }
 
-fn of(id: u32, file: &str) -> PathBuf {
+fn of(id: &str, file: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{id}/{file}"))
 }
