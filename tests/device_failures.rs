@@ -472,3 +472,26 @@ async fn files_that_cannot_be_used_are_named_with_the_remedy() {
         "all is well again"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_after_a_run_has_its_turn_whatever_came_of_the_run() {
+    let host = Host::new(1).await;
+    let after = host.dir.path().join("after");
+    let command = format!("echo $SWITCHTENDER_DEVICE >> {}", after.display());
+    let refused = || Answer::text(500, "Internal Server Error: x");
+    for (answer, more, expected) in [
+        (None, &[][..], 2),
+        (Some(refused()), &["--no-usecacheonfailure"], 1),
+        (None, &["--prerun_command", "exit 3"], 1),
+    ] {
+        let _ = std::fs::remove_file(&after);
+        host.server.state().fail("/puppet/v3/catalog", answer);
+        let arguments = [
+            &["--detailed-exitcodes", "--postrun_command", &command][..],
+            more,
+        ];
+        let (code, text) = host.run(&arguments.concat()).await;
+        assert_eq!(code, expected, "{text}");
+        assert_eq!(host.file("after"), "sw1.lab.test\n", "{more:?}: {text}");
+    }
+}

@@ -87,6 +87,7 @@ impl ServedFleet {
             cached: CachedStatus::NotUsed,
             applied: false,
             flawed: false,
+            begun: false,
         };
         self.splay(&entry.name).await;
         let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
@@ -104,7 +105,10 @@ impl ServedFleet {
         let stop = self.stop.child_token();
         let late = AtomicBool::new(false);
         let outcome = tokio::select! {
-            outcome = self.attempt(&mut agent, &mut attempt, entry, &store, &stop) => outcome,
+            outcome = async {
+                let outcome = self.attempt(&mut agent, &mut attempt, entry, &store, &stop).await;
+                self.afterwards(&mut agent, &attempt, outcome).await
+            } => outcome,
             () = expire(self.proxy.settings.runtimeout, &stop, &late) => unreachable!("it never ends"),
         };
         if late.load(Ordering::Relaxed) {
@@ -192,6 +196,7 @@ impl ServedFleet {
         let (session, device_facts) =
             unless_stopped(stop, self.way(&connection, &platform, self.access()).open()).await??;
         let told = self.facts(entry, &device_facts);
+        attempt.begun = true;
         let prepared = unless_stopped(stop, self.prepare(agent, &told, &connection, entry)).await;
         let prepared = match prepared {
             Ok(Ok(prepared)) => prepared,
@@ -212,6 +217,30 @@ impl ServedFleet {
             .await;
         agent.resubmit(&told).await;
         applied
+    }
+
+    /// Runs the command that comes after each run, whatever came of it; its failure is the run's.
+    async fn afterwards(
+        &self,
+        agent: &mut AgentRun,
+        attempt: &Attempt<'_>,
+        outcome: Result<(), ServedError>,
+    ) -> Result<(), ServedError> {
+        let command = self.proxy.settings.postrun_command.as_ref();
+        let Some(command) = command.filter(|_| attempt.begun) else {
+            return outcome;
+        };
+        let limit = agent.hook_limit();
+        let (name, device) = ("postrun_command", attempt.device);
+        let ran = hook::run(name, command, device, limit, &mut agent.journal).await;
+        match (outcome, ran) {
+            (Ok(()), ran) => Ok(ran?),
+            (Err(error), Ok(())) => Err(error),
+            (Err(error), Err(too)) => {
+                agent.journal.failure(&too, None);
+                Err(error)
+            }
+        }
     }
 
     async fn connection(&self, agent: &AgentRun, entry: &Entry) -> Result<Connection, ServedError> {
@@ -398,16 +427,6 @@ impl ServedFleet {
         store.save(MEMORY, history::VERSION, &memory)?;
         remembered.save(store)?;
         managed.write(store)?;
-        if let Some(command) = &self.proxy.settings.postrun_command {
-            hook::run(
-                "postrun_command",
-                command,
-                attempt.device,
-                limit,
-                &mut agent.journal,
-            )
-            .await?;
-        }
         Ok(())
     }
 

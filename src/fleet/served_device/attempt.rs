@@ -20,6 +20,8 @@ pub(super) struct Attempt<'a> {
     pub cached: CachedStatus,
     /// The catalog was applied, or began to be.
     pub applied: bool,
+    /// The device answers: what comes after each run has its turn, whatever comes of this one.
+    pub begun: bool,
     /// Something failed after the transaction.
     pub flawed: bool,
 }
