@@ -108,9 +108,14 @@ fn look_side_by_side(subject: &Subject<'_>) -> finding::Findings {
 }
 
 /// Whether a run with this finding must not connect. A type that nobody knows is the failure of
-/// its resource and of what depends on it, not of the catalog.
+/// its resource and of what depends on it, not of the catalog; what two resources set against each
+/// other does no harm beyond that line, and is told.
 pub fn stands_in_the_way(finding: &Diagnostic) -> bool {
-    finding.severity == Severity::Error && finding.code != rule::unknown_type::RULE.code
+    let passes = [
+        rule::unknown_type::RULE.code,
+        rule::conflicting_lines::RULE.code,
+    ];
+    finding.severity == Severity::Error && !passes.contains(&finding.code)
 }
 
 /// What speaks against applying a catalog to a device of the inventory (see
@@ -148,6 +153,25 @@ pub type Canonical = Vec<Option<Attributes>>;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_is_kept_back_by_what_no_device_could_take() {
+        let cases = [
+            ("network_vlan { '40': vlan_name => 'a b' }", true),
+            ("network_vlann { '40': }", false),
+            (
+                "network_trunk { 'Gi1/0/1': mode => 'access' }
+                 ios_network_trunk { 'Gi1/0/1': mode => 'trunk' }",
+                false,
+            ),
+        ];
+        for (manifest, expected) in cases {
+            let (_, found) =
+                example::findings(manifest, &example::device("cisco_ios"), &Policy::default());
+            assert!(found.iter().any(|found| found.severity == Severity::Error));
+            assert_eq!(found.iter().any(stands_in_the_way), expected, "{manifest}");
+        }
+    }
 
     #[test]
     fn several_processors_find_what_one_finds() {

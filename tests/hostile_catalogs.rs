@@ -3,7 +3,7 @@
 //!
 //! Damaged catalogs are made from the corpus (`tests/fixtures/hostile` and the recorded catalogs),
 //! the same ones in every run. `SWITCHTENDER_FUZZ_SECONDS` sets for how long; without it a few are
-//! tried.
+//! tried. The same assertions led by coverage: `fuzz/README.md`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
