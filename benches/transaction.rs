@@ -177,7 +177,7 @@ fn measure(shape: Shape, size: usize) {
     );
 }
 
-/// From the text to the text of the report.
+/// From the text to the finished report.
 fn apply(text: String) -> Report {
     let model = Arc::new(model());
     let types = Types::new(|name: &str| (name == "bench_vlan").then(|| Arc::clone(&model)));

@@ -486,6 +486,7 @@ impl Converting<'_, '_> {
                 (self.typing.canonicalize)(&model, resolved).map_err(&finding)?
             }
         };
+        resource.properties.reserve_exact(attributes.len());
         for (name, value) in attributes {
             match model.attributes.get(&name).map(|attribute| attribute.role) {
                 Some(Role::Property | Role::InitOnly) => {

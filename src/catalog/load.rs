@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashSet};
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 use switchtender_devices::value::{Attributes, Value};
@@ -177,7 +178,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             .collect(),
     );
 
-    let mut names = Names::default();
+    let mut names = Names::with_capacity(wire.resources.len());
     let mut texts = Interned::default();
     let mut damaged = BTreeSet::new();
     let mut resources = Vec::with_capacity(wire.resources.len());
@@ -380,12 +381,17 @@ impl Interned {
 
 /// The names under which resources are found: references and explicit aliases (section 14). What
 /// namevars say is known when resources have their types.
-#[derive(Default)]
 struct Names {
     by_reference: HashMap<ResourceRef, usize>,
 }
 
 impl Names {
+    fn with_capacity(count: usize) -> Self {
+        Self {
+            by_reference: HashMap::with_capacity_and_hasher(count, RandomState::default()),
+        }
+    }
+
     fn find(&self, reference: &ResourceRef) -> Option<usize> {
         self.by_reference.get(reference).copied()
     }

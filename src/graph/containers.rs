@@ -13,7 +13,7 @@ use super::vertex::{Graph, Vertex};
 
 /// The graph over resources and markers.
 pub(super) fn replace(relationships: &Edges, resources: &Resources) -> Graph {
-    let mut graph = Graph::default();
+    let mut graph = Graph::with_capacity(resources.len());
     for (position, id) in resources.order().iter().enumerate() {
         let key = Key::at(position);
         if resources.resource(*id).is_some() {

@@ -68,6 +68,13 @@ impl Edges {
         }
     }
 
+    /// Makes room for this many vertices and about as many edges.
+    pub fn reserve(&mut self, count: usize) {
+        self.out.reserve(count);
+        self.incoming.reserve(count);
+        self.pairs.reserve(count);
+    }
+
     pub fn vertices(&self) -> usize {
         self.out.len()
     }

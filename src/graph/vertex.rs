@@ -92,6 +92,18 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// An empty graph with room for this many vertices.
+    pub(super) fn with_capacity(count: usize) -> Self {
+        let mut graph = Self {
+            vertices: Vec::with_capacity(count),
+            keys: Vec::with_capacity(count),
+            ends: Vec::with_capacity(count),
+            ..Self::default()
+        };
+        graph.edges.reserve(count);
+        graph
+    }
+
     pub fn vertex(&self, id: VertexId) -> Vertex {
         self.vertices[id.index()]
     }

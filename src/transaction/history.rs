@@ -81,6 +81,11 @@ impl Memory {
         });
     }
 
+    /// Makes room for what a run may find out about so many resources.
+    pub(super) fn make_room(&mut self, count: usize) {
+        self.state.reserve(count.saturating_sub(self.state.len()));
+    }
+
     /// What is known of a resource, nothing to begin with.
     pub(super) fn state_of(&mut self, reference: &str) -> &mut State {
         if !self.state.contains_key(reference) {

@@ -223,6 +223,8 @@ impl Run<'_> {
         self.refuse_cycles()?;
         let to_read = self.resources_to_read();
         self.provider.expect(to_read);
+        self.next_history.reserve(self.resources.len());
+        self.memory.make_room(self.resources.len());
         let completed = self.traverse().await?;
         self.memory.history = std::mem::take(&mut self.next_history);
         Ok(completed)
