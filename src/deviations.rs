@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub enum Deviation {
     ContainerEvents,
     CycleLineBreaks,
-    UnknownScheduleFailsResource,
+    UnusableScheduleFailsResource,
     UnknownTypeFailsResource,
     StoppedRunFails,
     SecretsAreHidden,
@@ -64,9 +64,10 @@ pub const TABLE: [Row; 25] = [
         why: "It is meant to be read.",
     },
     Row {
-        deviation: Deviation::UnknownScheduleFailsResource,
-        name: "unknown-schedule-fails-resource",
-        puppet: "A resource naming an unknown schedule ends the run half way, and history is lost.",
+        deviation: Deviation::UnusableScheduleFailsResource,
+        name: "unusable-schedule-fails-resource",
+        puppet: "A resource whose schedule is unknown, or has a `repeat` of 0, ends the run half \
+                 way, and history is lost.",
         ours: "That resource fails and what depends on it is skipped.",
         why: "One wrong word must not leave a device half configured.",
     },

@@ -123,8 +123,13 @@ pub fn convert_known(
             readable: None,
         });
     }
-    check_relations(&source, &resources)?;
-    Ok(resources)
+    match check_relations(&source, &resources) {
+        Ok(()) => Ok(resources),
+        Err(mut error) => {
+            error.tell(resources, ids.len());
+            Err(error)
+        }
+    }
 }
 
 impl LoadError {
@@ -598,13 +603,13 @@ impl Converting<'_, '_> {
                     Level::Warning,
                     "the property itself was not assigned a value.".to_owned(),
                 ),
-                Some(_) => (
+                found if found.is_some() || metaparameters::NAMES.contains(&name.as_str()) => (
                     Level::Warning,
                     format!(
                         "{name} is a parameter and not a property, and cannot be automatically redacted."
                     ),
                 ),
-                None => (
+                _ => (
                     Level::Err,
                     format!(
                         "the property itself is not defined on {}.",

@@ -53,7 +53,7 @@ impl Run<'_> {
         if let Some(why) = resource.ty.behaviour.unusable() {
             return Err(why);
         }
-        if let Ok(Scheduled::Unknown(why)) = self.scheduled(id) {
+        if let Ok(Scheduled::Unusable(why)) = self.scheduled(id) {
             return Err(why);
         }
         let reference = self.resources.node(node).reference.clone();

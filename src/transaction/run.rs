@@ -130,6 +130,8 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         stop: input.stop,
     };
     let result = run.whole().await;
+    let now = run.now();
+    run.memory.expire(now);
     let (completed, error) = match &result {
         Ok(completed) => (*completed, None),
         Err(error) => {
@@ -144,7 +146,7 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         completed,
         failed_to_generate: run.generation_failed,
         error,
-        time: run.now(),
+        time: now,
     };
     run.sink.emit(finished);
     result.map(drop)
@@ -201,7 +203,6 @@ impl Run<'_> {
             self.say_at_load(node, level, message);
         }
         let now = self.now();
-        self.memory.expire(now);
         self.generate().await;
         let applying = RunEvent::Applying {
             version: self.resources.version.clone(),

@@ -10,8 +10,8 @@ use super::run::{Run, RunError};
 pub(super) enum Scheduled {
     Now,
     NotNow,
-    /// There is no schedule of the name.
-    Unknown(String),
+    /// There is no schedule of the name, or it cannot be worked out.
+    Unusable(String),
 }
 
 impl Run<'_> {
@@ -31,19 +31,14 @@ impl Run<'_> {
             .and_then(|id| self.resources.resource(id))
             .map(Schedule::of);
         let Some(schedule) = found else {
-            let message = format!("Could not find schedule {name}");
-            return if self
-                .deviations
-                .take(Deviation::UnknownScheduleFailsResource)
-            {
-                Ok(Scheduled::Unknown(message))
-            } else {
-                Err(RunError { message })
-            };
+            return self.unusable(format!("Could not find schedule {name}"));
         };
         // Whoever asks about a resource remembers it.
         let checked = self.memory.state_of(node.reference.as_str()).checked;
         let now = self.now().to_zoned(self.zone.clone());
+        if schedule.divides_by_zero(&now) {
+            return self.unusable("divided by 0".to_owned());
+        }
         let puppet = schedule.allows(checked, &now, Numbering::Puppet);
         let sound = schedule.allows(checked, &now, Numbering::Sound);
         let allowed = if puppet != sound && self.deviations.take(Deviation::PeriodNumbersAreSound) {
@@ -56,5 +51,16 @@ impl Run<'_> {
         } else {
             Scheduled::NotNow
         })
+    }
+
+    fn unusable(&self, message: String) -> Result<Scheduled, RunError> {
+        let taken = self
+            .deviations
+            .take(Deviation::UnusableScheduleFailsResource);
+        if taken {
+            Ok(Scheduled::Unusable(message))
+        } else {
+            Err(RunError { message })
+        }
     }
 }

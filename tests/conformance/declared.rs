@@ -28,7 +28,7 @@ fn rows() -> Vec<Row> {
         ),
         (
             "schedule-unknown",
-            Deviation::UnknownScheduleFailsResource,
+            Deviation::UnusableScheduleFailsResource,
             vec![
                 ("/0/error", Json::Null),
                 ("/0/resources/Dev_vlan[20]/failed", json!(true)),

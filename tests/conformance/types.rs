@@ -491,12 +491,15 @@ impl TypeBehaviour for Api {
         };
         if !fits {
             let wants = format!("{}.{name} expects a", self.type_name);
-            // Of one type of text Puppet tells the text, of several the type.
+            // Words are compared as texts, so of them the text is told; of others the type.
             return Err(match value {
-                Value::String(text) if expected.starts_with("Enum") => {
-                    format!("{wants} match for {expected}, got '{text}'")
+                Value::Sensitive(_) if expected.starts_with("Enum") => {
+                    format!("{wants} match for {expected}, got 'Sensitive [value redacted]'")
                 }
-                _ => format!(
+                value if expected.starts_with("Enum") => {
+                    format!("{wants} match for {expected}, got '{}'", value.ruby_to_s())
+                }
+                value => format!(
                     "{wants} value of type {expected}, got {}",
                     puppet_type(value)
                 ),

@@ -76,17 +76,15 @@ impl TypeBehaviour for ScheduleType {
 }
 
 fn check_repeat(resource: &Resource, value: &Value) -> Result<(), String> {
-    match repeat(value) {
-        None => Err("Repeat must be a number".to_owned()),
-        Some(times) if times < 1 => Err(format!(
-            "Repeat must be a number greater than zero, got {times}"
+    if repeat(value).is_none() {
+        return Err("Repeat must be a number".to_owned());
+    }
+    // Puppet compares what was given, so that the text `1` is not 1.
+    match resource.parameter("periodmatch").and_then(Value::as_str) {
+        Some(period) if period != "distance" && *value != Value::Integer(1) => Err(format!(
+            "Repeat must be 1 unless periodmatch is 'distance', not '{period}'"
         )),
-        Some(times) => match resource.parameter("periodmatch").and_then(Value::as_str) {
-            Some(period) if period != "distance" && times != 1 => Err(format!(
-                "Repeat must be 1 unless periodmatch is 'distance', not '{period}'"
-            )),
-            _ => Ok(()),
-        },
+        _ => Ok(()),
     }
 }
 
@@ -162,6 +160,12 @@ impl Schedule {
     /// Whether a resource last checked then may be applied now.
     pub fn allows(&self, checked: Option<Timestamp>, now: &Zoned, numbering: Numbering) -> bool {
         self.in_ranges(now) && self.period_is_over(checked, now, numbering)
+    }
+
+    /// Whether asking at this moment would divide a period by a `repeat` of 0.
+    pub fn divides_by_zero(&self, now: &Zoned) -> bool {
+        let divides = !self.by_number && !matches!(self.period, None | Some(Period::Never));
+        self.repeat == 0 && divides && self.in_ranges(now)
     }
 
     fn in_ranges(&self, now: &Zoned) -> bool {
