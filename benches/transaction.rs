@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use indexmap::IndexMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use switchtender::catalog::types::Types;
@@ -19,6 +18,7 @@ use switchtender::report::{CachedCatalog, Context, Report};
 use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::diagnostic::Source;
+use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Refresh, Role, RunsOn, Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{Committed, Provider, ProviderError};

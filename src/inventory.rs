@@ -26,8 +26,8 @@ pub mod trust;
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::map::IndexMap;
 
 pub use device::Device;
 pub use load::Reading;

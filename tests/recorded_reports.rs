@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 use switchtender::catalog::types::{
     ResourceType, TypeBehaviour, TypeSource, ValueTraits, Values, built_in,
@@ -19,6 +18,7 @@ use switchtender::deviations::Deviations;
 use switchtender::report::{CachedCatalog, Context, Report};
 use switchtender::transaction::{self, Input, Memory, Mixed, RunEvent, Settings};
 use switchtender_devices::change::{Change, Instance, Wanted};
+use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Refresh, Role, RunsOn, Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{Committed, ErrorKind, Provider, ProviderError};
@@ -157,7 +157,7 @@ impl Provider for Empty {
     }
 
     async fn retrieve(&mut self, _: &Wanted, _: &[&str]) -> Result<Attributes, ProviderError> {
-        Ok(Attributes::new())
+        Ok(Attributes::default())
     }
 
     async fn instances(&mut self, _: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {

@@ -26,7 +26,7 @@ pub mod type_driver;
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use crate::change::{Change, Instance, Wanted};
 use crate::model::TypeModel;
@@ -113,7 +113,7 @@ impl Driver {
     /// What must be read for these resources, and no more: some types have objects in several
     /// places and need only those of the kinds that are wanted.
     pub fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
-        let mut by_type: IndexMap<&str, Vec<&Wanted>> = IndexMap::new();
+        let mut by_type: IndexMap<&str, Vec<&Wanted>> = IndexMap::default();
         for resource in resources {
             let name = resource.model.name.as_str();
             by_type.entry(name).or_default().push(resource);

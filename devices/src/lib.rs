@@ -13,6 +13,7 @@ pub mod diagnostic;
 pub mod dialogue;
 pub mod document;
 pub mod driver;
+pub mod map;
 pub mod model;
 pub mod operation;
 pub mod pattern;

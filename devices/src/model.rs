@@ -14,7 +14,7 @@ pub mod resource_api;
 mod ruby;
 mod rules;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use crate::pattern::Pattern;
 use crate::value::Value;

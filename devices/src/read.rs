@@ -13,7 +13,7 @@ pub mod stanzas;
 use std::any::Any;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use crate::value::Attributes;
 use columns::Columns;

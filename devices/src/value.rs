@@ -11,7 +11,7 @@ pub mod show;
 
 use std::fmt;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use crate::secret::MASK;
 

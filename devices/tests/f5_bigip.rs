@@ -27,7 +27,7 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::shipped);
 
 fn shipped() -> (&'static Registry, Driver) {
     let platform = REGISTRY.platform("f5_bigip").expect("shipped");
-    (&REGISTRY, Driver::new(platform, &Facts::new()))
+    (&REGISTRY, Driver::new(platform, &Facts::default()))
 }
 
 fn value(json: &Json) -> Value {

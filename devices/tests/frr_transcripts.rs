@@ -40,7 +40,7 @@ struct Router {
 fn router() -> Router {
     let registry = Registry::shipped();
     let platform = Arc::clone(registry.platform("frr").unwrap());
-    let driver = Driver::new(&platform, &Facts::new());
+    let driver = Driver::new(&platform, &Facts::default());
     Router {
         registry,
         platform,

@@ -36,7 +36,7 @@ impl Switch {
     fn new() -> Self {
         let registry = Registry::shipped();
         let platform = Arc::clone(registry.platform("cisco_ios").unwrap());
-        let driver = Driver::new(&platform, &Facts::new());
+        let driver = Driver::new(&platform, &Facts::default());
         Self {
             registry,
             platform,

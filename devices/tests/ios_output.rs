@@ -99,7 +99,7 @@ fn state(platform: &Platform, read: &str, raw: &str) -> State {
 /// The instances of a type: values by name, the namevar included.
 fn instances(kind: &str, read: &str, raw: &str) -> Vec<BTreeMap<String, Value>> {
     let platform = platform();
-    let driver = Driver::new(&platform, &Facts::new());
+    let driver = Driver::new(&platform, &Facts::default());
     let model = &platform.types[kind].model;
     let state = state(&platform, read, raw);
     let instances = driver.instances(model, &state).unwrap();

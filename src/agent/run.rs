@@ -9,9 +9,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use serde_json::Value;
 use switchtender_devices::driver::Registry;
+use switchtender_devices::map::IndexMap;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -154,7 +154,7 @@ impl AgentRun {
             proxy: Arc::clone(proxy),
             journal: Journal::default(),
             transaction_uuid: uuid::Uuid::new_v4().to_string(),
-            times: IndexMap::new(),
+            times: IndexMap::default(),
             client: None,
             server: None,
             away: false,

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source};
+use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
@@ -361,8 +361,8 @@ impl Converting<'_, '_> {
     ) -> Result<(Resource, Metaparameters), Finding> {
         let mut resource = Resource {
             reference: self.declared.reference.clone(),
-            parameters: Attributes::new(),
-            properties: IndexMap::new(),
+            parameters: Attributes::default(),
+            properties: IndexMap::default(),
             names: Vec::new(),
             purged: false,
             ty,
@@ -515,7 +515,7 @@ impl Converting<'_, '_> {
     /// What is given besides metaparameters; these stay.
     fn take_attributes(&mut self, model: &TypeModel) -> Attributes {
         let parameters = std::mem::take(&mut self.declared.parameters);
-        let mut given = Attributes::with_capacity(parameters.len());
+        let mut given = switchtender_devices::map::with_room(parameters.len());
         for (name, value) in parameters {
             if !metaparameters::NAMES.contains(&name.as_str()) {
                 given.insert(name, value);
@@ -768,7 +768,7 @@ fn add_defaults(resources: &mut Resources, typing: &Typing) {
     defaults.push(NewResource {
         type_name: "filebucket".to_owned(),
         title: "puppet".to_owned(),
-        parameters: Attributes::new(),
+        parameters: Attributes::default(),
     });
     for new in defaults {
         let Some(ty) = typing

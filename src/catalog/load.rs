@@ -304,7 +304,7 @@ fn declare(
             line,
         }),
         exported: resource.exported,
-        parameters: Attributes::with_capacity(resource.parameters.0.len()),
+        parameters: switchtender_devices::map::with_room(resource.parameters.0.len()),
         sensitive: resource.sensitive_parameters,
     };
     for (name, parsed) in resource.parameters.0 {

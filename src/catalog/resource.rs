@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::Place;
+use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{RunsOn, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
 
@@ -192,7 +192,7 @@ impl Resource {
 
     /// The resource as providers see it. `audited_as_undef` adds properties that are only audited.
     pub(crate) fn to_wanted(&self, audited_as_undef: bool) -> Wanted {
-        let mut attributes = Attributes::with_capacity(self.parameters.len());
+        let mut attributes = switchtender_devices::map::with_room(self.parameters.len());
         for name in self.ty.model.attributes.keys() {
             if let Some(value) = self.parameters.get(name) {
                 attributes.insert(name.clone(), value.clone());

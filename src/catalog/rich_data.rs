@@ -128,7 +128,7 @@ impl<'de> Visitor<'de> for ParsedVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Parsed, A::Error> {
-        let mut values = Attributes::new();
+        let mut values = Attributes::default();
         while let Some((name, value)) = entries.next_entry::<String, Parsed>()? {
             match value {
                 Parsed::Plain(value) if name != "__ptype" => {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{
     AttributeModel, Refresh, Role, RunsOn, Style, TypeModel, ValueSpec,
 };

@@ -96,7 +96,7 @@ fn declared(model: &TypeModel, instance: Instance) -> (String, Attributes) {
         .filter_map(|name| instance.attributes.get(*name))
         .map(plain);
     let title = names.collect::<Vec<_>>().join(" ");
-    let mut attributes = Attributes::new();
+    let mut attributes = Attributes::default();
     if model.ensurable() {
         attributes.insert("ensure".to_owned(), Value::string("present"));
     }

@@ -484,7 +484,7 @@ fn running(
     driver: &Driver,
     checked: &mut Checked,
 ) -> Option<Running> {
-    let mut reads = Reads::new();
+    let mut reads = Reads::default();
     for (ending, read) in [
         ("json", answers as fn(String) -> Result<Reads, String>),
         ("cfg", configuration),

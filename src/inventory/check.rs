@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
 use switchtender_devices::diagnostic::{Diagnostic, nearest};
 use switchtender_devices::document::Findings;
+use switchtender_devices::map::IndexMap;
 
 use super::device::Device;
 use super::layer::Jump;

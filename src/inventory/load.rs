@@ -6,9 +6,9 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use indexmap::IndexMap;
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, nearest};
 use switchtender_devices::document::{self, Findings, Table as Document};
+use switchtender_devices::map::IndexMap;
 
 use super::check::check;
 use super::device::Device;
@@ -180,9 +180,9 @@ fn named(
     read: impl Fn(&str, &Document<'_>) -> Layer,
 ) -> IndexMap<String, (Layer, Range<usize>)> {
     let Some(tables) = root.table(key) else {
-        return IndexMap::new();
+        return IndexMap::default();
     };
-    let mut found = IndexMap::new();
+    let mut found = IndexMap::default();
     for (name, _, item) in tables.entries() {
         if let Some(table) = item.table() {
             let layer = read(&name, &table);

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
 use switchtender_devices::change::Wanted;
 use switchtender_devices::model::Role;
 use switchtender_devices::provider::ProviderError;
@@ -16,7 +15,7 @@ use crate::deviations::Deviation;
 use crate::graph::VertexId;
 
 use super::event::{Event, EventStatus};
-use super::history::{History, Stored};
+use super::history::Stored;
 use super::run::Run;
 use super::schedule::Scheduled;
 
@@ -125,7 +124,7 @@ impl Run<'_> {
                 .filter(|name| *name != "ensure"),
         );
         let mut read = if resource.ty.behaviour.providerless() {
-            Attributes::new()
+            Attributes::default()
         } else {
             self.provider.retrieve(wanted, &names).await?
         };
@@ -134,7 +133,7 @@ impl Run<'_> {
             Values::ResourceApi => Value::Undef,
             _ => Value::Absent,
         };
-        let mut current = Attributes::with_capacity(names.len());
+        let mut current = switchtender_devices::map::with_room(names.len());
         for name in names {
             let value = if gone && name == "ensure" {
                 Value::Absent
@@ -162,8 +161,7 @@ impl Run<'_> {
         reference: &str,
         current: &Attributes,
     ) {
-        let mut entry =
-            History::with_capacity_and_hasher(resource.properties.len(), RandomState::default());
+        let mut entry = switchtender_devices::map::with_room(resource.properties.len());
         let mut names: Vec<&str> = Vec::new();
         if resource.model().attributes.contains_key("ensure") && current.contains_key("ensure") {
             names.push("ensure");

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use foldhash::fast::RandomState;
-use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use switchtender_devices::map::IndexMap;
 use switchtender_devices::value::Value;
 
 use crate::catalog::rich_data;
@@ -32,10 +31,10 @@ pub struct Memory {
 }
 
 /// What is kept of each resource.
-pub type ByReference<T> = IndexMap<String, T, RandomState>;
+pub type ByReference<T> = IndexMap<String, T>;
 
 /// The values that a run left of a resource, by property.
-pub type History = IndexMap<String, Stored, RandomState>;
+pub type History = IndexMap<String, Stored>;
 
 /// What is known of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -99,7 +99,7 @@ impl Simulated {
         });
         world.fault(&["api_get", type_name])?;
         let row = world.row(type_name, &name);
-        let mut attributes = Attributes::new();
+        let mut attributes = Attributes::default();
         let mut is = Map::new();
         match row {
             Some(mut row) => {
@@ -283,7 +283,7 @@ impl Provider for Simulated {
             return self.get(wanted);
         }
         let type_name = wanted.model.name.as_str();
-        let mut attributes = Attributes::new();
+        let mut attributes = Attributes::default();
         for property in properties {
             if *property == "outcome" {
                 attributes.insert("outcome".to_owned(), Value::Symbol("notrun".to_owned()));

@@ -67,7 +67,7 @@ impl Draft {
             runs_on,
             style: Style::Classic,
             refresh: Refresh::No,
-            attributes: indexmap::IndexMap::new(),
+            attributes: switchtender_devices::map::IndexMap::default(),
             titles: Vec::new(),
             rules: Vec::new(),
             relations: Vec::new(),

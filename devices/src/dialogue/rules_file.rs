@@ -1,6 +1,6 @@
 //! Reading [`Rules`] from a platform's file.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::rules::{Class, Confirm, Edge, Mode, ModeId, Pager, Rules, SecretRequest, Step, Window};
 use crate::document::{Item, Table};
@@ -94,7 +94,7 @@ type Names = IndexMap<String, ModeId>;
 fn mode_names(root: &Table<'_>) -> Names {
     let Some(table) = root.table("mode") else {
         root.missing("mode");
-        return Names::new();
+        return Names::default();
     };
     table
         .entries()

@@ -23,7 +23,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::codec::{Codec, text_of};
 use super::implementation::{Explanation, Implementation, Problem, RememberedSecrets, RenderError};
@@ -219,7 +219,7 @@ impl Implementation for CliType {
 
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
-        let mut canonical = Attributes::new();
+        let mut canonical = Attributes::default();
         for (name, value) in attributes {
             let value = match self.codecs.get(&name) {
                 Some(codec) if !is_unset(&value) => {

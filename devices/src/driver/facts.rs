@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use crate::document::{Item, Table};
 use crate::model::load::pattern;

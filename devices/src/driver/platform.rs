@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::codec::Codec;
 use super::facts::{FactRule, Facts};
@@ -87,7 +87,7 @@ impl Platform {
                 .flat_map(Table::entries)
                 .collect::<Vec<_>>()
         };
-        let mut reads = IndexMap::new();
+        let mut reads = IndexMap::default();
         for (name, _, item) in entries("read") {
             if let Some(rule) = read_rule(&name, &item) {
                 reads.insert(name, rule);
@@ -97,7 +97,7 @@ impl Platform {
         for (name, _, item) in entries("fact") {
             facts.extend(item.table().and_then(|table| FactRule::load(&name, &table)));
         }
-        let mut codecs = IndexMap::new();
+        let mut codecs = IndexMap::default();
         for (name, _, item) in entries("codec") {
             if let Some(codec) = item.table().and_then(|table| Codec::load(&table)) {
                 codecs.insert(name, Arc::new(codec));
@@ -134,7 +134,7 @@ impl Platform {
             codecs,
             refused_characters,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
-            types: IndexMap::new(),
+            types: IndexMap::default(),
             elsewhere: BTreeMap::new(),
         })
     }

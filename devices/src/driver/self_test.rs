@@ -159,7 +159,7 @@ fn check(
         covers.push(Covers::Refusal);
         return Ok(());
     }
-    let mut reads = Reads::new();
+    let mut reads = Reads::default();
     for request in driver.reads(&[model]) {
         reads.insert(request.name.clone(), String::new());
     }

@@ -73,7 +73,7 @@ impl TypeModel {
             }
         }
         let names = self.names(title);
-        let mut attributes = Attributes::new();
+        let mut attributes = Attributes::default();
         for (name, model) in &self.attributes {
             let given = given.get(name).filter(|value| **value != Value::Undef);
             let value = given.or_else(|| names.get(name)).or(model.default.as_ref());
@@ -125,7 +125,7 @@ impl TypeModel {
             .iter()
             .find_map(|form| form.pattern.captures(title));
         let Some(found) = found else {
-            return Attributes::new();
+            return Attributes::default();
         };
         self.namevars()
             .filter_map(|name| Some((name.to_owned(), found.name(name)?.as_str().into())))
@@ -542,7 +542,9 @@ mod tests {
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
         assert_eq!(resolved, expected);
-        let errors = model.resolve("oneword", &Attributes::new()).unwrap_err();
+        let errors = model
+            .resolve("oneword", &Attributes::default())
+            .unwrap_err();
         assert_eq!(errors.len(), 2);
         assert_eq!(
             errors[0].help.as_deref(),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::notation::Notation;
 use super::{
@@ -152,7 +152,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         )
     });
 
-    let mut attributes = IndexMap::new();
+    let mut attributes = IndexMap::default();
     let ensurable = root.bool("ensurable").unwrap_or(false);
     let ensure_default = root.get("ensure_default");
     if ensurable {
@@ -544,7 +544,7 @@ fn read_rule(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> 
         }
     }
     let conditions = |key: &str| {
-        let mut conditions = IndexMap::new();
+        let mut conditions = IndexMap::default();
         for (name, _, item) in table.table(key).iter().flat_map(Table::entries) {
             known_attribute(&item, &name, attributes);
             let values = if item.is_list() {

@@ -7,7 +7,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::{ArrayKind, StructField, ValueSpec};
 use crate::pattern::Pattern;
@@ -174,7 +174,7 @@ impl Notation {
                 }]
             }
             ("Struct", [Argument::Hash(entries)]) => {
-                let mut fields = IndexMap::new();
+                let mut fields = IndexMap::default();
                 for (key, value) in entries {
                     let (name, optional) = match key {
                         Argument::Text(name) => (name, false),

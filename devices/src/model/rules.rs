@@ -1,6 +1,6 @@
 //! The rules between a type's attributes: which go together, which shut each other out.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::canonical::{ValueError, ValueErrorKind};
 use super::{Rule, RuleKind, TypeModel};
@@ -97,7 +97,7 @@ fn misplaced(rule: &Rule) -> String {
     let exception = rule
         .unless
         .first()
-        .map(|(name, values)| conditions(&IndexMap::from([(name.clone(), values.clone())])));
+        .map(|(name, values)| conditions(&IndexMap::from_iter([(name.clone(), values.clone())])));
     match exception {
         Some(exception) if rule.when.is_empty() => format!("is only valid with {exception}"),
         _ => format!("cannot be combined with {}", conditions(&rule.when)),

@@ -205,7 +205,7 @@ impl DrivenProvider {
         if let Some(lost) = self.lost.as_ref().filter(|lost| !lost.readable) {
             return Err(lost.why.clone());
         }
-        let mut reads = Reads::new();
+        let mut reads = Reads::default();
         match self.session.read(&requests).await {
             Ok(texts) => {
                 for (request, text) in requests.into_iter().zip(texts) {
@@ -468,7 +468,7 @@ impl Provider for DrivenProvider {
             return Err(lost.why.clone());
         }
         let looked = self.look(wanted)?;
-        let mut attributes = Attributes::new();
+        let mut attributes = Attributes::default();
         for property in properties {
             let value = match (*property, &looked.current) {
                 ("ensure", Some(_)) => Value::Symbol("present".to_owned()),

@@ -4,7 +4,7 @@
 //! there is none, a word belongs to the column whose header it overlaps, otherwise to the nearest
 //! one that begins left of it (`show interfaces status`, whose numbers are aligned to the right).
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 /// A row: text by name of the column.
 pub type Row = IndexMap<String, String>;

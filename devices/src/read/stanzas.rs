@@ -1,6 +1,6 @@
 //! Groups of `Key: value` lines (`show interfaces switchport`).
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 /// One group: value by key.
 pub type Stanza = IndexMap<String, String>;
@@ -21,7 +21,7 @@ pub fn parse(text: &str, start: &str) -> Vec<Stanza> {
             continue;
         };
         if key == start {
-            stanzas.push(Stanza::new());
+            stanzas.push(Stanza::default());
         }
         if let Some(stanza) = stanzas.last_mut() {
             // The first of two equal keys is the administrative one where a device repeats itself.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::instances::{Instances, Known, nodes_of, rows_of};
 use super::rules::{AttributeRule, Cell, Fallback, Kind, Place};

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::CliType;
 use super::rewrite::Rewrite;
@@ -30,7 +30,7 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         return None;
     };
     let model = context.model;
-    let mut codecs = IndexMap::new();
+    let mut codecs = IndexMap::default();
     let instance = instance(context, &table, &mut codecs);
     let mut requests = Vec::new();
     let need_read = |item: &Item<'_>, name: &str| {
@@ -53,7 +53,7 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     table.finish();
     let instance = instance?;
 
-    let mut attributes = IndexMap::new();
+    let mut attributes = IndexMap::default();
     for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
         let Some(table) = item.table() else { continue };
         let Some(known) = model.attributes.get(&name) else {
@@ -234,7 +234,7 @@ fn instance(
             ranges: ranges?,
         })
     });
-    let mut assume = Attributes::new();
+    let mut assume = Attributes::default();
     for (name, _, item) in table.table("assume").iter().flat_map(Table::entries) {
         let Some(value) = value_of(&item) else {
             continue;
@@ -290,7 +290,7 @@ fn codec(context: &Context<'_>, item: &Item<'_>) -> Option<Arc<Codec>> {
 }
 
 fn cell(table: &Table<'_>, known: &AttributeModel, name: String) -> Cell {
-    let mut when = IndexMap::new();
+    let mut when = IndexMap::default();
     for (value, span, item) in table.table("when").iter().flat_map(Table::entries) {
         known_value(table, known, &value, span);
         if let Some(pattern) = item.string().and_then(|text| pattern(&item, &text)) {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::CliType;
 use super::find::{Found, first_match};
@@ -85,7 +85,7 @@ impl CliType {
         let owner = format!("{} {}", self.model.name, rule.name);
         let referring = state.derived(&owner, CONFIG, || self.referring(rule, block, tree));
         let mut members = Vec::new();
-        let mut shared: IndexMap<&str, Vec<&Value>> = IndexMap::new();
+        let mut shared: IndexMap<&str, Vec<&Value>> = IndexMap::default();
         for line in referring.to(self, &found.attributes) {
             for (name, value) in &line.bindings {
                 if !name.contains('|') {

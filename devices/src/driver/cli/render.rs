@@ -1,6 +1,6 @@
 //! Making the lines of a change.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::find::{Found, without_no};
 use super::rules::{AttributeRule, Kind, NoForm, Place, range_set};
@@ -34,7 +34,7 @@ impl CliType {
         state: &State,
     ) -> Result<Vec<Operation>, RenderError> {
         let found = self.find(&change.wanted, state);
-        let mut merged = Attributes::new();
+        let mut merged = Attributes::default();
         if let Some(found) = found.as_ref().filter(|_| self.instance.keep_unmanaged) {
             merged.extend(found.attributes.clone());
         }

@@ -4,7 +4,7 @@
 //! an ICMP type with its code. A rewrite brings such a resource into the device's form before
 //! anything is compared.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use crate::diagnostic::nearest;
 use crate::document::{Item, Table};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::template::Template;
 use crate::diagnostic::Severity;
@@ -199,7 +199,7 @@ impl AttributeRule {
             span,
             place: Place::Nowhere,
             lines: Vec::new(),
-            set: IndexMap::new(),
+            set: IndexMap::default(),
             more: None,
             many: false,
             absent: None,
@@ -215,10 +215,10 @@ impl AttributeRule {
             inside: None,
             left_out: None,
             misleading: None,
-            unsupported_values: IndexMap::new(),
+            unsupported_values: IndexMap::default(),
             at_most: None,
             first: Vec::new(),
-            alike: IndexMap::new(),
+            alike: IndexMap::default(),
             fallback: None,
         }
     }

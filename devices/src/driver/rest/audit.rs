@@ -109,7 +109,7 @@ fn read_back(
     value: &Value,
 ) -> Result<Option<Value>, String> {
     let rule = &definition.attributes[name];
-    let mut attributes = Attributes::new();
+    let mut attributes = Attributes::default();
     for namevar in model.namevars() {
         attributes.insert(namevar.to_owned(), "/Common/example".into());
     }

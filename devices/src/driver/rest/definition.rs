@@ -1,6 +1,6 @@
 //! What an implementation file says about a REST type. Its keys: `definitions/README.md`.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use serde_json::Value as Json;
 

@@ -1,6 +1,6 @@
 //! A value in a field, and a value that stands for several fields: read and written.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 use serde_json::Value as Json;
 
 use super::codec::text_of;

@@ -10,7 +10,7 @@ mod place;
 mod tests;
 mod toml;
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use self::place::read_attribute;
 use self::toml::{fields, method, named, required_template, template, templates};
@@ -34,7 +34,7 @@ pub fn read(root: &Table<'_>, model: &TypeModel) -> Option<Definition> {
     };
     let kinds = root.table("kind").and_then(|table| read_kinds(&table));
     let shared = named(root, "shared", read_shared);
-    let mut attributes = IndexMap::new();
+    let mut attributes = IndexMap::default();
     if let Some(table) = root.table("attr") {
         for (name, span, item) in table.entries() {
             if !known_attribute(table.findings, &span, &name, model) {

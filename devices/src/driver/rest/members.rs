@@ -1,6 +1,6 @@
 //! Members of an object that are objects themselves: read as a list, written one by one.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 use serde_json::Value as Json;
 
 use super::codec::{destination, text_of};

@@ -192,7 +192,7 @@ fn instance(
         partition: &partition,
         domain: surveyed.domain(&partition),
     };
-    let mut attributes = Attributes::new();
+    let mut attributes = Attributes::default();
     attributes.insert(
         key.clone(),
         canonical(definition, model, key, &name.into(), 0),

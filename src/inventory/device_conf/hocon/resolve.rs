@@ -1,7 +1,7 @@
 //! The tree as written to the tree as meant: duplicates merged, substitutions made, numbers read.
 
-use indexmap::IndexMap;
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::map::IndexMap;
 
 use super::parse::{Entry, Piece, Raw, RawField, RawValue};
 use super::{Field, Mark, Node, Value, World};

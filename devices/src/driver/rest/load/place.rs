@@ -1,6 +1,6 @@
 //! Reading of `[attr.x]`: where an attribute is.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 
 use super::toml::{all_fields, item_template, json_of, named, required_template, templates};
 use crate::document::Table;
@@ -189,7 +189,7 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, Setting> {
         }
         return states;
     };
-    let mut ordered = IndexMap::new();
+    let mut ordered = IndexMap::default();
     for (name, span, item) in when.entries() {
         let Some(mut state) = states.shift_remove(&name) else {
             table.findings.error(

@@ -1,6 +1,6 @@
 //! Kinds of value that the sections share: fields with JSON, templates, tables of tables.
 
-use indexmap::IndexMap;
+use crate::map::IndexMap;
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
