@@ -106,6 +106,16 @@ fn each_kind_of_damage_has_its_message() {
             "catalog-value",
         ),
         (
+            "a container in itself",
+            br#"{"name": "n", "catalog_format": 2,
+                "resources": [{"type": "Class", "title": "a", "kind": "class"},
+                              {"type": "Class", "title": "b", "kind": "class"}],
+                "edges": [{"source": "Class[a]", "target": "Class[b]"},
+                          {"source": "Class[b]", "target": "Class[a]"}]}"#
+                .to_vec(),
+            "cycle",
+        ),
+        (
             "terminal commands",
             resource(r#", "parameters": {"shutdown": "\u001b[2J"}"#),
             "invalid-value",

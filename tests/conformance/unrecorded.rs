@@ -197,3 +197,18 @@ fn what_was_told_before_a_resource_could_not_be_loaded_is_kept() {
         assert_eq!(runs[0]["logs"], logs);
     }
 }
+
+#[test]
+fn a_container_that_contains_itself_is_refused() {
+    let mut catalog = catalog(&[("Dev_vlan", "10", json!({"ensure": "present"}))]);
+    let resources = catalog["resources"].as_array_mut().unwrap();
+    resources.push(json!({"type": "Class", "title": "inner", "kind": "class"}));
+    catalog["edges"] = json!([
+        {"source": "Class[main]", "target": "Class[inner]"},
+        {"source": "Class[inner]", "target": "Class[main]"},
+    ]);
+    let case = json!({ "catalog": catalog });
+    let runs = Json::from(case::play(&case, &Deviations::default()).runs);
+    assert_eq!(runs[0]["error"], "Class[Main] contains itself");
+    assert_eq!(runs[0]["calls"], json!([]));
+}
