@@ -25,13 +25,20 @@ pub fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// Text that is safe to show in one line: control characters are written as escapes.
+/// Text that is safe to show in one line: control characters are written as escapes, and what is
+/// longer than any message is cut.
 ///
-/// Messages quote values from catalogs and device output; a terminal must not obey them.
+/// Messages quote values from catalogs and device output; a terminal must not obey them, and a value
+/// may be a book.
 fn harmless(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
+    const LONGEST: usize = 400;
+    let mut shown = String::with_capacity(text.len().min(LONGEST));
+    for (number, character) in text.chars().enumerate() {
         match character {
+            _ if number == LONGEST => {
+                shown.push('…');
+                break;
+            }
             '\n' => shown.push_str("\\n"),
             '\t' => shown.push_str("\\t"),
             other if other.is_control() => shown.extend(other.escape_unicode()),

@@ -189,8 +189,8 @@ impl Findings {
         let mut diagnostics = Vec::with_capacity(list.len());
         for (finding, severity) in list {
             let place = finding.at.place(catalog).cloned();
-            let mut told = Diagnostic::new(finding.rule.code, severity, shortened(finding.message))
-                .in_manifest(place);
+            let mut told =
+                Diagnostic::new(finding.rule.code, severity, finding.message).in_manifest(place);
             told.help = finding.help;
             let texts = std::iter::once(finding.beside)
                 .chain(finding.also.into_iter().map(|(_, text)| text));
@@ -203,14 +203,5 @@ impl Findings {
         }
         crate::diagnostic::sort(&mut diagnostics);
         diagnostics
-    }
-}
-
-/// A message may quote a value, and a value may be a book.
-fn shortened(message: String) -> String {
-    const LONGEST: usize = 400;
-    match message.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message,
     }
 }
