@@ -379,7 +379,7 @@ impl Client {
         if let Some(since) = &request.if_modified_since {
             building = building.header("If-Modified-Since", since);
         }
-        let mut response = building.send().await.map_err(Failure::Library)?;
+        let mut response = sent(building).await.map_err(Failure::Library)?;
         let headers = response.headers().clone();
         let status = response.status().as_u16();
         let mut body = Vec::new();
@@ -405,6 +405,25 @@ impl Client {
         Ok((answer, headers))
     }
 }
+
+/// Sends a request. A server that refuses the certificate says so when the handshake is over for us:
+/// its alert then meets the request, or ends the connection before the request has left, and
+/// nothing tells why. What has not left is sent again.
+async fn sent(request: reqwest::RequestBuilder) -> Result<reqwest::Response, reqwest::Error> {
+    for _ in 1..UNSENT_TRIES {
+        let Some(copy) = request.try_clone() else {
+            break;
+        };
+        match copy.send().await {
+            Err(error) if find::<hyper::Error>(&error).is_some_and(hyper::Error::is_canceled) => {}
+            result => return result,
+        }
+    }
+    request.send().await
+}
+
+/// How often a request is sent that did not leave.
+const UNSENT_TRIES: usize = 6;
 
 enum Failure {
     Library(reqwest::Error),

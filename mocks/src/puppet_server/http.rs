@@ -11,6 +11,9 @@ use tokio_rustls::server::TlsStream;
 
 use super::{State, routes};
 
+/// For a client to leave after its handshake failed.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub struct Exchange {
@@ -116,8 +119,9 @@ impl Answer {
 pub(super) async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
     let config = lock(&state).ca.server_config();
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    let Ok(mut stream) = acceptor.accept(stream).await else {
-        return;
+    let mut stream = match acceptor.accept(stream).into_fallible().await {
+        Ok(stream) => stream,
+        Err((_, stream)) => return part(stream).await,
     };
     let client = stream
         .get_ref()
@@ -132,6 +136,19 @@ pub(super) async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
             return;
         }
     }
+}
+
+/// Parts from a client whose handshake failed. Closing while it still sends would reset the
+/// connection, and the alert that says why could be lost with it.
+async fn part(mut stream: TcpStream) {
+    let mut rest = [0; 1024];
+    let drained = async {
+        stream.shutdown().await?;
+        while stream.read(&mut rest).await? > 0 {}
+        std::io::Result::Ok(())
+    };
+    // Whoever does not leave is left.
+    let _ = tokio::time::timeout(PATIENCE, drained).await;
 }
 
 fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
