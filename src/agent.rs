@@ -19,6 +19,7 @@ pub mod hook;
 pub mod http;
 pub mod journal;
 pub mod pluginsync;
+mod refusal;
 pub mod retry_after;
 pub mod run;
 pub mod server_list;

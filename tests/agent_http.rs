@@ -236,6 +236,69 @@ async fn a_revoked_device_certificate_is_a_certificate_problem() {
     );
 }
 
+/// The server's alert can be lost with the connection; then it is asked for.
+#[tokio::test]
+async fn a_refusal_whose_alert_was_lost_is_told_and_a_lost_connection_is_none() {
+    let server = PuppetServer::start().await;
+    let proxy = tunnel().await;
+    for flags in [&[][..], &tunnelled(&proxy)] {
+        let client = client(&server, flags);
+        server.state().resets = 1;
+        let error = client.send(&place(&server), &node()).await.unwrap_err();
+        assert!(matches!(error.kind, RequestErrorKind::Cut(_)), "{error:?}");
+        assert!(error.no_answer(), "a retry may help");
+        client.send(&place(&server), &node()).await.unwrap();
+    }
+
+    for (index, flags) in [(2, &[][..]), (3, &tunnelled(&proxy))] {
+        let client = client(&server, flags);
+        server.state().ca.revoke(index);
+        server.state().resets = 1;
+        let error = client.send(&place(&server), &node()).await.unwrap_err();
+        assert!(
+            error.to_string().ends_with(
+                "the server does not accept the device's certificate (TLS alert CertificateRevoked)"
+            ),
+            "{error:?}"
+        );
+        assert_eq!(server.state().resets, 0, "the refusal was not the first");
+    }
+}
+
+fn tunnelled(proxy: &str) -> [(&'static str, &str); 2] {
+    let (host, port) = proxy.split_once(':').unwrap();
+    [("http_proxy_host", host), ("http_proxy_port", port)]
+}
+
+/// An HTTP proxy on loopback that opens tunnels; `host:port`.
+async fn tunnel() -> String {
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+    use tokio::net::{TcpListener, TcpStream};
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut client = BufReader::new(stream);
+                let mut line = String::new();
+                client.read_line(&mut line).await.unwrap();
+                let mut words = line.split(' ');
+                assert_eq!(words.next(), Some("CONNECT"));
+                let mut server = TcpStream::connect(words.next().unwrap()).await.unwrap();
+                while line != "\r\n" {
+                    line.clear();
+                    client.read_line(&mut line).await.unwrap();
+                }
+                let said = b"HTTP/1.1 200 Connection established\r\n\r\n";
+                client.write_all(said).await.unwrap();
+                let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            });
+        }
+    });
+    address.to_string()
+}
+
 #[tokio::test]
 async fn a_revoked_server_and_a_missing_crl_are_told() {
     let server = PuppetServer::start().await;

@@ -52,6 +52,9 @@ pub struct State {
     pub renewal: bool,
     /// Answers that are given instead of the true one, once each, to paths with this beginning.
     pub faults: Vec<(String, VecDeque<Answer>)>,
+    /// Connections that still end before an answer without a word: a refusal of the client's
+    /// certificate whose alert was lost with a reset.
+    pub resets: usize,
     /// What was asked so far.
     pub exchanges: Vec<Exchange>,
     /// How long a catalog takes.
@@ -123,6 +126,7 @@ impl PuppetServer {
             reports: Vec::new(),
             renewal: false,
             faults: Vec::new(),
+            resets: 0,
             exchanges: Vec::new(),
             compiling_takes: Duration::ZERO,
             compiling: 0,

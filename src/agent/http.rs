@@ -6,8 +6,10 @@
 //! and remedy ([`RequestError`]).
 
 use std::error::Error as _;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::refusal;
 use super::retry_after;
 use super::settings::{HttpSettings, Server};
 use super::tls::{Identity, NameMismatch, TlsError, Trust};
@@ -254,6 +256,8 @@ impl RequestError {
 #[derive(Clone, Debug)]
 pub struct Client {
     inner: reqwest::Client,
+    /// How a device that has a certificate presents it.
+    presents: Option<Arc<rustls::ClientConfig>>,
     settings: HttpSettings,
     /// Longest obedience to a `Retry-After`.
     longest_wait: Duration,
@@ -270,6 +274,7 @@ impl Client {
         identity: Option<&Identity>,
     ) -> Result<Self, TlsError> {
         let tls = super::tls::config(trust, identity)?;
+        let presents = identity.map(|_| Arc::new(tls.clone()));
         let mut builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .user_agent(USER_AGENT)
@@ -286,6 +291,7 @@ impl Client {
         }
         Ok(Self {
             inner: builder.build().expect("the configuration was made here"),
+            presents,
             settings: settings.clone(),
             longest_wait,
             share: retry_after::share(name),
@@ -379,11 +385,14 @@ impl Client {
         if let Some(since) = &request.if_modified_since {
             building = building.header("If-Modified-Since", since);
         }
-        let mut response = sent(building).await.map_err(Failure::Library)?;
+        let mut response = match building.send().await {
+            Ok(response) => response,
+            Err(error) => return Err(self.refusal(url, &error).await.unwrap_or(error.into())),
+        };
         let headers = response.headers().clone();
         let status = response.status().as_u16();
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(Failure::Library)? {
+        while let Some(chunk) = response.chunk().await? {
             if body.len() + chunk.len() > LARGEST_ANSWER {
                 return Err(Failure::Own(RequestErrorKind::Unexpected(
                     "it is larger than 256 MiB".to_owned(),
@@ -404,30 +413,39 @@ impl Client {
         };
         Ok((answer, headers))
     }
-}
 
-/// Sends a request. A server that refuses the certificate says so when the handshake is over for us:
-/// its alert then meets the request, or ends the connection before the request has left, and
-/// nothing tells why. What has not left is sent again.
-async fn sent(request: reqwest::RequestBuilder) -> Result<reqwest::Response, reqwest::Error> {
-    for _ in 1..UNSENT_TRIES {
-        let Some(copy) = request.try_clone() else {
-            break;
+    /// What is behind a connection that ended before an answer began, if it is a refusal of the
+    /// device's certificate.
+    async fn refusal(&self, url: &str, error: &reqwest::Error) -> Option<Failure> {
+        let config = self.presents.clone()?;
+        if !matches!(
+            kind_of(error, self.settings.connect_timeout),
+            RequestErrorKind::Cut(_)
+        ) {
+            return None;
+        }
+        let url = reqwest::Url::parse(url).ok()?;
+        let place = refusal::Place {
+            host: url.host_str()?.trim_matches(['[', ']']),
+            port: url.port_or_known_default()?,
+            proxy: self.settings.proxy.as_deref(),
         };
-        match copy.send().await {
-            Err(error) if find::<hyper::Error>(&error).is_some_and(hyper::Error::is_canceled) => {}
-            result => return result,
+        match tls_kind(&refusal::heard(&place, config).await?) {
+            refused @ RequestErrorKind::DeviceCertificate(_) => Some(Failure::Own(refused)),
+            _ => None,
         }
     }
-    request.send().await
 }
-
-/// How often a request is sent that did not leave.
-const UNSENT_TRIES: usize = 6;
 
 enum Failure {
     Library(reqwest::Error),
     Own(RequestErrorKind),
+}
+
+impl From<reqwest::Error> for Failure {
+    fn from(error: reqwest::Error) -> Self {
+        Self::Library(error)
+    }
 }
 
 fn authority(server: &Server) -> String {

@@ -10,6 +10,7 @@ use rcgen::{
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
 
 /// Certificates are good until its first day.
 const LAST_YEAR: i32 = 2089;
@@ -182,7 +183,6 @@ impl Authority {
     }
 
     pub(super) fn server_config(&self) -> rustls::ServerConfig {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = rustls::RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(self.bundle().as_bytes()) {
             roots
@@ -192,12 +192,22 @@ impl Authority {
         let crls: Vec<_> = CertificateRevocationListDer::pem_slice_iter(self.crls().as_bytes())
             .collect::<Result<_, _>>()
             .expect("our own PEM");
-        let verifier =
-            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
-                .with_crls(crls)
-                .allow_unauthenticated()
-                .build()
-                .expect("sound anchors");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+            .with_crls(crls)
+            .allow_unauthenticated()
+            .build()
+            .expect("sound anchors");
+        self.configured(verifier)
+    }
+
+    /// Of a server that asks nobody for a certificate.
+    pub(super) fn server_config_for_anyone(&self) -> rustls::ServerConfig {
+        self.configured(WebPkiClientVerifier::no_client_auth())
+    }
+
+    fn configured(&self, verifier: Arc<dyn ClientCertVerifier>) -> rustls::ServerConfig {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let leaf = CertificateDer::from_pem_slice(self.server.0.as_bytes()).expect("our own PEM");
         let key = PrivateKeyDer::try_from(self.server.1.serialize_der()).expect("our own key");
         rustls::ServerConfig::builder_with_provider(provider)

@@ -117,12 +117,28 @@ impl Answer {
 
 /// Serves one connection until it ends.
 pub(super) async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
-    let config = lock(&state).ca.server_config();
+    let (config, reset) = {
+        let mut state = lock(&state);
+        let reset = state.resets > 0;
+        state.resets -= usize::from(reset);
+        let config = if reset {
+            state.ca.server_config_for_anyone()
+        } else {
+            state.ca.server_config()
+        };
+        (config, reset)
+    };
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let mut stream = match acceptor.accept(stream).into_fallible().await {
         Ok(stream) => stream,
         Err((_, stream)) => return part(stream).await,
     };
+    if reset {
+        // What was sent is there, so that the client cannot think it unsent.
+        let _ = stream.read_u8().await;
+        let _ = stream.get_ref().0.set_zero_linger();
+        return;
+    }
     let client = stream
         .get_ref()
         .1
