@@ -7,6 +7,7 @@
 //!
 //! Knows no catalogs and no sessions. Begin at [`Inventory::load`].
 
+mod address;
 mod check;
 pub mod device;
 pub mod device_conf;

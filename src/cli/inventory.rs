@@ -64,12 +64,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
 }
 
 fn check(args: &CheckArgs, global: &Global) -> Result<Exit, CommandError> {
-    let inventory = load(&args.file)?;
-    let missing = inventory.missing();
-    if !missing.is_empty() {
-        let found = missing.into_iter().chain(inventory.warnings);
-        return Err(CommandError::findings(found.collect()));
-    }
+    let inventory = load(&args.file, true)?;
     let look = Look {
         colours: global.colored_stdout(),
     };
@@ -84,7 +79,7 @@ fn check(args: &CheckArgs, global: &Global) -> Result<Exit, CommandError> {
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
-    let inventory = load(&args.file)?;
+    let inventory = load(&args.file, false)?;
     let devices = inventory
         .select(&args.selection.parse()?)
         .map_err(CommandError::findings)?;
@@ -136,10 +131,11 @@ fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-fn load(args: &FileArgs) -> Result<Inventory, CommandError> {
+fn load(args: &FileArgs, surroundings: bool) -> Result<Inventory, CommandError> {
     let registry = super::definitions::load(args.definitions.as_deref())?;
     let reading = Reading {
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
+        surroundings,
         ..Reading::default()
     };
     Inventory::load(&args.inventory, &reading).map_err(CommandError::findings)

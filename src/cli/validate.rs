@@ -266,6 +266,7 @@ fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, Command
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
         // No secret is looked at here, so nobody need be kept from one.
         allow_readable: true,
+        ..Reading::default()
     };
     Inventory::load(path, &reading).map_err(|found| CommandError::findings(found).exit(2))
 }

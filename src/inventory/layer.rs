@@ -14,11 +14,11 @@ use switchtender_devices::session::target::{Algorithms, RestLogin};
 use switchtender_devices::value::Value;
 use toml::de::DeValue;
 
-use super::duration;
 use super::file_context::FileContext;
 use super::secret_source::SecretSource;
 use super::setting::{Origin, Setting, Table};
 use super::trust::{Fingerprint, HostKey, Tls};
+use super::{address, duration};
 
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $name:ident: $kind:ty = $read:expr;)+) => {
@@ -93,7 +93,7 @@ settings! {
     /// The name that the device's catalog carries; the device's name unless given.
     certname: String = |item, _, _| item.string();
     /// Host name or address.
-    address: String = |item, _, _| item.string();
+    address: String = |item, _, _| address(item);
     /// The platform's own port unless given.
     port: u16 = |item, _, _| port(item);
     /// Whom to log in as.
@@ -190,6 +190,21 @@ fn origin(item: &Item<'_>, of: &Table) -> Origin {
         source: std::sync::Arc::clone(&item.findings.source),
         span: item.span.clone(),
     }
+}
+
+fn address(item: &Item<'_>) -> Option<String> {
+    let text = item.string()?;
+    let help = match address::wrong(&text) {
+        None => return Some(text),
+        Some(help) => help,
+    };
+    item.findings.error_with_help(
+        "address",
+        item.span.clone(),
+        format!("`{text}` is neither a host name nor an IP address"),
+        help,
+    );
+    None
 }
 
 fn port(item: &Item<'_>) -> Option<u16> {

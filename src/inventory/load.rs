@@ -17,7 +17,7 @@ use super::layer::{Jump, Layer};
 use super::permission::readable_by_others;
 use super::secret_source::SecretSource;
 use super::setting::{Setting, Table};
-use super::{Inventory, Limits};
+use super::{Inventory, Limits, surroundings};
 
 /// The largest inventory that is read: a hundred thousand devices with room to spare.
 const LARGEST: u64 = 64 << 20;
@@ -29,10 +29,12 @@ pub struct Reading {
     pub platforms: Option<BTreeSet<String>>,
     /// Accept secrets in files that others can read.
     pub allow_readable: bool,
+    /// Look at the files that the inventory names, too, and tell which a run would miss.
+    pub surroundings: bool,
 }
 
 impl Inventory {
-    /// Reads a file. All mistakes are returned together.
+    /// Reads a file. All mistakes are returned together, in the order of the file.
     pub fn load(path: &Path, reading: &Reading) -> Result<Self, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let (text, mode) = read(path).map_err(|why| {
@@ -91,6 +93,14 @@ impl Inventory {
                     known_platform(&findings, known, name, span.clone());
                 }
             }
+            if reading.surroundings && devices.is_empty() {
+                findings.error_with_help(
+                    "no-devices",
+                    0..0,
+                    "the inventory has no device",
+                    "add one: [device.sw1] with `platform`, `address` and `user`",
+                );
+            }
             let below = defaults.clone().unwrap_or_default();
             let devices: IndexMap<String, Device> = devices
                 .into_iter()
@@ -114,10 +124,15 @@ impl Inventory {
             (devices, limits.unwrap_or_default(), allowed)
         });
         let mut found = findings.into_list();
+        if reading.surroundings {
+            found.extend(surroundings::missing(&devices, allow_readable));
+        }
         if found.iter().any(|found| found.code == "toml-syntax") {
             // What a slip has swallowed seems to be missing, or of another kind.
-            found.retain(|found| !["missing-key", "wrong-kind"].contains(&found.code));
+            let swallowed = ["missing-key", "wrong-kind", "no-devices"];
+            found.retain(|found| !swallowed.contains(&found.code));
         }
+        found.sort_by_key(|found| found.labels.first().map(|label| label.span.start));
         let (errors, warnings): (Vec<_>, Vec<_>) = found
             .into_iter()
             .partition(|found| found.severity == Severity::Error);
@@ -335,7 +350,7 @@ mod tests {
     fn parse(text: &str) -> Result<Inventory, Vec<Diagnostic>> {
         let reading = Reading {
             platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
-            allow_readable: false,
+            ..Reading::default()
         };
         Inventory::parse("inventory.toml", text, Path::new("/etc/st"), None, &reading)
     }
@@ -571,8 +586,8 @@ user = "admin"
         assert_eq!(
             told(&inventory.warnings),
             [
-                "8:11 duplicate-address: devices `a` and `b` have one address, 192.0.2.1 | two catalogs would be applied to one device, in no certain order",
                 "6:1 no-credentials: device `b` has no way to log in | give it `password`, `private_key` or `agent = true`",
+                "8:11 duplicate-address: devices `a` and `b` have one address, 192.0.2.1 | two catalogs would be applied to one device, in no certain order",
             ]
         );
     }
@@ -590,8 +605,8 @@ user = "admin"
         );
         let read = |text: &str, allow_readable| {
             let reading = Reading {
-                platforms: None,
                 allow_readable,
+                ..Reading::default()
             };
             Inventory::parse("i.toml", text, Path::new(""), Some(0o644), &reading)
         };
@@ -614,7 +629,7 @@ user = "admin"
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/inventory.toml");
         let reading = Reading {
             platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
-            allow_readable: false,
+            ..Reading::default()
         };
         let inventory = Inventory::load(&path, &reading).unwrap();
         let devices: Vec<_> = inventory

@@ -10,8 +10,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::map::IndexMap;
 
-use super::Inventory;
+use super::device::Device;
 use super::layer::{Jump, Layer};
 use super::permission::readable_by_others;
 use super::secret_source::SecretSource;
@@ -21,27 +22,17 @@ use super::trust::{Fingerprint, HostKey};
 /// Enough of a file to see what it is.
 const BEGINNING: u64 = 64 << 10;
 
-impl Inventory {
-    /// What a run would miss, each at the place that names it and once however many devices need
-    /// it.
-    pub fn missing(&self) -> Vec<Diagnostic> {
-        let mut missing = Missing {
-            allow_readable: self.allow_readable,
-            told: BTreeSet::new(),
-            findings: Vec::new(),
-        };
-        if self.devices.is_empty() {
-            missing.findings.push(
-                Diagnostic::error("no-devices", "the inventory has no device")
-                    .at(&self.source, 0..0, "")
-                    .help("add one: [device.sw1] with `platform`, `address` and `user`"),
-            );
-        }
-        for device in self.devices.values() {
-            missing.of(&device.settings);
-        }
-        missing.findings
+/// What a run would miss, each at the place that names it and once however many devices need it.
+pub fn missing(devices: &IndexMap<String, Device>, allow_readable: bool) -> Vec<Diagnostic> {
+    let mut missing = Missing {
+        allow_readable,
+        told: BTreeSet::new(),
+        findings: Vec::new(),
+    };
+    for device in devices.values() {
+        missing.of(&device.settings);
     }
+    missing.findings
 }
 
 struct Missing {
@@ -223,17 +214,23 @@ mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::Reading;
+    use switchtender_devices::diagnostic::Severity;
+
+    use super::super::{Inventory, Reading};
     use super::*;
 
     /// `line code message` of what is missing, the directory's path as `DIR`.
     fn missing(directory: &Path, text: &str) -> Vec<String> {
-        let reading = Reading::default();
-        let inventory = Inventory::parse("i.toml", text, directory, None, &reading).unwrap();
+        let reading = Reading {
+            surroundings: true,
+            ..Reading::default()
+        };
         let shown = directory.display().to_string();
-        inventory
-            .missing()
+        Inventory::parse("i.toml", text, directory, None, &reading)
+            .err()
+            .unwrap_or_default()
             .iter()
+            .filter(|found| found.severity == Severity::Error)
             .map(|found| {
                 assert!(found.help.is_some(), "{found:?}");
                 let label = &found.labels[0];
@@ -327,5 +324,21 @@ mod tests {
             missing(directory.path(), "[defaults]\nuser = \"u\"\n"),
             ["1 no-devices the inventory has no device"]
         );
+    }
+
+    #[test]
+    fn other_mistakes_do_not_hide_them_and_all_come_in_the_order_of_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = "[device.a]\nplatform = \"x\"\naddress = \"a\"\nuser = \"u\"\n\
+                    password = { file = \"none\" }\nprot = 22\n\
+                    [device.b]\nadress = \"b\"\n";
+        let shown = missing(directory.path(), text);
+        let places: Vec<_> = shown
+            .iter()
+            .map(|line| &line[..line.rfind(' ').unwrap()])
+            .collect();
+        assert!(places[0].starts_with("5 missing-file"), "{shown:?}");
+        assert!(places[1].starts_with("6 unknown-key"), "{shown:?}");
+        assert!(places[2].starts_with("7 missing-key"), "{shown:?}");
     }
 }
