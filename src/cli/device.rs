@@ -26,7 +26,7 @@ use crate::agent::settings::Settings;
 use crate::catalog::Level;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
-use crate::fleet::served_device::ServedFleet;
+use crate::fleet::served_device::{ServedError, ServedFleet};
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{self, Entry};
 use crate::transaction;
@@ -304,13 +304,21 @@ fn exit_code(bits: u8, detailed: bool) -> Exit {
 }
 
 async fn show_facts(fleet: &ServedFleet, device: &Entry) -> Result<Exit, CommandError> {
-    let facts = fleet.facts_of(device).await.map_err(|error| {
-        CommandError::new(format!("cannot read the facts of {}", device.name)).because(error)
-    })?;
+    let facts = fleet
+        .facts_of(device)
+        .await
+        .map_err(|error| because(format!("cannot read the facts of {}", device.name), error))?;
     let facts: serde_json::Value =
         serde_json::from_str(&facts.to_json()).expect("it was made a moment ago");
     print(&format!("{facts:#}\n"));
     Ok(Exit::SUCCESS)
+}
+
+fn because(text: String, error: ServedError) -> CommandError {
+    CommandError {
+        hint: error.hint(),
+        ..CommandError::new(text).because(error)
+    }
 }
 
 async fn show_resources(
@@ -323,9 +331,7 @@ async fn show_resources(
     let mut instances = fleet
         .instances_of(device, &type_name)
         .await
-        .map_err(|error| {
-            CommandError::new(format!("cannot read {type_name} of {}", device.name)).because(error)
-        })?;
+        .map_err(|error| because(format!("cannot read {type_name} of {}", device.name), error))?;
     if let Some(name) = wanted.get(1) {
         instances.retain(|(title, _)| title == name);
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use super::view::chain;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, Look};
 
@@ -80,11 +81,8 @@ impl CommandError {
             return text.trim_end().to_owned();
         }
         let _ = write!(text, "{red}error{plain}: {}", self.message);
-        let mut cause: Option<&dyn Error> =
-            self.source.as_deref().map(|source| source as &dyn Error);
-        while let Some(error) = cause {
-            let _ = write!(text, ": {error}");
-            cause = error.source();
+        if let Some(source) = &self.source {
+            let _ = write!(text, ": {}", chain(source.as_ref()));
         }
         if let Some(hint) = &self.hint {
             let _ = write!(text, "\n{cyan}hint{plain}: {hint}");
@@ -128,6 +126,19 @@ mod tests {
         assert_eq!(
             error.text(false),
             "error: cannot read inventory.toml: no such file\nhint: name the file with --inventory"
+        );
+    }
+
+    #[test]
+    fn a_cause_that_its_error_has_told_is_not_told_again() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("could not connect: {0}")]
+        struct Outer(#[source] std::io::Error);
+        let inner = std::io::Error::new(std::io::ErrorKind::NotFound, "nobody is there");
+        let error = CommandError::new("cannot read the facts").because(Outer(inner));
+        assert_eq!(
+            error.text(false),
+            "error: cannot read the facts: could not connect: nobody is there"
         );
     }
 }
