@@ -143,3 +143,24 @@ fn explanations_of_drivers_stand_in_columns_and_name_other_platforms() {
     assert_eq!(code, Some(1));
     assert!(err.contains("platforms that have one: cisco_ios"), "{err}");
 }
+
+const EXAMPLES: [&str; 5] = [
+    "--inventory",
+    "examples/inventory.toml",
+    "--catalog",
+    "examples/catalogs",
+    "--mock",
+];
+
+#[test]
+fn a_directory_of_configurations_for_mocks_that_is_not_there_is_told() {
+    let arguments = [
+        &["plan"],
+        &EXAMPLES[..],
+        &["--mock-config", "no/such/place"],
+    ]
+    .concat();
+    let (code, _, err) = switchtender(&arguments);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("cannot read no/such/place"), "{err}");
+}

@@ -35,6 +35,12 @@ pub enum StandInError {
         #[source]
         source: std::io::Error,
     },
+    #[error("cannot read {dir}")]
+    Configs {
+        dir: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
     #[error("{device}: {path} is not JSON")]
     NotJson {
         device: String,
@@ -55,12 +61,20 @@ impl StandIns {
     /// factory.
     ///
     /// # Errors
-    /// A platform without a mock, a configuration that cannot be read, a port that cannot be had.
+    /// A platform without a mock, a directory or a configuration that cannot be read, a port that
+    /// cannot be had.
     pub async fn start(
         devices: &[&Device],
         configs: Option<&Path>,
         faults: &[Fault],
     ) -> Result<Self, StandInError> {
+        if let Some(dir) = configs {
+            // A misspelt directory would go for one in which no device has a file.
+            std::fs::read_dir(dir).map_err(|source| StandInError::Configs {
+                dir: dir.to_owned(),
+                source,
+            })?;
+        }
         let mut options = Vec::new();
         for device in devices {
             options.push(describe(device, configs, faults)?);
