@@ -164,3 +164,44 @@ fn a_directory_of_configurations_for_mocks_that_is_not_there_is_told() {
     assert_eq!(code, Some(1));
     assert!(err.contains("cannot read no/such/place"), "{err}");
 }
+
+#[test]
+fn the_table_of_a_run_that_changes_nothing_counts_what_it_would_change() {
+    let arguments = [&["apply"], &EXAMPLES[..], &["--noop", "--target", "lb1"]].concat();
+    let (code, out, _) = switchtender(&arguments);
+    assert_eq!(code, Some(0));
+    let table = out.rsplit("\n\n").next().unwrap();
+    assert!(table.contains("To change"), "{out}");
+    assert!(table.contains("pending         11         11 "), "{out}");
+}
+
+#[test]
+fn a_credential_that_many_devices_miss_is_told_at_its_place_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("inventory.toml");
+    let text = "[defaults]\nplatform = \"cisco_ios\"\nuser = \"u\"\n\
+                password = { env = \"SWITCHTENDER_TEST_NOT_SET\" }\n\
+                [device]\nsw1 = { address = \"192.0.2.1\" }\nsw2 = { address = \"192.0.2.2\" }\n";
+    std::fs::write(&file, text).unwrap();
+    for device in ["sw1", "sw2"] {
+        let catalog = format!("{{\"name\": \"{device}\", \"resources\": []}}");
+        std::fs::write(dir.path().join(format!("{device}.json")), catalog).unwrap();
+    }
+    let at = |path: &std::path::Path| path.display().to_string();
+    let (file, dir, state) = (at(&file), at(dir.path()), at(&dir.path().join("state")));
+    let (code, out, _) = switchtender(&[
+        "apply",
+        "--inventory",
+        &file,
+        "--catalog",
+        &dir,
+        "--state-dir",
+        &state,
+    ]);
+    assert_eq!(code, Some(1));
+    assert_eq!(out.matches("is not set").count(), 1, "{out}");
+    for device in ["sw1", "sw2"] {
+        let line = format!("{device}: Error: a credential cannot be had");
+        assert!(out.contains(&line), "{out}");
+    }
+}

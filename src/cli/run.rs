@@ -340,6 +340,7 @@ impl Prepared {
         let view: Arc<Mutex<Box<dyn View>>> = Arc::new(Mutex::new(view::new(
             manner.output,
             purpose,
+            self.fleet.settings.noop,
             global,
             self.names.len(),
         )));

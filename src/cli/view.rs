@@ -113,10 +113,17 @@ fn level(global: &Global) -> Level {
     }
 }
 
-/// The view that the user asked for.
-pub fn new(output: Output, purpose: Purpose, global: &Global, devices: usize) -> Box<dyn View> {
+/// The view that the user asked for, of a run over so many devices that only says what it would
+/// change (`noop`), or changes it.
+pub fn new(
+    output: Output,
+    purpose: Purpose,
+    noop: bool,
+    global: &Global,
+    devices: usize,
+) -> Box<dyn View> {
     match output {
         Output::Json => Box::new(json::Json::new(purpose, global)),
-        Output::Human => Box::new(human::Human::new(purpose, global, devices)),
+        Output::Human => Box::new(human::Human::new(purpose, noop, global, devices)),
     }
 }

@@ -1,7 +1,7 @@
 //! For people: one line per message as Puppet words it, a bar over the devices on a terminal, a
 //! table at the end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,22 +10,27 @@ use super::{Done, Ended, Failure, View, level, of_device, operations, plan, tabl
 use crate::catalog::Level;
 use crate::cli::Global;
 use crate::cli::exit::print;
+use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, Look};
-use crate::fleet::device_run::Purpose;
+use crate::fleet::device_run::{NotRun, Purpose};
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
 pub struct Human {
     purpose: Purpose,
+    /// Nothing is changed, so what counts is what would be.
+    noop: bool,
     /// Messages below this level are left out.
     level: Level,
     colored: bool,
     bar: ProgressBar,
     /// By device: what it refused and in which words, until the error that they explain is told.
     refused: HashMap<String, String>,
+    /// Places of the inventory about which something was told: many devices may share one.
+    told: HashSet<(&'static str, usize)>,
 }
 
 impl Human {
-    pub fn new(purpose: Purpose, global: &Global, devices: usize) -> Self {
+    pub fn new(purpose: Purpose, noop: bool, global: &Global, devices: usize) -> Self {
         let terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         let bar = if terminal && devices > 1 {
             let style = ProgressStyle::with_template("{bar:30} {pos}/{len} devices, {elapsed}")
@@ -36,10 +41,12 @@ impl Human {
         };
         Self {
             purpose,
+            noop: noop || purpose == Purpose::Plan,
             level: level(global),
             colored: global.colored_stdout(),
             bar,
             refused: HashMap::new(),
+            told: HashSet::new(),
         }
     }
 
@@ -107,12 +114,14 @@ impl View for Human {
             Err(failure) => {
                 let mut text = String::new();
                 if let Failure::NotRun(not_run) = failure {
-                    text.push_str(&terminal::render_each(
-                        not_run.findings(),
-                        Look {
-                            colours: self.colored,
-                        },
-                    ));
+                    let mut findings = not_run.findings().to_vec();
+                    if matches!(not_run, NotRun::Credentials { .. }) {
+                        findings.retain(|found| self.is_new(found));
+                    }
+                    let look = Look {
+                        colours: self.colored,
+                    };
+                    text.push_str(&terminal::render_each(&findings, look));
                 }
                 let why = of_device(&done.device, failure);
                 let why = &why[done.device.len() + ": ".len()..];
@@ -153,10 +162,7 @@ impl View for Human {
             "Round trips",
             "Time",
         ];
-        let changed = match self.purpose {
-            Purpose::Apply => "Changed",
-            Purpose::Plan => "To change",
-        };
+        let changed = if self.noop { "To change" } else { "Changed" };
         let header: Vec<&str> = header
             .iter()
             .map(|name| if *name == "Changed" { changed } else { name })
@@ -173,6 +179,14 @@ impl View for Human {
 }
 
 impl Human {
+    /// Whether nothing was said about this place of the inventory yet.
+    fn is_new(&mut self, found: &Diagnostic) -> bool {
+        match found.labels.first() {
+            Some(label) => self.told.insert((found.code, label.span.start)),
+            None => true,
+        }
+    }
+
     /// What a device refused, each line with the device's words under it.
     fn refusals(&self, device: &str, operations: &[OperationRecord]) -> String {
         let mut text = String::new();
@@ -189,9 +203,10 @@ impl Human {
         let mut row = vec![ended.device.clone(), ended.platform.clone()];
         match &ended.came_to {
             Some((tally, statistics)) => {
-                let changed = match self.purpose {
-                    Purpose::Apply => tally.changed,
-                    Purpose::Plan => tally.pending,
+                let changed = if self.noop {
+                    tally.pending
+                } else {
+                    tally.changed
                 };
                 row.push(tally.word().to_owned());
                 let numbers = [
