@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::operations;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::fleet::device_run::Ran;
 use crate::transaction::EventStatus;
 
@@ -32,6 +33,12 @@ pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
         for line in operations::lines(status.operations.iter().map(|record| &record.operation)) {
             let _ = writeln!(text, "    > {line}");
         }
+        let own = format!("{}: ", status.reference);
+        for note in ran.findings.iter().filter(|found| says_what_is_set(found)) {
+            if let Some(note) = note.message.strip_prefix(&own) {
+                let _ = writeln!(text, "    note: {note}");
+            }
+        }
     }
     if !planned {
         text.push_str("  nothing to change\n");
@@ -44,4 +51,14 @@ pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Whether a finding, untold so far, is about what these changes do and do not do: an attribute
+/// that is left out, a value that does something else than it seems to.
+fn says_what_is_set(found: &Diagnostic) -> bool {
+    match found.code {
+        "misleading-value" => true,
+        "unsupported-attribute" => found.severity == Severity::Note,
+        _ => false,
+    }
 }
