@@ -32,6 +32,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use tokio_util::sync::CancellationToken;
 
 use exit::{CommandError, Exit};
 
@@ -157,6 +158,25 @@ async fn interrupted() {
         _ = terminate.recv() => {}
     }
 }
+
+/// What an interrupt does to a run: the first asks it to stop and is told by `say`, the second
+/// ends the process where it is, after `last`.
+///
+/// # Cancellation
+/// May be dropped at any time; interrupts then do nothing more.
+async fn stop_when_interrupted(stop: CancellationToken, say: impl Fn(&str), last: impl Fn()) {
+    interrupted().await;
+    stop.cancel();
+    say(
+        "interrupted: resources under way are finished, the rest is skipped; once more ends at once",
+    );
+    interrupted().await;
+    last();
+    std::process::exit(INTERRUPTED.into());
+}
+
+/// As a shell tells of a program that INT has ended.
+const INTERRUPTED: u8 = 130;
 
 /// Runs the program with the process's own arguments.
 pub fn main() -> ExitCode {

@@ -22,7 +22,6 @@ pub use open::{open, open_and_read};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
 
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
@@ -42,12 +41,8 @@ pub trait Session: Send {
     /// [`Outcome::Unknown`](crate::operation::Outcome::Unknown) for what was under way and `NotSent` for the rest.
     ///
     /// # Cancellation
-    /// Must not be dropped midway. `stop` is looked at between operations.
-    async fn commit(
-        &mut self,
-        operations: &[Operation],
-        stop: &CancellationToken,
-    ) -> Vec<OperationResult>;
+    /// Must not be dropped midway; every wait has a limit.
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult>;
 
     /// Makes the running configuration the one that the device starts with. Returns its words.
     ///

@@ -19,7 +19,6 @@ use switchtender_devices::session::target::{
 use switchtender_devices::session::{Access, open};
 use switchtender_devices::value::{Attributes, Value};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
-use tokio_util::sync::CancellationToken;
 
 const METAPARAMETERS: [&str; 4] = ["before", "require", "subscribe", "notify"];
 
@@ -589,7 +588,7 @@ async fn run(driver: &Driver, resources: &[Wanted], device: &RunningLoadBalancer
     let mut sent = Vec::new();
     for wanted in resources {
         let operations = apply(driver, wanted, &mut state);
-        let results = session.commit(&operations, &CancellationToken::new()).await;
+        let results = session.commit(&operations).await;
         for (operation, result) in print(&operations).into_iter().zip(results) {
             assert!(
                 matches!(result.outcome, Outcome::Done { .. }),

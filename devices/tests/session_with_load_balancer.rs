@@ -15,7 +15,6 @@ use switchtender_devices::session::target::{
 };
 use switchtender_devices::session::{Access, Session, SessionErrorKind, open};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
-use tokio_util::sync::CancellationToken;
 
 fn protocol() -> Protocol {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("definitions/f5_bigip/platform.toml");
@@ -99,7 +98,7 @@ fn create() -> Operation {
 }
 
 async fn commit(session: &mut Box<dyn Session>, operations: &[Operation]) -> Vec<String> {
-    let results = session.commit(operations, &CancellationToken::new()).await;
+    let results = session.commit(operations).await;
     results
         .into_iter()
         .map(|result| match result.outcome {

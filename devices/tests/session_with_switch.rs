@@ -16,7 +16,6 @@ use switchtender_devices::session::target::{
 };
 use switchtender_devices::session::{Access, Session, SessionError, SessionErrorKind, open};
 use switchtender_mocks::{CliSwitch, RunningSwitch, SwitchOptions};
-use tokio_util::sync::CancellationToken;
 
 fn protocol() -> Protocol {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("definitions/cisco_ios/platform.toml");
@@ -95,7 +94,7 @@ fn line(mode: &[&str], text: &str) -> Operation {
 }
 
 async fn commit(session: &mut Box<dyn Session>, operations: &[Operation]) -> Vec<OperationResult> {
-    let results = session.commit(operations, &CancellationToken::new()).await;
+    let results = session.commit(operations).await;
     assert_eq!(results.len(), operations.len());
     results
 }

@@ -155,7 +155,11 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         proxy: Arc::new(Proxy::new(settings, args.catalog_concurrency.into())),
     });
     let exit = super::block_on(async {
-        tokio::spawn(interrupt(stop.clone()));
+        tokio::spawn(super::stop_when_interrupted(
+            stop.clone(),
+            |text| eprintln!("{text}"),
+            || (),
+        ));
         if args.facts {
             return show_facts(&fleet, &devices[0]).await;
         }
@@ -250,14 +254,6 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
         print(&format!("{}: {done}\n", device.name));
     }
     Ok(Exit::SUCCESS)
-}
-
-/// The first TERM or INT asks the runs to stop, the second ends the process.
-async fn interrupt(stop: CancellationToken) {
-    super::interrupted().await;
-    stop.cancel();
-    super::interrupted().await;
-    std::process::exit(130);
 }
 
 async fn run_all(

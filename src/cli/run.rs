@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit};
 use super::view::{self, Done, Ended, View};
-use super::{Global, interrupted};
+use super::{Global, stop_when_interrupted};
 use crate::deviations::Deviations;
 use crate::fleet::catalog_source::CatalogFiles;
 use crate::fleet::device_run::{Fleet, Listener, Purpose};
@@ -356,10 +356,14 @@ impl Prepared {
             Arc::new(move |device, event| lock(&view).event(device, event))
         };
         let stop = self.fleet.stop.clone();
-        let watch = tokio::spawn(async move {
-            interrupted().await;
-            stop.cancel();
-        });
+        let watch = {
+            let (said, view) = (Arc::clone(&view), Arc::clone(&view));
+            tokio::spawn(stop_when_interrupted(
+                stop,
+                move |text| lock(&said).say(text),
+                move || lock(&view).tick(),
+            ))
+        };
         let ticks = {
             let view = Arc::clone(&view);
             tokio::spawn(async move {

@@ -27,6 +27,11 @@ pub trait View: Send {
     /// A device is done with.
     fn device(&mut self, done: &Done);
 
+    /// Something about the run as a whole, for whoever sits before it.
+    fn say(&mut self, text: &str) {
+        eprintln!("{text}");
+    }
+
     /// Some time has passed. What was held back to be written together is due.
     fn tick(&mut self) {}
 

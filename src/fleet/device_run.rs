@@ -161,7 +161,6 @@ impl Fleet {
             session,
             Box::new(connection),
             Arc::clone(&remembered) as Arc<_>,
-            self.stop.clone(),
         );
         let began = Instant::now();
         let mut told = Told {

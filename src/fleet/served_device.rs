@@ -371,7 +371,6 @@ impl ServedFleet {
             session,
             Box::new(way),
             Arc::clone(&remembered) as Arc<_>,
-            stop.clone(),
         );
         for note in provider.notes() {
             agent.journal.warning(note);

@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
 
 use super::{Committed, ErrorKind, Note, Provider, ProviderError};
 use crate::change::{Change, Instance, Wanted};
@@ -38,7 +37,6 @@ pub struct DrivenProvider {
     session: Box<dyn Session>,
     reconnect: Box<dyn Reconnect>,
     memory: Arc<dyn SecretMemory>,
-    stop: CancellationToken,
     /// What the run will read; empty once it was read.
     expected: Vec<Arc<Wanted>>,
     /// Types that were read.
@@ -104,20 +102,18 @@ pub struct Difference {
 }
 
 impl DrivenProvider {
-    /// A provider for one run. `stop` is looked at between operations.
+    /// A provider for one run.
     pub fn new(
         driver: Driver,
         session: Box<dyn Session>,
         reconnect: Box<dyn Reconnect>,
         memory: Arc<dyn SecretMemory>,
-        stop: CancellationToken,
     ) -> Self {
         Self {
             driver,
             session,
             reconnect,
             memory,
-            stop,
             expected: Vec::new(),
             ready: HashSet::new(),
             read: State::default(),
@@ -519,7 +515,7 @@ impl Provider for DrivenProvider {
             Ok(operations) => operations,
             Err(error) => return failed(error),
         };
-        let results = self.session.commit(&operations, &self.stop).await;
+        let results = self.session.commit(&operations).await;
         let (mut done, mut notes) = (Vec::new(), Vec::new());
         for (operation, result) in operations.iter().zip(&results) {
             if let Outcome::Done { said } = &result.outcome {

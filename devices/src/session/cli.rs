@@ -24,7 +24,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::ExposeSecret;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use self::place::{Move, Place};
 use super::error::{SessionError, SessionErrorKind};
@@ -580,11 +579,7 @@ impl Session for CliSession {
         result.map_err(|kind| self.error(kind))
     }
 
-    async fn commit(
-        &mut self,
-        operations: &[Operation],
-        stop: &CancellationToken,
-    ) -> Vec<OperationResult> {
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
         let mut results: Vec<OperationResult> = Vec::new();
         if !self.confirmed
             && let Err(failure) = self.send_reads(&[]).await
@@ -592,7 +587,7 @@ impl Session for CliSession {
             self.note_end(&failure);
         }
         let mut next = 0;
-        while next < operations.len() && self.broken.is_none() && !stop.is_cancelled() {
+        while next < operations.len() && self.broken.is_none() {
             if self.access == Access::ReadOnly {
                 break;
             }

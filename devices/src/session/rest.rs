@@ -20,7 +20,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use self::client::{Answer, RestClient};
 use super::error::{SessionError, SessionErrorKind};
@@ -174,14 +173,10 @@ impl Session for RestSession {
         result.map_err(|kind| SessionError::new(self.device.clone(), kind))
     }
 
-    async fn commit(
-        &mut self,
-        operations: &[Operation],
-        stop: &CancellationToken,
-    ) -> Vec<OperationResult> {
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
         let mut results = Vec::new();
         for operation in operations {
-            if self.access == Access::ReadOnly || self.broken.is_some() || stop.is_cancelled() {
+            if self.access == Access::ReadOnly || self.broken.is_some() {
                 break;
             }
             let since = Instant::now();

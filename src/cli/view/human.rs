@@ -50,7 +50,7 @@ impl Human {
         }
     }
 
-    fn say(&self, text: &str) {
+    fn write(&self, text: &str) {
         self.bar.suspend(|| print(text));
     }
 
@@ -72,7 +72,7 @@ impl Human {
         } else {
             format!("{}: ", entry.source)
         };
-        self.say(&format!(
+        self.write(&format!(
             "{device}: {}: {source}{}\n",
             self.paint(color, word),
             entry.message
@@ -81,6 +81,10 @@ impl Human {
 }
 
 impl View for Human {
+    fn say(&mut self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+
     fn event(&mut self, device: &str, event: &RunEvent) {
         match event {
             // A plan is told device by device, when it is whole.
@@ -91,7 +95,7 @@ impl View for Human {
                 if entry.level >= Level::Err
                     && let Some(text) = self.refused.remove(device)
                 {
-                    self.say(&text);
+                    self.write(&text);
                 }
             }
             RunEvent::Operations { operations, .. } => {
@@ -108,7 +112,7 @@ impl View for Human {
         match &done.result {
             Ok(ran) => {
                 if self.purpose == Purpose::Plan {
-                    self.say(&plan::text(&done.device, &done.platform, ran));
+                    self.write(&plan::text(&done.device, &done.platform, ran));
                 }
             }
             Err(failure) => {
@@ -142,7 +146,7 @@ impl View for Human {
                 if self.purpose == Purpose::Plan {
                     text.push('\n');
                 }
-                self.say(&text);
+                self.write(&text);
             }
         }
         self.bar.inc(1);

@@ -1,7 +1,5 @@
 //! The command line session against scripted peers in memory.
 
-use tokio_util::sync::CancellationToken;
-
 use super::*;
 use crate::dialogue::rules_for_tests;
 use crate::session::scripted::{Device, Log, target};
@@ -76,7 +74,7 @@ fn outcomes(results: &[OperationResult]) -> Vec<String> {
 }
 
 async fn commit(session: &mut CliSession, operations: &[Operation]) -> Vec<String> {
-    let results = session.commit(operations, &CancellationToken::new()).await;
+    let results = session.commit(operations).await;
     assert_eq!(results.len(), operations.len());
     outcomes(&results)
 }
@@ -513,18 +511,6 @@ async fn a_command_that_the_user_may_not_give_leaves_the_session_alone() {
         commit(&mut session, &[operation(&[], "ntp server 2")]).await,
         [DONE]
     );
-}
-
-#[tokio::test]
-async fn cancellation_is_looked_at_between_operations() {
-    let (mut session, log) = ready(Device::default()).await;
-    let stop = CancellationToken::new();
-    stop.cancel();
-    let results = session
-        .commit(&[operation(&[], "ntp server 1")], &stop)
-        .await;
-    assert_eq!(outcomes(&results), ["not sent"]);
-    assert_eq!(lines(&log), [""; 0]);
 }
 
 #[tokio::test]

@@ -262,7 +262,7 @@ fn operation(method: Method, path: &str, body: Option<Text>, idempotent: bool) -
 }
 
 async fn commit(session: &mut RestSession, operations: &[Operation]) -> Vec<String> {
-    let results = session.commit(operations, &CancellationToken::new()).await;
+    let results = session.commit(operations).await;
     results
         .into_iter()
         .map(|result| match result.outcome {
