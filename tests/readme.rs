@@ -98,3 +98,46 @@ fn the_example_for_automation_checks_catalogs_and_keeps_what_it_found() {
     let reports = fs::read_dir(mixed.path().join("reports")).expect("a directory");
     assert_eq!(reports.count(), 0);
 }
+
+/// The type that the page about definitions makes from nothing.
+#[test]
+fn the_first_type_of_ones_own_works_as_it_is_written() {
+    let page = fs::read_to_string("devices/definitions/README.md").expect("the page is there");
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut files = 0;
+    for part in page.split("<!-- file: ").skip(1) {
+        let (name, rest) = part.split_once(" -->\n```toml\n").expect("a file follows");
+        let (text, _) = rest.split_once("```").expect("it ends");
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("it can be made");
+        fs::write(path, text).expect("it can be written");
+        files += 1;
+    }
+    assert_eq!(files, 2, "a model and how a platform says it");
+    let own = directory.path().display().to_string();
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+            .args(arguments)
+            .output()
+            .expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {text}");
+        text
+    };
+    let checked = run(&["driver", "check", &own]);
+    assert!(checked.ends_with("no findings\n"), "{checked}");
+    let tested = run(&["driver", "test", &own]);
+    assert!(tested.ends_with(" 0 failed\n"), "{tested}");
+    let look = [
+        "--definitions",
+        &own,
+        "--inventory",
+        "examples/inventory.toml",
+    ];
+    let read = run(&[
+        &["resource", "sw1", "site_spanning_tree", "--mock"],
+        &look[..],
+    ]
+    .concat());
+    assert!(read.contains("mode     => 'rapid_pvst'"), "{read}");
+}
