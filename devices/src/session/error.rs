@@ -196,9 +196,9 @@ impl SessionErrorKind {
                 Some(_) => "set `algorithms = \"legacy\"` for this device".to_owned(),
                 None => "no set of algorithms allows these; the device needs newer ones".to_owned(),
             },
-            Self::HostKeyUnknown { host, .. } => format!(
+            Self::HostKeyUnknown { host, fingerprint } => format!(
                 "compare the fingerprint with the device's, then add the key to known_hosts \
-                 ({}), or pin it by its fingerprint",
+                 (`{}`), or pin it by `fingerprint = \"{fingerprint}\"`",
                 keyscan(host)
             ),
             Self::HostKeyChanged { .. } => {
@@ -272,7 +272,7 @@ mod tests {
             };
             kind.hint().unwrap()
         };
-        assert!(hint("sw1.lab.test").contains("(ssh-keyscan sw1.lab.test)"));
-        assert!(hint("[2001:db8::1]:2222").contains("(ssh-keyscan -p 2222 2001:db8::1)"));
+        assert!(hint("sw1.lab.test").contains("(`ssh-keyscan sw1.lab.test`)"));
+        assert!(hint("[2001:db8::1]:2222").contains("(`ssh-keyscan -p 2222 2001:db8::1`)"));
     }
 }
