@@ -205,3 +205,24 @@ fn a_credential_that_many_devices_miss_is_told_at_its_place_once() {
         assert!(out.contains(&line), "{out}");
     }
 }
+
+#[test]
+fn a_check_that_knew_no_platform_says_so() {
+    let catalog = "examples/catalogs/sw1.json";
+    let (code, out, _) = switchtender(&["validate", catalog]);
+    assert_eq!(code, Some(0));
+    assert!(
+        out.contains("1 of no known platform: --inventory FILE"),
+        "{out}"
+    );
+    for known in [
+        ["--platform", "cisco_ios"],
+        ["--inventory", "examples/inventory.toml"],
+    ] {
+        let (_, out, _) = switchtender(&[&["validate", catalog], &known[..]].concat());
+        assert!(!out.contains("of no known platform"), "{out}");
+    }
+    // A catalog of a host has none.
+    let (_, out, _) = switchtender(&["validate", catalog, "--for", "host"]);
+    assert!(!out.contains("of no known platform"), "{out}");
+}

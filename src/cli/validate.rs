@@ -125,6 +125,8 @@ struct Checked {
     /// Findings beyond those kept.
     rest: Rest,
     summary: Option<across::Summary>,
+    /// It is for a device, and nobody said of which platform.
+    no_platform: bool,
     /// The file could not be read at all.
     unreadable: bool,
 }
@@ -136,6 +138,7 @@ impl Checked {
             findings: Vec::new(),
             rest: Rest::new(),
             summary: None,
+            no_platform: false,
             unreadable: false,
         }
     }
@@ -396,6 +399,7 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
     let facts = facts(given.facts, &catalog.name, &mut checked);
     let mut side = given.routing.side(&catalog, given.registry, &facts);
     let device = given.routing.device(&catalog);
+    checked.no_platform = matches!(side, Side::Device { driver: None, .. });
     if let (
         Some(directory),
         Side::Device {
@@ -584,8 +588,16 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
                 format!("`switchtender explain {code}` says more, --limit N shows more\n")
             });
             let plural = if catalogs == 1 { "" } else { "s" };
+            let unknown = checked.iter().filter(|one| one.no_platform).count();
+            let of_platforms = match unknown {
+                0 => String::new(),
+                number => format!(
+                    "{number} of no known platform: --inventory FILE or --platform PLATFORM has its \
+                     own rules checked, too\n"
+                ),
+            };
             format!(
-                "{}{}{catalogs} catalog{plural} checked: {counts}\n",
+                "{}{}{catalogs} catalog{plural} checked: {counts}\n{of_platforms}",
                 terminal::render(&limited, look),
                 hint.unwrap_or_default(),
             )
