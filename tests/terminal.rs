@@ -226,3 +226,26 @@ fn a_check_that_knew_no_platform_says_so() {
     let (_, out, _) = switchtender(&["validate", catalog, "--for", "host"]);
     assert!(!out.contains("of no known platform"), "{out}");
 }
+
+#[test]
+fn a_resource_is_found_by_every_spelling_of_its_name_and_nothing_is_told_as_nothing() {
+    let look = |words: &[&str]| {
+        let inventory = ["--mock", "--inventory", "examples/inventory.toml"];
+        switchtender(&[&["resource"], words, &inventory].concat())
+    };
+    let (code, out, err) = look(&["sw1", "network_interface", "Gi1/0/2"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(
+        out.starts_with("network_interface { 'GigabitEthernet1/0/2':"),
+        "{out}"
+    );
+    let (code, _, err) = look(&["sw1", "network_interface", "Gi9/9/9"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("sw1 has no network_interface `GigabitEthernet9/9/9`"),
+        "{err}"
+    );
+    let (code, out, err) = look(&["lb1", "f5_pool"]);
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert_eq!(err, "lb1 has no f5_pool\n");
+}

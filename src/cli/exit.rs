@@ -96,6 +96,15 @@ pub fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
+/// Says something to people beside a result that is nothing, or is for machines.
+#[allow(
+    clippy::print_stderr,
+    reason = "what people are told beside a result is not part of it"
+)]
+pub fn tell(text: &str) {
+    eprintln!("{text}");
+}
+
 /// Prints an error, if there is one, and gives the process its exit code.
 #[allow(
     clippy::print_stderr,

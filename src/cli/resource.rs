@@ -4,12 +4,13 @@ use clap::ValueEnum;
 use serde_json::{Map, Value as Json};
 use switchtender_devices::change::Instance;
 use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::secret::MASK;
 use switchtender_devices::value::{Attributes, Value};
 
 use super::block_on;
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, print, tell};
 use super::one_device::OneDevice;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
@@ -66,30 +67,51 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
                     ..CommandError::new(of_device(&device, &error))
                 }
             })?;
+        let (driver, instances) = instances;
         let mut shown: Vec<(String, Attributes)> = instances
             .into_iter()
             .map(|instance| declared(&model, instance))
             .collect();
         if let Some(name) = &args.name {
-            shown.retain(|(title, _)| title.eq_ignore_ascii_case(name));
+            let name = spelt_as_on_device(&driver, &model, name);
+            shown.retain(|(title, _)| title.eq_ignore_ascii_case(&name));
             if shown.is_empty() {
                 return Err(CommandError::new(format!(
                     "{device} has no {type_name} `{name}`"
                 )));
             }
         }
+        if shown.is_empty() && args.format == Format::Puppet {
+            tell(&format!("{device} has no {type_name}"));
+        }
         print(&text(args.format, &type_name, &shown));
         Ok(Exit::SUCCESS)
     })
 }
 
-/// Title and attributes as a manifest would have them: `ensure` first, the namevar as the title.
-fn declared(model: &TypeModel, instance: Instance) -> (String, Attributes) {
-    let plain = |value: &Value| match value {
+/// The name in the platform's own spelling: `GigabitEthernet1/0/1` for `Gi1/0/1`.
+fn spelt_as_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String {
+    let namevars: Vec<&str> = model.namevars().collect();
+    let [namevar] = namevars[..] else {
+        return name.to_owned();
+    };
+    let given = Attributes::from_iter([(namevar.to_owned(), Value::string(name))]);
+    match driver.canonicalize(model, given) {
+        Ok(spelt) => spelt.get(namevar).map_or(name.to_owned(), plain),
+        Err(_) => name.to_owned(),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
         Value::Sensitive(_) => MASK.to_owned(),
         Value::String(text) | Value::Symbol(text) => text.clone(),
         other => format!("{other:?}"),
-    };
+    }
+}
+
+/// Title and attributes as a manifest would have them: `ensure` first, the namevar as the title.
+fn declared(model: &TypeModel, instance: Instance) -> (String, Attributes) {
     let namevars: Vec<&str> = model.namevars().collect();
     let names = namevars
         .iter()

@@ -44,7 +44,7 @@ pub async fn facts(reach: &Reach, name: &str) -> Result<Facts, NotRun> {
     Ok(facts)
 }
 
-/// The instances of a type on a device, in the order of the device.
+/// The instances of a type on a device, in the order of the device, and the driver that read them.
 ///
 /// # Cancellation
 /// Must not be dropped midway.
@@ -52,7 +52,7 @@ pub async fn instances(
     reach: &Reach,
     name: &str,
     model: &Arc<TypeModel>,
-) -> Result<Vec<Instance>, LookError> {
+) -> Result<(Driver, Vec<Instance>), LookError> {
     let device = &reach.inventory.devices[name];
     let platform = reach.platform(device)?;
     // Whether the platform has the type at all is known before anything is contacted.
@@ -68,5 +68,6 @@ pub async fn instances(
     driver.supports(model).map_err(LookError::Unsupported)?;
     let names = requests.into_iter().map(|request| request.name);
     let reads: Reads = names.zip(texts.map_err(NotRun::from)?).collect();
-    Ok(driver.instances(model, &platform.parse(&reads)?)?)
+    let instances = driver.instances(model, &platform.parse(&reads)?)?;
+    Ok((driver, instances))
 }
