@@ -249,3 +249,15 @@ fn a_resource_is_found_by_every_spelling_of_its_name_and_nothing_is_told_as_noth
     assert_eq!((code, out.as_str()), (Some(0), ""));
     assert_eq!(err, "lb1 has no f5_pool\n");
 }
+
+#[test]
+fn the_short_help_has_what_is_common_and_the_long_one_all_settings() {
+    for command in ["device", "doctor"] {
+        let (_, short, _) = switchtender(&[command, "-h"]);
+        assert!(short.contains("--server <TEXT>"), "{short}");
+        assert!(short.contains("see more with '--help'"), "{short}");
+        assert!(!short.contains("payload_soft_limit"), "{short}");
+        let (_, long, _) = switchtender(&[command, "--help"]);
+        assert!(long.contains("--payload_soft_limit"), "{long}");
+    }
+}

@@ -72,12 +72,25 @@ fn has_own_flag(setting: &Setting) -> bool {
     setting.name == "color"
 }
 
+/// What `-h` shows; `--help` and the manual pages show all.
+const COMMON: &[&str] = &[
+    "confdir",
+    "vardir",
+    "deviceconfig",
+    "server",
+    "environment",
+    "noop",
+    "tags",
+    "waitforcert",
+];
+
 fn flag(setting: &'static Setting) -> Arg {
     let arg = Arg::new(setting.name)
         .long(setting.name)
         .visible_aliases(setting.aliases.iter().copied())
         .help_heading("Settings of puppet.conf")
         .help(setting.help)
+        .hide_short_help(!COMMON.contains(&setting.name))
         .hide(matches!(
             setting.support,
             Support::NoEffect(_) | Support::Refused(_)
