@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Deviation {
     ContainerEvents,
-    CycleLineBreaks,
+    CyclesAreShort,
     UnusableScheduleFailsResource,
     UnknownTypeFailsResource,
     StoppedRunFails,
@@ -57,11 +57,12 @@ pub const TABLE: [Row; 25] = [
         why: "`Class[a] ~> Class[b]` silently doing nothing is what nobody means.",
     },
     Row {
-        deviation: Deviation::CycleLineBreaks,
-        name: "cycle-line-breaks",
-        puppet: "The message about dependency cycles contains a backslash and an n.",
-        ours: "It has line breaks.",
-        why: "It is meant to be read.",
+        deviation: Deviation::CyclesAreShort,
+        name: "cycles-are-short",
+        puppet: "The message about dependency cycles shows the first walk that meets itself, \
+                 with what leads to the cycle, and contains a backslash and an n.",
+        ours: "It shows the shortest way round of each, on a line of its own.",
+        why: "It is meant to be read, and what only leads to a cycle need not go.",
     },
     Row {
         deviation: Deviation::UnusableScheduleFailsResource,

@@ -6,6 +6,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
+use switchtender::catalog::types::Types;
+use switchtender::catalog::{self, Loading, Typing};
+use switchtender::deviations::Deviations;
+use switchtender::graph::{self, cycle, dot};
 
 fn resource(type_name: &str, title: &str, parameters: Value) -> Value {
     json!({
@@ -351,4 +355,26 @@ fn a_cycle_is_drawn() {
         &["graph", "c.json", "Network_vlan[10]", "--svg"],
     ));
     assert!(text.contains(r#"class="upwards""#), "{text}");
+}
+
+/// What the real Puppet writes for the same manifest.
+#[test]
+fn cycles_are_drawn_as_puppet_draws_them() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cycles");
+    let bytes = fs::read(fixtures.join("catalog.json")).unwrap();
+    let source = catalog::source("catalog.json", bytes).unwrap();
+    let typing = Typing {
+        types: &Types::new(|_: &str| None),
+        canonicalize: &|_, attributes| Ok(attributes),
+        default_schedules: false,
+        deviations: &Deviations::default(),
+    };
+    let loaded = catalog::load(&source, &Loading::default()).unwrap();
+    let resources = catalog::convert(loaded, &typing).unwrap();
+    let graph = graph::build(&resources).graph;
+    let cycles = cycle::find(&graph, &resources);
+    assert_eq!(
+        dot::cycles(&cycles, &graph, &resources),
+        fs::read_to_string(fixtures.join("cycles.dot")).unwrap()
+    );
 }

@@ -1,7 +1,9 @@
 //! Dependency cycles: found before the first resource, told with the shortest walk
 //! (`docs/transaction.md`, section 3, *Cycles*).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
@@ -69,14 +71,57 @@ fn unreachable_in_order(graph: &Graph) -> Vec<VertexId> {
     graph.ids().filter(|id| waiting[id.index()] > 0).collect()
 }
 
+/// The shortest way round in a knot, which is a set of members that all reach each other: each
+/// leads to the next, and the last to the first. Of several the one from the member that stands
+/// first.
+pub fn shortest<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
+    knot: &[N],
+    next: impl Fn(N) -> I,
+) -> Option<Vec<N>> {
+    // In a large knot any of its short cycles will do.
+    const STARTS: usize = 200;
+    let inside: HashSet<N> = knot.iter().copied().collect();
+    let next = |member| next(member).filter(|target| inside.contains(target));
+    let starts = knot.iter().take(STARTS);
+    starts
+        .filter_map(|&start| back_to(start, next))
+        .min_by_key(Vec::len)
+}
+
+/// The shortest way from a member back to it.
+fn back_to<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
+    start: N,
+    next: impl Fn(N) -> I,
+) -> Option<Vec<N>> {
+    let mut came_from: HashMap<N, N> = HashMap::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(member) = queue.pop_front() {
+        for target in next(member) {
+            if target == start {
+                let mut way = vec![member];
+                while way[way.len() - 1] != start {
+                    way.push(came_from[&way[way.len() - 1]]);
+                }
+                way.reverse();
+                return Some(way);
+            }
+            if let Entry::Vacant(vacant) = came_from.entry(target) {
+                vacant.insert(member);
+                queue.push_back(target);
+            }
+        }
+    }
+    None
+}
+
 /// How many walks are followed before a simpler way is taken; only large knots of many short ways
 /// need more.
 const MAX_WALKS: usize = 100_000;
 
-/// Up to `count` walks from the first member around the cycle, shortest first. A walk ends where it
-/// meets itself, so it may have a tail before the loop.
+/// Up to `count` walks as Puppet's, from the first member around the cycle, shortest first. A walk
+/// ends where it meets itself, so it may have a tail before the loop.
 pub fn walks(graph: &Graph, cycle: &Cycle, count: usize) -> Vec<Vec<VertexId>> {
-    let members: std::collections::HashSet<VertexId> = cycle.iter().copied().collect();
+    let members: HashSet<VertexId> = cycle.iter().copied().collect();
     let inside = |id: VertexId| {
         graph
             .edges
@@ -127,7 +172,7 @@ fn any_walk<I: Iterator<Item = VertexId>>(
     inside: impl Fn(VertexId) -> I,
 ) -> Vec<VertexId> {
     let mut walk = vec![first];
-    let mut seen = std::collections::HashSet::from([first]);
+    let mut seen = HashSet::from([first]);
     while let Some(next) = walk.last().and_then(|last| inside(*last).next()) {
         walk.push(next);
         if !seen.insert(next) {
@@ -137,30 +182,51 @@ fn any_walk<I: Iterator<Item = VertexId>>(
     walk
 }
 
-/// The message about all cycles. `graph_file` is where the cycles were drawn, if they were.
+/// The message about all cycles, in Puppet's words or in lines. `graph_file` is where the cycles
+/// were drawn, if they were.
 pub fn message(
     cycles: &[Cycle],
     graph: &Graph,
     resources: &Resources,
     graph_file: Option<&str>,
-    line_break: &str,
+    wording: Wording,
 ) -> String {
     let mut text = match cycles.len() {
         1 => "Found 1 dependency cycle:\n".to_owned(),
         count => format!("Found {count} dependency cycles:\n"),
     };
     for cycle in cycles {
-        for walk in walks(graph, cycle, 1) {
-            let names: Vec<String> = walk
-                .iter()
-                .map(|id| graph.vertex(*id).shown(resources))
-                .collect();
-            text += &format!("({}){line_break}", names.join(" => "));
-        }
+        let shown = |id: &VertexId| graph.vertex(*id).shown(resources);
+        let (names, line_break): (Vec<String>, _) = match wording {
+            Wording::Puppet => {
+                let walk = walks(graph, cycle, 1).swap_remove(0);
+                (walk.iter().map(shown).collect(), "\\n")
+            }
+            Wording::Lines => {
+                let links = |id: VertexId| graph.edges.out(id.0).iter();
+                let way = shortest(cycle, |id| links(id).map(|link| VertexId(link.target)))
+                    .expect("members of a cycle reach themselves");
+                let mut names: Vec<String> = way.iter().map(shown).collect();
+                // Both markers of a container have its name.
+                names.dedup();
+                names.push(names[0].clone());
+                (names, "\n")
+            }
+        };
+        text += &format!("({}){line_break}", names.join(" => "));
     }
     text + &match graph_file {
         Some(file) => format!("Cycle graph written to {file}."),
         None => "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
             .to_owned(),
     }
+}
+
+/// How cycles are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wording {
+    /// The first walk that Puppet finds; lines end in a backslash and an `n`.
+    Puppet,
+    /// The shortest way round, on a line of its own.
+    Lines,
 }

@@ -68,21 +68,25 @@ pub fn expanded(graph: &Graph, resources: &Resources) -> String {
     dot.finish()
 }
 
-/// `cycles.dot`: some walks around each cycle.
+/// `cycles.dot`: some walks around each cycle, in a form of its own.
 pub fn cycles(cycles: &[Cycle], graph: &Graph, resources: &Resources) -> String {
-    let mut dot = Dot::new("Resource_Cycles");
+    let mut text = String::from("digraph Resource_Cycles {\n  label = \"Resource Cycles\"\n");
     for cycle in cycles {
-        for walk in cycle::walks(graph, cycle, WALKS_PER_CYCLE) {
+        let mut walks = cycle::walks(graph, cycle, WALKS_PER_CYCLE);
+        walks.sort_by_cached_key(|walk| {
+            let name = |id: &VertexId| graph.vertex(*id).reference(resources);
+            walk.iter().map(name).collect::<Vec<_>>()
+        });
+        for walk in walks {
             let names: Vec<String> = walk
                 .iter()
-                .map(|id| graph.vertex(*id).reference(resources))
+                .map(|id| format!("\"{}\"", escape(&graph.vertex(*id).shown(resources))))
                 .collect();
-            for pair in names.windows(2) {
-                dot.edge(&pair[0], &pair[1]);
-            }
+            text += &names.join(" -> ");
+            text.push('\n');
         }
     }
-    dot.finish()
+    text + "}\n"
 }
 
 /// A part of the graph, its lines told apart as in the picture: containment dotted, automatic

@@ -325,13 +325,13 @@ impl Run<'_> {
         if cycles.is_empty() {
             return Ok(());
         }
-        let line_break = if self.deviations.take(Deviation::CycleLineBreaks) {
-            "\n"
+        let wording = if self.deviations.take(Deviation::CyclesAreShort) {
+            cycle::Wording::Lines
         } else {
-            "\\n"
+            cycle::Wording::Puppet
         };
         let file = self.settings.cycles_file.as_deref();
-        let message = cycle::message(&cycles, &self.graph, &self.resources, file, line_break);
+        let message = cycle::message(&cycles, &self.graph, &self.resources, file, wording);
         self.say(Level::Err, message);
         if file.is_some() {
             let text = dot::cycles(&cycles, &self.graph, &self.resources);

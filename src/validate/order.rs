@@ -3,7 +3,7 @@
 //! Follows `docs/transaction.md`, section 3: containers are replaced by two markers, automatic
 //! relations are added where no direct one stands between the two.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
@@ -12,6 +12,7 @@ use switchtender_devices::model::AutoKind;
 use super::relation::Other;
 use super::subject::Subject;
 use crate::catalog::ResourceRef;
+use crate::graph::cycle;
 use crate::route::Destination;
 
 /// Why one thing comes before another.
@@ -152,14 +153,7 @@ impl Order {
     }
 
     fn shortest(&self, knot: &[usize]) -> Option<Cycle> {
-        // In a large knot any of its short cycles will do.
-        const STARTS: usize = 200;
-        let inside: HashSet<usize> = knot.iter().copied().collect();
-        let ways = knot
-            .iter()
-            .take(STARTS)
-            .filter_map(|&start| self.back_to(start, &inside));
-        let way = ways.min_by_key(Vec::len)?;
+        let way = cycle::shortest(knot, |node| self.graph.neighbors(node))?;
         Some(
             way.iter()
                 .enumerate()
@@ -169,28 +163,5 @@ impl Order {
                 })
                 .collect(),
         )
-    }
-
-    /// The shortest way from a node back to it.
-    fn back_to(&self, start: usize, inside: &HashSet<usize>) -> Option<Vec<usize>> {
-        let mut came_from: HashMap<usize, usize> = HashMap::new();
-        let mut queue = VecDeque::from([start]);
-        while let Some(node) = queue.pop_front() {
-            for next in self.graph.neighbors(node) {
-                if next == start {
-                    let mut way = vec![node];
-                    while way[way.len() - 1] != start {
-                        way.push(came_from[&way[way.len() - 1]]);
-                    }
-                    way.reverse();
-                    return Some(way);
-                }
-                if inside.contains(&next) && !came_from.contains_key(&next) {
-                    came_from.insert(next, node);
-                    queue.push_back(next);
-                }
-            }
-        }
-        None
     }
 }

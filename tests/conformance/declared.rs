@@ -17,11 +17,23 @@ fn rows() -> Vec<Row> {
         ),
         (
             "cycle-two",
-            Deviation::CycleLineBreaks,
+            Deviation::CyclesAreShort,
             vec![(
                 "/0/logs/1/2",
                 json!(
                     "Found 1 dependency cycle:\n(Dev_acl[a] => Dev_vlan[10] => Dev_acl[a])\n\
+                     Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
+                ),
+            )],
+        ),
+        // Puppet begins at Dev_acl[gamma], which only leads to the cycle it shows.
+        (
+            "random-1-0088",
+            Deviation::CyclesAreShort,
+            vec![(
+                "/0/logs/3/2",
+                json!(
+                    "Found 1 dependency cycle:\n(Dev_port[eth0] => Class[Core] => Dev_vlan[20] => Dev_port[eth0])\n\
                      Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
                 ),
             )],

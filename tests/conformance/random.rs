@@ -174,6 +174,16 @@ proptest! {
                     for pair in walk.windows(2) {
                         prop_assert!(graph.links(pair[0]).iter().any(|link| link.target() == pair[1]));
                     }
+                    let links = |id| graph.links(id).iter().map(|link| link.target());
+                    let mut way = graph::cycle::shortest(cycle, links).unwrap();
+                    let met = walk.iter().position(|id| id == last).unwrap();
+                    prop_assert!(way.len() < walk[met..].len(), "none is shorter");
+                    let members: std::collections::HashSet<_> = way.iter().collect();
+                    prop_assert_eq!(members.len(), way.len(), "nothing is met twice");
+                    way.push(way[0]);
+                    for pair in way.windows(2) {
+                        prop_assert!(links(pair[0]).any(|target| target == pair[1]));
+                    }
                 }
             }
             return Ok(());
