@@ -82,8 +82,9 @@ pub const TABLE: [Row; 25] = [
     Row {
         deviation: Deviation::StoppedRunFails,
         name: "stopped-run-fails",
-        puppet: "A run that was told to stop counts as completed and successful.",
-        ours: "It counts as not completed, and failed.",
+        puppet: "A run that was told to stop counts as completed and successful, and what still \
+                 waited for a provider is not told of.",
+        ours: "It counts as not completed, and failed; all that was not done is told as skipped.",
         why: "What was not done must not look done.",
     },
     Row {

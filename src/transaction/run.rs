@@ -410,6 +410,13 @@ impl Run<'_> {
         }
         let mut cancelled = false;
         if stopped {
+            if !deferred.is_empty() && self.deviations.take(Deviation::StoppedRunFails) {
+                cancelled = true;
+                for id in deferred {
+                    self.cancel(id);
+                    ready.finish(&self.graph, id);
+                }
+            }
             while let Some(id) = ready.pop() {
                 cancelled = true;
                 self.cancel(id);

@@ -293,7 +293,10 @@ impl transaction::Sink for Seen {
             RunEvent::Resource(status) => {
                 let mut world = self.world.lock().unwrap();
                 let reference = status.reference.to_string();
-                if world.stop_after.as_ref() == Some(&reference) {
+                // As the recorder, which asks for the stop when a resource was evaluated: one that
+                // no provider takes never is.
+                let evaluated = self.evaluated.contains(&reference);
+                if evaluated && world.stop_after.as_ref() == Some(&reference) {
                     world.stopped = true;
                 }
                 world.done.insert(reference);

@@ -75,6 +75,15 @@ fn rows() -> Vec<Row> {
             ],
         ),
         (
+            "stop-requested-deferred",
+            Deviation::StoppedRunFails,
+            vec![
+                ("/0/resources/Dev_vlan[10]/skipped", json!(true)),
+                ("/0/report/metrics/resources/skipped", json!(6)),
+                ("/0/report/status", json!("failed")),
+            ],
+        ),
+        (
             "ensure-default",
             Deviation::AuditKeepsDefaults,
             vec![(
