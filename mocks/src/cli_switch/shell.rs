@@ -2,26 +2,25 @@
 //!
 //! Input may hold any number of lines; each is answered in order with its echo, output and prompt, as if it had been
 //! typed after the prompt before it. What the session is waiting for (a line, a password, a yes, the end of a banner, a
-//! key at ` --More-- `) is [`Waiting`].
+//! key at ` --More-- `) is [`Waiting`]; it decides which room has the next byte: [`line_editor`], [`question`] or
+//! [`pager`]. A line that is complete is carried out here when it configures, and in [`exec`] when it does not.
+
+mod exec;
+mod line_editor;
+mod pager;
+mod question;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, LazyLock, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
-use super::configure::{Configuring, grammar as configuration_grammar};
-use super::device::{Device, Mode, Position, Revert};
-use super::effect::{Effect, ExecCommand, Reply, Show};
-use super::filter::Filter;
-use super::grammar::global::set_banner;
-use super::grammar::{Form, Grammar, Scope, SyntaxError, Token, exec, tokens};
-use super::show::show;
+use super::configure::Configuring;
+use super::device::{Device, Mode, Position};
+use super::effect::Reply;
+use super::grammar::{SyntaxError, tokens};
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{Disturbance, FaultPlan, noise};
 
-static EXEC: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(exec::RULES));
-
-/// Longest line that a terminal takes.
-const LINE_LIMIT: usize = 254;
 /// A host name is cut to this many characters in the prompts of configuration modes.
 const PROMPT_LIMIT: usize = 20;
 const REFUSED: &str = "% Command rejected: refused by the mock";
@@ -201,132 +200,6 @@ impl Shell {
         }
     }
 
-    fn line_key(&mut self, byte: u8) {
-        let hidden = matches!(self.waiting, Waiting::EnablePassword { .. });
-        if std::mem::take(&mut self.literal) {
-            return self.insert(byte, hidden);
-        }
-        match byte {
-            b'\r' | b'\n' => {
-                let line = String::from_utf8_lossy(&std::mem::take(&mut self.line)).into_owned();
-                self.out.extend(b"\r\n");
-                self.finished(&line);
-            }
-            0x08 | 0x7f => {
-                if self.line.pop().is_some() && !hidden {
-                    self.cursor = self.cursor.saturating_sub(1);
-                    self.out.extend(b"\x08 \x08");
-                }
-            }
-            0x15 => {
-                let erased = std::mem::take(&mut self.line).len();
-                if !hidden {
-                    self.out.extend(b"\x08 \x08".repeat(erased));
-                    self.cursor = self.cursor.saturating_sub(erased);
-                }
-            }
-            0x16 => self.literal = true,
-            0x03 | 0x1a => self.interrupt(byte),
-            b'?' if self.waiting == Waiting::Line => self.help(),
-            // Other control characters have no meaning here, nor has the key that completes words.
-            byte if byte < b' ' => {}
-            byte => self.insert(byte, hidden),
-        }
-    }
-
-    fn insert(&mut self, byte: u8, hidden: bool) {
-        if self.line.len() >= LINE_LIMIT {
-            self.out.push(0x07);
-            return;
-        }
-        self.line.push(byte);
-        if hidden {
-            return;
-        }
-        self.out.push(byte);
-        self.cursor += 1;
-        if self.cursor + 1 >= self.width && self.waiting == Waiting::Line {
-            self.scroll();
-        }
-    }
-
-    /// The line does not fit: go back to its beginning, print a dollar sign and its last few characters.
-    fn scroll(&mut self) {
-        let shown = self.cursor - self.prompt_text().len().min(self.cursor);
-        let tail = self.line[self.line.len().saturating_sub(10)..].to_vec();
-        self.out.extend(std::iter::repeat_n(0x08, shown));
-        self.out.push(b'$');
-        self.out.extend(&tail);
-        let blank = shown.saturating_sub(tail.len() + 1);
-        self.out.extend(std::iter::repeat_n(b' ', blank));
-        self.out.extend(std::iter::repeat_n(0x08, blank));
-        self.cursor = self.cursor - shown + tail.len() + 1;
-    }
-
-    /// Ctrl-C drops what was typed and leaves configuration; Ctrl-Z is `end`.
-    fn interrupt(&mut self, byte: u8) {
-        let line = String::from_utf8_lossy(&std::mem::take(&mut self.line)).into_owned();
-        let configuring = self.position.mode.tag().is_some();
-        self.print(if byte == 0x1a { "^Z\n" } else { "^C\n" });
-        if byte == 0x1a && configuring && !line.trim().is_empty() && self.waiting == Waiting::Line {
-            self.finished(&line);
-            self.out.extend(b"\r\n");
-        }
-        if configuring && self.ending == Ending::Open {
-            let mut device = lock(&self.shared.device);
-            device.commit(&mut self.position);
-            self.position = Position::exec(true);
-        }
-        self.waiting = Waiting::Line;
-        self.prompt();
-    }
-
-    fn help(&mut self) {
-        let line = String::from_utf8_lossy(&self.line).into_owned();
-        let mut words = tokens(&line);
-        let begun = if line.ends_with(' ') || line.is_empty() {
-            None
-        } else {
-            words.pop()
-        };
-        let device = lock(&self.shared.device).clone();
-        let interface = match &self.position.mode {
-            Mode::Interface(name) => Some(name.clone()),
-            _ => None,
-        };
-        let privileged = self.position.mode != Mode::Exec;
-        let scope = Scope {
-            hardware: device.hardware,
-            interface: interface.as_ref(),
-            privileged,
-        };
-        let grammar = if self.position.mode.tag().is_some() {
-            configuration_grammar(&self.position.mode)
-        } else {
-            &EXEC
-        };
-        let begun = begun.map_or("", |token| token.text).to_ascii_lowercase();
-        let answer = match grammar.expected(&scope, &line, &words) {
-            Some(mut expected) => {
-                expected.retain(|word| word.to_ascii_lowercase().starts_with(&begun));
-                if expected.is_empty() {
-                    "% Unrecognized command".to_owned()
-                } else {
-                    expected
-                        .iter()
-                        .map(|word| format!("  {word}"))
-                        .collect::<Vec<_>>()
-                        .join("\n")
-                }
-            }
-            None => "% Unrecognized command".to_owned(),
-        };
-        self.print(&format!("?\n{answer}\n\n"));
-        self.prompt();
-        self.cursor += line.len();
-        self.print(&line);
-    }
-
     /// A line is complete.
     fn finished(&mut self, line: &str) {
         match std::mem::replace(&mut self.waiting, Waiting::Line) {
@@ -414,108 +287,6 @@ impl Shell {
         }
     }
 
-    /// Prints output page by page, then the prompt.
-    fn page(&mut self, text: &str) {
-        let lines: VecDeque<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-        self.print_page(lines, self.length.saturating_sub(1));
-    }
-
-    fn print_page(&mut self, mut lines: VecDeque<String>, count: usize) {
-        let all = self.length == 0 || lines.len() <= count;
-        let count = if all { lines.len() } else { count };
-        for line in lines.drain(..count) {
-            self.print(&line);
-        }
-        if lines.is_empty() {
-            self.waiting = Waiting::Line;
-            self.prompt();
-        } else {
-            self.print(" --More-- ");
-            self.waiting = Waiting::Pager { rest: lines };
-        }
-    }
-
-    fn pager_key(&mut self, byte: u8) {
-        let Waiting::Pager { rest } = std::mem::replace(&mut self.waiting, Waiting::Line) else {
-            return;
-        };
-        self.out.extend([0x08; 9]);
-        self.out.extend([b' '; 8]);
-        self.out.extend([0x08; 9]);
-        match byte {
-            b' ' => self.print_page(rest, self.length.saturating_sub(1)),
-            b'\r' | b'\n' => self.print_page(rest, 1),
-            _ => {
-                self.print("\n");
-                self.prompt();
-            }
-        }
-    }
-
-    /// A question takes a single key: return and `y` mean yes.
-    fn confirm_key(&mut self, byte: u8) {
-        let waiting = std::mem::replace(&mut self.waiting, Waiting::Line);
-        let yes = matches!(byte, b'\r' | b'\n' | b'y' | b'Y');
-        self.record("confirm", if yes { "yes" } else { "no" }, "");
-        self.print("\n");
-        let answer = match waiting {
-            Waiting::Confirm { line, lost } if yes => self.run(&line, lost, true),
-            Waiting::UnexpectedConfirm { line } if yes => self.run(&line, false, false),
-            _ => Answer::text(String::new()),
-        };
-        self.deliver(answer, &Disturbance::default());
-    }
-
-    fn enable_password(&mut self, typed: &str, refused: u32) {
-        if self.shared.enable_password.as_deref() == Some(typed) {
-            self.record("password", "<password>", "");
-            self.position = Position::exec(true);
-            return self.prompt();
-        }
-        self.record("password", "<password>", "refused");
-        if refused < 2 {
-            self.print("Password: ");
-            self.waiting = Waiting::EnablePassword {
-                refused: refused + 1,
-            };
-        } else {
-            self.print("% Bad secrets\n\n");
-            self.prompt();
-        }
-    }
-
-    fn banner_line(&mut self, line: &str, identity: String, mut text: String, delimiter: String) {
-        self.record(self.position.mode.name(), line, "");
-        text.push('\n');
-        match line.split_once(&delimiter) {
-            None => {
-                text.push_str(line);
-                self.waiting = Waiting::Banner {
-                    identity,
-                    text,
-                    delimiter,
-                };
-            }
-            Some((last, _)) => {
-                text.push_str(last);
-                self.store_banner(&identity, &text);
-                self.prompt();
-            }
-        }
-    }
-
-    fn store_banner(&mut self, identity: &str, text: &str) {
-        let mut device = lock(&self.shared.device);
-        set_banner(
-            &mut Configuring {
-                device: &mut device,
-                position: &mut self.position,
-            },
-            identity,
-            text,
-        );
-    }
-
     /// Carries a line out in the mode of the session.
     fn run(&mut self, line: &str, lost: bool, confirmed: bool) -> Answer {
         let configuring = self.position.mode.tag().is_some();
@@ -591,161 +362,6 @@ impl Shell {
             SyntaxError::Incomplete => "% Incomplete command.\n\n".to_owned(),
             SyntaxError::Ambiguous(text) => format!("% Ambiguous command:  \"{text}\"\n"),
         })
-    }
-
-    fn exec(&mut self, line: &str, words: &[Token<'_>]) -> Answer {
-        let privileged = self.position.mode != Mode::Exec;
-        let bar = words.iter().position(|word| word.text == "|");
-        let (command, filter) = match bar {
-            Some(at) => {
-                let start = words[at].column + 1;
-                match Filter::parse(&line[start..]) {
-                    Ok(filter) => (&words[..at], Some(filter)),
-                    Err(offset) => return self.complaint(&SyntaxError::Invalid(start + offset)),
-                }
-            }
-            None => (words, None),
-        };
-        let device = lock(&self.shared.device).clone();
-        let scope = Scope {
-            hardware: device.hardware,
-            interface: None,
-            privileged,
-        };
-        let parsed = match EXEC.parse(&scope, line, command, Form::Whole) {
-            Ok(parsed) => parsed,
-            Err(SyntaxError::Invalid(column)) if words.len() == 1 && words[0].column == column => {
-                return self.unknown_word(&device, words[0].text);
-            }
-            Err(error) => return self.complaint(&error),
-        };
-        let Effect::Exec(what) = EXEC.rules[parsed.rule].effect else {
-            return self.complaint(&SyntaxError::Incomplete);
-        };
-        match what {
-            ExecCommand::Show(what) => self.show(&device, what, &parsed.words, filter, line),
-            other => self.act(other, &parsed.words),
-        }
-    }
-
-    /// A single unknown word is taken for the name of a host to connect to.
-    fn unknown_word(&self, device: &Device, word: &str) -> Answer {
-        if device.configuration.root.find("ip domain lookup").is_some() {
-            return self.complaint(&SyntaxError::Invalid(0));
-        }
-        Answer::text(format!(
-            "Translating \"{word}\"...domain server (255.255.255.255)\n\n\
-             % Unknown command or computer name, or unable to find computer address\n\n"
-        ))
-    }
-
-    fn show(
-        &self,
-        device: &Device,
-        what: Show,
-        words: &[String],
-        filter: Option<Filter>,
-        line: &str,
-    ) -> Answer {
-        let privileged = self.position.mode != Mode::Exec;
-        let Some(text) = show(device, what, words, privileged) else {
-            let last = tokens(line).last().map_or(0, |token| token.column);
-            return self.complaint(&SyntaxError::Invalid(last));
-        };
-        Answer::text(match filter {
-            Some(filter) => filter.apply(&text),
-            None => text,
-        })
-    }
-
-    fn save(&self) {
-        let mut device = lock(&self.shared.device);
-        device.startup = Some((device.hostname.clone(), device.configuration.clone()));
-    }
-
-    fn act(&mut self, command: ExecCommand, words: &[String]) -> Answer {
-        let number = || {
-            words
-                .last()
-                .and_then(|word| word.parse::<usize>().ok())
-                .unwrap_or(0)
-        };
-        let mut text = String::new();
-        match command {
-            ExecCommand::Enable if self.position.mode != Mode::Exec => {}
-            ExecCommand::Enable => {
-                if self.shared.enable_password.is_none() {
-                    return Answer::text("% No password set\n".to_owned());
-                }
-                return Answer {
-                    text: "Password: ".to_owned(),
-                    then: Then::Wait(Waiting::EnablePassword { refused: 0 }),
-                };
-            }
-            ExecCommand::Disable => self.position = Position::exec(false),
-            ExecCommand::Exit => {
-                return Answer {
-                    text,
-                    then: Then::Close,
-                };
-            }
-            ExecCommand::Configure | ExecCommand::ConfigureRevert => {
-                if command == ExecCommand::ConfigureRevert {
-                    let minutes = u64::try_from(number()).unwrap_or(1);
-                    let mut device = lock(&self.shared.device);
-                    device.revert = Some(Revert {
-                        at: Instant::now() + Duration::from_secs(60 * minutes),
-                        hostname: device.hostname.clone(),
-                        configuration: device.configuration.clone(),
-                    });
-                    text.push_str(
-                        "Rollback Confirmed Change: Backing up current running config\n\n",
-                    );
-                }
-                self.position.mode = Mode::Config;
-                text.push_str("Enter configuration commands, one per line.  End with CNTL/Z.\n");
-            }
-            ExecCommand::ConfigureConfirm => {
-                if lock(&self.shared.device).revert.take().is_none() {
-                    text.push_str("%No Rollback Confirmed Change pending\n");
-                }
-            }
-            ExecCommand::ConfigureReplace => {
-                text = self.replace(words.get(2).map_or("", String::as_str))
-            }
-            ExecCommand::TerminalLength => self.length = number(),
-            ExecCommand::TerminalWidth => {
-                self.width = if number() == 0 { usize::MAX } else { number() }
-            }
-            ExecCommand::WriteMemory => {
-                self.save();
-                text.push_str("Building configuration...\n[OK]\n");
-            }
-            ExecCommand::CopyToStartup => {
-                return Answer {
-                    text: "Destination filename [startup-config]? ".to_owned(),
-                    then: Then::Wait(Waiting::FileName),
-                };
-            }
-            ExecCommand::TerminalOther | ExecCommand::Clear | ExecCommand::Show(_) => {}
-        }
-        Answer::text(text)
-    }
-
-    /// Only the saved configuration is a file here.
-    fn replace(&self, file: &str) -> String {
-        let mut device = lock(&self.shared.device);
-        if !["nvram:startup-config", "startup-config"].contains(&file) {
-            return format!("%Error opening {file} (No such file or directory)\n");
-        }
-        match device.startup.clone() {
-            Some((hostname, saved)) => {
-                device.hostname = hostname;
-                device.configuration = saved;
-                "Total number of passes: 1\nRollback Done\n\n".to_owned()
-            }
-            None => format!("%Error opening {file} (No such file or directory)\n"),
-        }
     }
 }
 

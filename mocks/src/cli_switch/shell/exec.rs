@@ -1,0 +1,171 @@
+//! Commands outside of configuration: `show`, `enable`, `configure`, `terminal`, saving and going back.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use super::{Answer, Shell, Then, Waiting};
+use crate::cli_switch::device::{Device, Mode, Position, Revert};
+use crate::cli_switch::effect::{Effect, ExecCommand, Show};
+use crate::cli_switch::filter::Filter;
+use crate::cli_switch::grammar::{Form, Grammar, Scope, SyntaxError, Token, exec, tokens};
+use crate::cli_switch::show::show;
+use crate::control::lock;
+
+pub(super) static EXEC: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(exec::RULES));
+
+impl Shell {
+    pub(super) fn exec(&mut self, line: &str, words: &[Token<'_>]) -> Answer {
+        let privileged = self.position.mode != Mode::Exec;
+        let bar = words.iter().position(|word| word.text == "|");
+        let (command, filter) = match bar {
+            Some(at) => {
+                let start = words[at].column + 1;
+                match Filter::parse(&line[start..]) {
+                    Ok(filter) => (&words[..at], Some(filter)),
+                    Err(offset) => return self.complaint(&SyntaxError::Invalid(start + offset)),
+                }
+            }
+            None => (words, None),
+        };
+        let device = lock(&self.shared.device).clone();
+        let scope = Scope {
+            hardware: device.hardware,
+            interface: None,
+            privileged,
+        };
+        let parsed = match EXEC.parse(&scope, line, command, Form::Whole) {
+            Ok(parsed) => parsed,
+            Err(SyntaxError::Invalid(column)) if words.len() == 1 && words[0].column == column => {
+                return self.unknown_word(&device, words[0].text);
+            }
+            Err(error) => return self.complaint(&error),
+        };
+        let Effect::Exec(what) = EXEC.rules[parsed.rule].effect else {
+            return self.complaint(&SyntaxError::Incomplete);
+        };
+        match what {
+            ExecCommand::Show(what) => self.show(&device, what, &parsed.words, filter, line),
+            other => self.act(other, &parsed.words),
+        }
+    }
+
+    /// A single unknown word is taken for the name of a host to connect to.
+    fn unknown_word(&self, device: &Device, word: &str) -> Answer {
+        if device.configuration.root.find("ip domain lookup").is_some() {
+            return self.complaint(&SyntaxError::Invalid(0));
+        }
+        Answer::text(format!(
+            "Translating \"{word}\"...domain server (255.255.255.255)\n\n\
+             % Unknown command or computer name, or unable to find computer address\n\n"
+        ))
+    }
+
+    fn show(
+        &self,
+        device: &Device,
+        what: Show,
+        words: &[String],
+        filter: Option<Filter>,
+        line: &str,
+    ) -> Answer {
+        let privileged = self.position.mode != Mode::Exec;
+        let Some(text) = show(device, what, words, privileged) else {
+            let last = tokens(line).last().map_or(0, |token| token.column);
+            return self.complaint(&SyntaxError::Invalid(last));
+        };
+        Answer::text(match filter {
+            Some(filter) => filter.apply(&text),
+            None => text,
+        })
+    }
+
+    pub(super) fn save(&self) {
+        let mut device = lock(&self.shared.device);
+        device.startup = Some((device.hostname.clone(), device.configuration.clone()));
+    }
+
+    fn act(&mut self, command: ExecCommand, words: &[String]) -> Answer {
+        let number = || {
+            words
+                .last()
+                .and_then(|word| word.parse::<usize>().ok())
+                .unwrap_or(0)
+        };
+        let mut text = String::new();
+        match command {
+            ExecCommand::Enable if self.position.mode != Mode::Exec => {}
+            ExecCommand::Enable => {
+                if self.shared.enable_password.is_none() {
+                    return Answer::text("% No password set\n".to_owned());
+                }
+                return Answer {
+                    text: "Password: ".to_owned(),
+                    then: Then::Wait(Waiting::EnablePassword { refused: 0 }),
+                };
+            }
+            ExecCommand::Disable => self.position = Position::exec(false),
+            ExecCommand::Exit => {
+                return Answer {
+                    text,
+                    then: Then::Close,
+                };
+            }
+            ExecCommand::Configure | ExecCommand::ConfigureRevert => {
+                if command == ExecCommand::ConfigureRevert {
+                    let minutes = u64::try_from(number()).unwrap_or(1);
+                    let mut device = lock(&self.shared.device);
+                    device.revert = Some(Revert {
+                        at: Instant::now() + Duration::from_secs(60 * minutes),
+                        hostname: device.hostname.clone(),
+                        configuration: device.configuration.clone(),
+                    });
+                    text.push_str(
+                        "Rollback Confirmed Change: Backing up current running config\n\n",
+                    );
+                }
+                self.position.mode = Mode::Config;
+                text.push_str("Enter configuration commands, one per line.  End with CNTL/Z.\n");
+            }
+            ExecCommand::ConfigureConfirm => {
+                if lock(&self.shared.device).revert.take().is_none() {
+                    text.push_str("%No Rollback Confirmed Change pending\n");
+                }
+            }
+            ExecCommand::ConfigureReplace => {
+                text = self.replace(words.get(2).map_or("", String::as_str))
+            }
+            ExecCommand::TerminalLength => self.length = number(),
+            ExecCommand::TerminalWidth => {
+                self.width = if number() == 0 { usize::MAX } else { number() }
+            }
+            ExecCommand::WriteMemory => {
+                self.save();
+                text.push_str("Building configuration...\n[OK]\n");
+            }
+            ExecCommand::CopyToStartup => {
+                return Answer {
+                    text: "Destination filename [startup-config]? ".to_owned(),
+                    then: Then::Wait(Waiting::FileName),
+                };
+            }
+            ExecCommand::TerminalOther | ExecCommand::Clear | ExecCommand::Show(_) => {}
+        }
+        Answer::text(text)
+    }
+
+    /// Only the saved configuration is a file here.
+    fn replace(&self, file: &str) -> String {
+        let mut device = lock(&self.shared.device);
+        if !["nvram:startup-config", "startup-config"].contains(&file) {
+            return format!("%Error opening {file} (No such file or directory)\n");
+        }
+        match device.startup.clone() {
+            Some((hostname, saved)) => {
+                device.hostname = hostname;
+                device.configuration = saved;
+                "Total number of passes: 1\nRollback Done\n\n".to_owned()
+            }
+            None => format!("%Error opening {file} (No such file or directory)\n"),
+        }
+    }
+}

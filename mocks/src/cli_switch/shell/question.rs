@@ -1,0 +1,80 @@
+//! What a session asks for that is no command: a yes, the password for `enable`, the lines of a banner.
+
+use super::{Answer, Shell, Waiting};
+use crate::cli_switch::configure::Configuring;
+use crate::cli_switch::device::Position;
+use crate::cli_switch::grammar::global::set_banner;
+use crate::control::lock;
+use crate::fault::Disturbance;
+
+impl Shell {
+    /// A question takes a single key: return and `y` mean yes.
+    pub(super) fn confirm_key(&mut self, byte: u8) {
+        let waiting = std::mem::replace(&mut self.waiting, Waiting::Line);
+        let yes = matches!(byte, b'\r' | b'\n' | b'y' | b'Y');
+        self.record("confirm", if yes { "yes" } else { "no" }, "");
+        self.print("\n");
+        let answer = match waiting {
+            Waiting::Confirm { line, lost } if yes => self.run(&line, lost, true),
+            Waiting::UnexpectedConfirm { line } if yes => self.run(&line, false, false),
+            _ => Answer::text(String::new()),
+        };
+        self.deliver(answer, &Disturbance::default());
+    }
+
+    pub(super) fn enable_password(&mut self, typed: &str, refused: u32) {
+        if self.shared.enable_password.as_deref() == Some(typed) {
+            self.record("password", "<password>", "");
+            self.position = Position::exec(true);
+            return self.prompt();
+        }
+        self.record("password", "<password>", "refused");
+        if refused < 2 {
+            self.print("Password: ");
+            self.waiting = Waiting::EnablePassword {
+                refused: refused + 1,
+            };
+        } else {
+            self.print("% Bad secrets\n\n");
+            self.prompt();
+        }
+    }
+
+    pub(super) fn banner_line(
+        &mut self,
+        line: &str,
+        identity: String,
+        mut text: String,
+        delimiter: String,
+    ) {
+        self.record(self.position.mode.name(), line, "");
+        text.push('\n');
+        match line.split_once(&delimiter) {
+            None => {
+                text.push_str(line);
+                self.waiting = Waiting::Banner {
+                    identity,
+                    text,
+                    delimiter,
+                };
+            }
+            Some((last, _)) => {
+                text.push_str(last);
+                self.store_banner(&identity, &text);
+                self.prompt();
+            }
+        }
+    }
+
+    pub(super) fn store_banner(&mut self, identity: &str, text: &str) {
+        let mut device = lock(&self.shared.device);
+        set_banner(
+            &mut Configuring {
+                device: &mut device,
+                position: &mut self.position,
+            },
+            identity,
+            text,
+        );
+    }
+}
