@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::dialogue::rules_for_tests;
+use crate::operation::{Action, Line, Outcome};
 use crate::session::scripted::{Device, Log, target};
+use crate::session::target::Target;
 
 type Opened = Result<(CliSession, Vec<String>), SessionErrorKind>;
 
