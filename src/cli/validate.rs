@@ -3,28 +3,32 @@
 //! Files are read by several threads, one catalog each at a time, so that memory follows the
 //! number of threads and not of catalogs; what is shown does not depend on their number.
 
+mod checked;
+mod device_files;
+
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, io};
 
 use clap::ValueEnum;
-use switchtender_devices::driver::{Driver, Facts, Registry};
-use switchtender_devices::read::Reads;
+use switchtender_devices::driver::Registry;
 
 use super::Global;
+use super::catalog_files::{files, read};
 use super::exit::{CommandError, Exit, print};
 use super::run::Mixed;
 use crate::catalog::{self, Loading};
 use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, Look};
-use crate::diagnostic::{Counts, Diagnostic, Rest, Severity, Source, json, limit};
+use crate::diagnostic::{Counts, Diagnostic, Severity, Source, json, limit};
 use crate::inventory::{Inventory, Reading};
 use crate::validate::rule::RULES;
-use crate::validate::{Policy, Routing, Running, Severities, Side, Subject, across};
+use crate::validate::{Policy, Routing, Severities, Side, Subject, across};
+use checked::Checked;
+use device_files::facts;
 
 /// Check catalogs against models, platforms and inventory; needs no network and no secret
 ///
@@ -111,70 +115,6 @@ enum Format {
     Sarif,
     /// JUnit XML, for automation
     Junit,
-}
-
-/// Larger files are no catalogs: twenty thousand resources are 5 MiB.
-const LARGEST: u64 = 64 << 20;
-/// Findings of one code that are kept of one catalog.
-const KEPT: usize = 1000;
-
-/// What came of one file.
-struct Checked {
-    name: String,
-    findings: Vec<Diagnostic>,
-    /// Findings beyond those kept.
-    rest: Rest,
-    summary: Option<across::Summary>,
-    /// It is for a device, and nobody said of which platform.
-    no_platform: bool,
-    /// The file could not be read at all.
-    unreadable: bool,
-}
-
-impl Checked {
-    fn new(name: String) -> Self {
-        Self {
-            name,
-            findings: Vec::new(),
-            rest: Rest::new(),
-            summary: None,
-            no_platform: false,
-            unreadable: false,
-        }
-    }
-
-    /// Keeps findings, in order, but no more of one code than [`KEPT`].
-    fn keep(&mut self, findings: Vec<Diagnostic>) {
-        let limited = limit(findings, KEPT);
-        self.findings.extend(limited.shown);
-        for (code, counts) in limited.rest {
-            *self.rest.entry(code).or_default() += counts;
-        }
-    }
-
-    fn counts(&self) -> Counts {
-        let mut counts = Counts::of(&self.findings);
-        for more in self.rest.values() {
-            counts += *more;
-        }
-        counts
-    }
-
-    /// The findings for machines: what is not kept is one more, that says how many they are.
-    fn for_machines(&self) -> Vec<Diagnostic> {
-        let mut findings = self.findings.clone();
-        for (code, counts) in &self.rest {
-            if let Some(worst) = counts.worst() {
-                let message = format!(
-                    "{} more like this in {}: {counts}",
-                    counts.total(),
-                    self.name
-                );
-                findings.push(Diagnostic::new(code, worst, message));
-            }
-        }
-        findings
-    }
 }
 
 /// What every thread looks at.
@@ -291,53 +231,6 @@ fn severities(path: Option<&Path>) -> Result<Severities, CommandError> {
         .map_err(|found| CommandError::findings(found).exit(2))
 }
 
-/// The files to check, each once, directories walked in the order of their names.
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
-    let mut files = Vec::new();
-    for path in paths {
-        if path.is_dir() {
-            walk(path, &mut files)?;
-        } else if path == Path::new("-") || path.exists() {
-            files.push(path.clone());
-        } else {
-            let message = format!("there is no file or directory {}", path.display());
-            return Err(CommandError::new(message).exit(2));
-        }
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    files.retain(|path| seen.insert(path.clone()));
-    if files.is_empty() {
-        let error = CommandError::new("there is no catalog to check");
-        return Err(error
-            .hint("in directories, files are taken whose name ends in .json")
-            .exit(2));
-    }
-    Ok(files)
-}
-
-fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
-    let failed = |error: io::Error| {
-        CommandError::new(format!("cannot read directory {}", directory.display()))
-            .because(error)
-            .exit(2)
-    };
-    let mut entries = fs::read_dir(directory)
-        .map_err(failed)?
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(failed)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        // A link to a directory is not followed: it may lead back.
-        if entry.file_type().map_err(failed)?.is_dir() {
-            walk(&path, files)?;
-        } else if path.extension().is_some_and(|ext| ext == "json") && path.is_file() {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
 fn check_all(files: &[PathBuf], jobs: Option<u16>, given: &Given<'_>) -> Vec<Checked> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = jobs.map_or(processors, usize::from).min(files.len());
@@ -410,7 +303,7 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
     ) = (given.running, &mut side)
     {
         let name = device.map_or(catalog.name.as_str(), |device| device.name.as_str());
-        *running = self::running(directory, name, driver, &mut checked);
+        *running = device_files::running(directory, name, driver, &mut checked);
     }
     let subject = Subject::new(&catalog, given.registry, given.policy, &side).without(damaged);
     subject.hide(&mut loading);
@@ -418,129 +311,6 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
     checked.keep(loading);
     checked.summary = Some(across::Summary::new(&subject, device));
     checked
-}
-
-/// The bytes of a catalog, from a file or, for `-`, from standard input.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let too_large = || format!("it is larger than {} MiB, no catalog is", LARGEST >> 20);
-    let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
-    } else {
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        // Pipes have no length; what a file says of itself saves reading it.
-        if file.metadata().is_ok_and(|data| data.len() > LARGEST) {
-            return Err(too_large());
-        }
-        file.take(LARGEST + 1).read_to_end(&mut bytes)
-    };
-    read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(too_large());
-    }
-    Ok(bytes)
-}
-
-/// The facts of a device by dotted name, from `DIR/<certname>.json`.
-fn facts(directory: Option<&Path>, certname: &str, checked: &mut Checked) -> Facts {
-    let mut facts = Facts::default();
-    let Some(directory) = directory else {
-        return facts;
-    };
-    let path = directory.join(format!("{certname}.json"));
-    let read = match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice::<serde_json::Value>(&bytes).map_err(io::Error::from),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return facts,
-        Err(error) => Err(error),
-    };
-    match read {
-        // Facts as an agent sends them have a name, a time and the values.
-        Ok(json) => flatten("", json.get("values").unwrap_or(&json), &mut facts),
-        Err(error) => unread(&path, &error.to_string(), checked),
-    }
-    facts
-}
-
-fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
-    match value {
-        serde_json::Value::Object(entries) => {
-            for (key, value) in entries {
-                let name = match name {
-                    "" => key.clone(),
-                    name => format!("{name}.{key}"),
-                };
-                flatten(&name, value, facts);
-            }
-        }
-        serde_json::Value::String(text) => {
-            facts.insert(name.to_owned(), text.clone());
-        }
-        other => {
-            facts.insert(name.to_owned(), other.to_string());
-        }
-    }
-}
-
-/// What a device answered: its running configuration in `DIR/<device>.cfg`, its answers by name of
-/// the read in `DIR/<device>.json`.
-fn running(
-    directory: &Path,
-    device: &str,
-    driver: &Driver,
-    checked: &mut Checked,
-) -> Option<Running> {
-    let mut reads = Reads::default();
-    for (ending, read) in [
-        ("json", answers as fn(String) -> Result<Reads, String>),
-        ("cfg", configuration),
-    ] {
-        let path = directory.join(format!("{device}.{ending}"));
-        let answers = match fs::read_to_string(&path) {
-            Ok(text) => read(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => Err(error.to_string()),
-        };
-        let answers = answers.and_then(|answers| {
-            // Each by itself, so that a mistake is told with its file.
-            Running::new(driver, &answers).map_err(|error| error.to_string())?;
-            Ok(answers)
-        });
-        match answers {
-            Ok(answers) => reads.extend(answers),
-            Err(why) => unread(&path, &why, checked),
-        }
-    }
-    (!reads.is_empty()).then(|| Running::new(driver, &reads).ok())?
-}
-
-fn configuration(text: String) -> Result<Reads, String> {
-    Ok(Reads::from_iter([("config".to_owned(), text)]))
-}
-
-/// Answers by name of the read, `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": "…"}`.
-fn answers(text: String) -> Result<Reads, String> {
-    let answers: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let one = |(name, answer): (String, serde_json::Value)| {
-        let name = match name.starts_with('/') {
-            true => format!("GET {name}"),
-            false => name,
-        };
-        let text = match answer {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
-        (name, text)
-    };
-    Ok(answers.into_iter().map(one).collect())
-}
-
-fn unread(path: &Path, why: &str, checked: &mut Checked) {
-    let message = format!("cannot read {}: {why}", path.display());
-    checked
-        .findings
-        .push(Diagnostic::error("cannot-read", message));
-    checked.unreadable = true;
 }
 
 fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> String {

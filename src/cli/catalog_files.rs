@@ -1,0 +1,78 @@
+//! Which files are catalogs, and their bytes.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::exit::CommandError;
+
+/// Larger files are no catalogs: twenty thousand resources are 5 MiB.
+const LARGEST: u64 = 64 << 20;
+
+/// The files to check, each once, directories walked in the order of their names.
+pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            walk(path, &mut files)?;
+        } else if path == Path::new("-") || path.exists() {
+            files.push(path.clone());
+        } else {
+            let message = format!("there is no file or directory {}", path.display());
+            return Err(CommandError::new(message).exit(2));
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    files.retain(|path| seen.insert(path.clone()));
+    if files.is_empty() {
+        let error = CommandError::new("there is no catalog to check");
+        return Err(error
+            .hint("in directories, files are taken whose name ends in .json")
+            .exit(2));
+    }
+    Ok(files)
+}
+
+fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+    let failed = |error: io::Error| {
+        CommandError::new(format!("cannot read directory {}", directory.display()))
+            .because(error)
+            .exit(2)
+    };
+    let mut entries = fs::read_dir(directory)
+        .map_err(failed)?
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        // A link to a directory is not followed: it may lead back.
+        if entry.file_type().map_err(failed)?.is_dir() {
+            walk(&path, files)?;
+        } else if path.extension().is_some_and(|ext| ext == "json") && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a catalog, from a file or, for `-`, from standard input.
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let too_large = || format!("it is larger than {} MiB, no catalog is", LARGEST >> 20);
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
+    } else {
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        // Pipes have no length; what a file says of itself saves reading it.
+        if file.metadata().is_ok_and(|data| data.len() > LARGEST) {
+            return Err(too_large());
+        }
+        file.take(LARGEST + 1).read_to_end(&mut bytes)
+    };
+    read.map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(too_large());
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,114 @@
+//! What is known of the devices that catalogs are for: their facts, and what they have.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use switchtender_devices::driver::{Driver, Facts};
+use switchtender_devices::read::Reads;
+
+use super::checked::Checked;
+use crate::diagnostic::Diagnostic;
+use crate::validate::Running;
+
+/// The facts of a device by dotted name, from `DIR/<certname>.json`.
+pub fn facts(directory: Option<&Path>, certname: &str, checked: &mut Checked) -> Facts {
+    let mut facts = Facts::default();
+    let Some(directory) = directory else {
+        return facts;
+    };
+    let path = directory.join(format!("{certname}.json"));
+    let read = match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice::<serde_json::Value>(&bytes).map_err(io::Error::from),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return facts,
+        Err(error) => Err(error),
+    };
+    match read {
+        // Facts as an agent sends them have a name, a time and the values.
+        Ok(json) => flatten("", json.get("values").unwrap_or(&json), &mut facts),
+        Err(error) => unread(&path, &error.to_string(), checked),
+    }
+    facts
+}
+
+fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
+    match value {
+        serde_json::Value::Object(entries) => {
+            for (key, value) in entries {
+                let name = match name {
+                    "" => key.clone(),
+                    name => format!("{name}.{key}"),
+                };
+                flatten(&name, value, facts);
+            }
+        }
+        serde_json::Value::String(text) => {
+            facts.insert(name.to_owned(), text.clone());
+        }
+        other => {
+            facts.insert(name.to_owned(), other.to_string());
+        }
+    }
+}
+
+/// What a device answered: its running configuration in `DIR/<device>.cfg`, its answers by name of
+/// the read in `DIR/<device>.json`.
+pub fn running(
+    directory: &Path,
+    device: &str,
+    driver: &Driver,
+    checked: &mut Checked,
+) -> Option<Running> {
+    let mut reads = Reads::default();
+    for (ending, read) in [
+        ("json", answers as fn(String) -> Result<Reads, String>),
+        ("cfg", configuration),
+    ] {
+        let path = directory.join(format!("{device}.{ending}"));
+        let answers = match fs::read_to_string(&path) {
+            Ok(text) => read(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => Err(error.to_string()),
+        };
+        let answers = answers.and_then(|answers| {
+            // Each by itself, so that a mistake is told with its file.
+            Running::new(driver, &answers).map_err(|error| error.to_string())?;
+            Ok(answers)
+        });
+        match answers {
+            Ok(answers) => reads.extend(answers),
+            Err(why) => unread(&path, &why, checked),
+        }
+    }
+    (!reads.is_empty()).then(|| Running::new(driver, &reads).ok())?
+}
+
+fn configuration(text: String) -> Result<Reads, String> {
+    Ok(Reads::from_iter([("config".to_owned(), text)]))
+}
+
+/// Answers by name of the read, `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": "…"}`.
+fn answers(text: String) -> Result<Reads, String> {
+    let answers: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let one = |(name, answer): (String, serde_json::Value)| {
+        let name = match name.starts_with('/') {
+            true => format!("GET {name}"),
+            false => name,
+        };
+        let text = match answer {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        (name, text)
+    };
+    Ok(answers.into_iter().map(one).collect())
+}
+
+fn unread(path: &Path, why: &str, checked: &mut Checked) {
+    let message = format!("cannot read {}: {why}", path.display());
+    checked
+        .findings
+        .push(Diagnostic::error("cannot-read", message));
+    checked.unreadable = true;
+}
