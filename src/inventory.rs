@@ -17,6 +17,7 @@ pub mod layer;
 mod load;
 mod permission;
 mod resolve;
+pub mod save_policy;
 pub mod secret_source;
 pub mod secrets;
 mod select;
@@ -32,6 +33,7 @@ use switchtender_devices::map::IndexMap;
 
 pub use device::Device;
 pub use load::Reading;
+pub use save_policy::SavePolicy;
 pub use secrets::Secrets;
 pub use select::{LabelSelector, Selection};
 

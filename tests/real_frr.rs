@@ -194,7 +194,7 @@ fn what_was_applied_is_saved_when_asked(router: &Router, site: &Site) {
     assert_eq!(output.code, 2, "{output}");
     assert!(!saved().contains("kept"), "{}", saved());
 
-    let site = site.with("save_config = true\n");
+    let site = site.with("save_config = \"on_change\"\n");
     wanted[0].parameters["description"] = json!("kept for good");
     let output = site.apply("saved", &wanted);
     assert_eq!(output.code, 2, "{output}");

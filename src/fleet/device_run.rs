@@ -207,7 +207,8 @@ impl Fleet {
         self.write_graphs(name, &mut told, &mut result);
         if self.purpose == Purpose::Apply {
             self.prove(&mut provider, &mut told, &mut result).await;
-            if device.save_config() == Some(true) && provider.has_set() {
+            let due = device.save_policy().is_due(provider.has_set());
+            if due && access == Access::ReadWrite {
                 save(&mut provider, &mut told, &mut result).await;
             }
         }

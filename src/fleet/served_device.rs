@@ -405,11 +405,8 @@ impl ServedFleet {
             .journal
             .notice(format!("Applied catalog in {seconds:.2} seconds"));
         self.prove(agent, attempt, &mut provider).await;
-        let save = connection
-            .options
-            .iter()
-            .any(|(name, value)| name == "save_config" && value != "never");
-        if save && provider.has_set() {
+        let may_write = !self.settings.noop || insists;
+        if may_write && connection.save.is_due(provider.has_set()) {
             match provider.save().await {
                 Ok(_) => agent
                     .journal

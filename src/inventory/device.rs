@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use switchtender_devices::value::Value;
 
+use super::SavePolicy;
 use super::layer::{Jump, Layer};
 
 /// A device and how to reach it. Nothing in it is a secret that was looked up.
@@ -48,9 +49,10 @@ impl Device {
             .map(|label| label.value.as_str())
     }
 
-    /// Whether a changed configuration is saved; `None` leaves it to the platform.
-    pub fn save_config(&self) -> Option<bool> {
-        self.settings.save_config.as_ref().map(|save| save.value)
+    /// When the configuration is saved.
+    pub fn save_policy(&self) -> SavePolicy {
+        let save = self.settings.save_config.as_ref();
+        save.map_or_else(SavePolicy::default, |save| save.value)
     }
 
     /// Options of the platform's driver, by dotted name.

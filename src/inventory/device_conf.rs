@@ -19,7 +19,7 @@ use secrecy::SecretString;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::session::target::Target;
 
-use super::Secrets;
+use super::{SavePolicy, Secrets};
 
 pub use credentials::Readers;
 pub use file::{Entry, parse};
@@ -32,7 +32,9 @@ pub struct Connection {
     pub target: Target,
     /// Where the device is, without secrets: for logs and the report.
     pub shown_url: String,
-    /// Settings of the platform that are not about the connection (`save_config`).
+    /// When the configuration is saved.
+    pub save: SavePolicy,
+    /// Settings of the platform that are not about the connection (`transaction`).
     pub options: Vec<(String, String)>,
     /// What people should know about the entry, such as checks that it turns off.
     pub warnings: Vec<Diagnostic>,

@@ -15,6 +15,7 @@ use switchtender_devices::value::Value;
 use toml::de::DeValue;
 
 use super::file_context::FileContext;
+use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
 use super::setting::{Origin, Setting, Table};
 use super::trust::{Fingerprint, HostKey, Tls};
@@ -132,8 +133,8 @@ settings! {
     connect_timeout: Duration = |item, _, _| timeout(item);
     /// For one command or request, counted from the last byte received.
     command_timeout: Duration = |item, _, _| timeout(item);
-    /// Whether a changed configuration is saved for the next start.
-    save_config: bool = |item, _, _| item.bool();
+    /// When the configuration is saved for the next start.
+    save_config: SavePolicy = |item, _, _| SavePolicy::read(item);
 }
 
 /// The host through which a device is reached.
@@ -230,7 +231,7 @@ fn timeout(item: &Item<'_>) -> Option<Duration> {
     found
 }
 
-fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
+pub(super) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     let text = item.string()?;
     let found = words.iter().find(|(word, _)| *word == text);
     if found.is_none() {
@@ -353,6 +354,12 @@ impl Show for Vec<PathBuf> {
 impl Show for Duration {
     fn show(&self) -> String {
         duration::show(*self)
+    }
+}
+
+impl Show for SavePolicy {
+    fn show(&self) -> String {
+        shown_word(&SavePolicy::WORDS, self)
     }
 }
 

@@ -389,6 +389,7 @@ labels.rack = "none"
 enable_password = { file = "secrets/enable" }
 algorithms = "compatible"
 command_timeout = "1m"
+save_config = "on_change"
 options.network_trunk.manage_vlan_lists = true
 
 [limits]
@@ -436,6 +437,7 @@ user = "admin"
                 "sw1 algorithms = compatible [platform.cisco_ios]",
                 "sw1 site = fra [device.sw1]",
                 "sw1 command_timeout = 1m [platform.cisco_ios]",
+                "sw1 save_config = on_change [platform.cisco_ios]",
                 "sw1 labels.rack = a1 [device.sw1]",
                 "sw1 labels.stage = lab [defaults]",
                 "sw1 options.network_trunk.manage_vlan_lists = true [platform.cisco_ios]",
@@ -509,6 +511,24 @@ user = "admin"
                 device("algorithms = \"legcay\""),
                 &[
                     "6:14 unknown-word: `device.a.algorithms` cannot be \"legcay\" | did you mean \"legacy\"?",
+                ],
+            ),
+            (
+                device("save_config = true"),
+                &[
+                    "6:15 unknown-word: `device.a.save_config` is one of three words, not yes or no | write \"on_change\" to save after a run that has set something, \"always\" to save after every run",
+                ],
+            ),
+            (
+                device("save_config = false"),
+                &[
+                    "6:15 unknown-word: `device.a.save_config` is one of three words, not yes or no | write \"never\"",
+                ],
+            ),
+            (
+                device("save_config = \"sometimes\""),
+                &[
+                    "6:15 unknown-word: `device.a.save_config` cannot be \"sometimes\" | one of \"never\", \"on_change\", \"always\"",
                 ],
             ),
             (

@@ -8,5 +8,6 @@ mod interrupt;
 mod lab;
 mod plan;
 mod recorded;
+mod saving;
 mod secrets;
 mod selection;

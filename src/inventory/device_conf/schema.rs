@@ -9,6 +9,7 @@ use switchtender_devices::session::target::{
     Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
 };
 
+use super::super::SavePolicy;
 use super::hocon::Mark;
 use super::{Connection, Entry, Given, GivenAll, GivenValue, Surroundings};
 
@@ -106,7 +107,7 @@ const ATTRIBUTES: &[Attribute] = &[
     text("fingerprint", Scope::Rest),
     Attribute {
         kind: Kind::OneOf(&["never", "always", "on_change"]),
-        ..text("save_config", Scope::Rest)
+        ..text("save_config", Scope::Any)
     },
     Attribute {
         kind: Kind::OneOf(&["auto", "always", "never"]),
@@ -203,17 +204,21 @@ pub fn connection(
     }
     let mut warnings = Vec::new();
     let target = target(entry, &checked, legacy, around, &mut warnings);
-    let options = ["save_config", "transaction"]
-        .into_iter()
-        .filter_map(|name| Some((name.to_owned(), checked.text(name)?)))
-        .collect();
+    let save = checked.text("save_config");
+    let transaction = checked.text("transaction");
     Ok(Connection {
         platform: known
             .map_or(entry.kind.as_str(), |known| known.platform)
             .to_owned(),
         target,
         shown_url: entry.shown_url(),
-        options,
+        save: save
+            .and_then(|word| SavePolicy::parse(&word))
+            .unwrap_or_default(),
+        options: transaction
+            .map(|word| ("transaction".to_owned(), word))
+            .into_iter()
+            .collect(),
         warnings,
     })
 }
@@ -676,6 +681,7 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(switch.target.ssh.host_key, HostKeyPolicy::Ignore);
+        assert_eq!(switch.save, SavePolicy::Never);
         assert_eq!(switch.warnings[0].code, "host-key-ignored");
         let balancer = connect(
             "f5",
@@ -685,9 +691,6 @@ mod tests {
         .unwrap();
         assert_eq!(balancer.target.rest.tls, TlsPolicy::Ignore);
         assert_eq!(balancer.warnings[0].code, "tls-ignored");
-        assert_eq!(
-            balancer.options,
-            [("save_config".to_owned(), "always".to_owned())]
-        );
+        assert_eq!(balancer.save, SavePolicy::Always);
     }
 }

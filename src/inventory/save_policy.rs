@@ -1,0 +1,60 @@
+//! Whether the configuration that a device runs is made the one it starts with, after a run.
+
+use switchtender_devices::document::Item;
+
+use super::layer::word;
+
+/// `save_config`, in `inventory.toml` and in the peer's files of credentials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SavePolicy {
+    /// That is somebody else's business, as it is with Puppet.
+    #[default]
+    Never,
+    /// After a run that has set something.
+    OnChange,
+    /// After every run that may change the device: what others have left unsaved is saved, too.
+    Always,
+}
+
+impl SavePolicy {
+    pub const WORDS: [(&str, SavePolicy); 3] = [
+        ("never", SavePolicy::Never),
+        ("on_change", SavePolicy::OnChange),
+        ("always", SavePolicy::Always),
+    ];
+
+    pub(super) fn read(item: &Item<'_>) -> Option<Self> {
+        let Some(yes) = item.value.as_bool() else {
+            return word(item, &Self::WORDS);
+        };
+        let help = if yes {
+            "write \"on_change\" to save after a run that has set something, \"always\" to save after every run"
+        } else {
+            "write \"never\""
+        };
+        item.findings.error_with_help(
+            "unknown-word",
+            item.span.clone(),
+            format!("`{}` is one of three words, not yes or no", item.path),
+            help,
+        );
+        None
+    }
+
+    /// The policy of a word.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut words = Self::WORDS.into_iter();
+        words
+            .find(|(word, _)| *word == text)
+            .map(|(_, policy)| policy)
+    }
+
+    /// Whether to save after a run; `set`: it has set something.
+    pub fn is_due(self, set: bool) -> bool {
+        match self {
+            SavePolicy::Never => false,
+            SavePolicy::OnChange => set,
+            SavePolicy::Always => true,
+        }
+    }
+}
