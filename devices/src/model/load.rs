@@ -3,17 +3,21 @@
 //! The keys are described in `definitions/README.md`; unknown ones are reported. Mistakes go to
 //! the file's findings, and a model comes out only when there were none.
 
+mod attribute;
+mod relation;
+mod rule;
+mod value_spec;
+
 use std::sync::Arc;
 
-use crate::map::IndexMap;
-
-use super::notation::Notation;
-use super::{
-    ArrayKind, AttributeModel, AutoKind, AutoRelation, Canon, Reference, Refresh, RelationSource,
-    Role, Rule, RuleKind, RunsOn, StructField, Style, TitlePattern, TypeModel, ValueSpec,
-};
+use self::attribute::{ensure, read_attribute};
+use self::relation::{read_reference, read_relation};
+use self::rule::read_rule;
+use self::value_spec::whole_pattern;
+use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, nearest};
 use crate::document::{self, Findings, Item, Table};
+use crate::map::IndexMap;
 use crate::pattern::Pattern;
 use crate::value::Value;
 
@@ -243,250 +247,6 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
     })
 }
 
-fn ensure(default: Option<&str>) -> AttributeModel {
-    AttributeModel {
-        name: "ensure".to_owned(),
-        doc: "Whether the instance is on the device.".to_owned(),
-        role: Role::Property,
-        values: ["present", "absent"]
-            .map(|name| ValueSpec::Literal(name.into()))
-            .to_vec(),
-        array: None,
-        default: default.map(Value::from),
-        required: false,
-        sensitive: false,
-        canon: Vec::new(),
-    }
-}
-
-fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
-    let role = table.get("role").and_then(|item| {
-        word(
-            &item,
-            &[
-                ("namevar", Role::Namevar),
-                ("property", Role::Property),
-                ("init_only", Role::InitOnly),
-                ("read_only", Role::ReadOnly),
-                ("parameter", Role::Parameter),
-            ],
-        )
-    });
-    let array = table
-        .get("array")
-        .and_then(|item| word(&item, &[("set", ArrayKind::Set), ("list", ArrayKind::List)]));
-    let canon = table.get("canon").and_then(|item| {
-        let canons = [
-            ("decimal", Canon::Decimal),
-            ("ip", Canon::Ip),
-            ("network", Canon::Network),
-            ("lower", Canon::Lower),
-            ("upper", Canon::Upper),
-            ("trim", Canon::Trim),
-        ];
-        if item.is_list() {
-            let items = item.list()?;
-            Some(
-                items
-                    .iter()
-                    .filter_map(|item| word(item, &canons))
-                    .collect(),
-            )
-        } else {
-            word(&item, &canons).map(|one| vec![one])
-        }
-    });
-    let values = table.get("values");
-    let notation = values.as_ref().and_then(read_notation);
-    let said = notation.as_ref();
-    let attribute = AttributeModel {
-        name: name.to_owned(),
-        doc: table.string("doc").unwrap_or_default(),
-        role: role.unwrap_or(Role::Property),
-        values: match (said, values) {
-            (Some(notation), _) => notation.values.clone(),
-            (None, Some(item)) if item.is_list() => read_values(&item),
-            _ => Vec::new(),
-        },
-        array: array.or(said.and_then(|notation| notation.array)),
-        default: table.get("default").and_then(|item| value_of(&item)),
-        required: table.bool("required").unwrap_or(false),
-        sensitive: table
-            .bool("sensitive")
-            .unwrap_or_else(|| said.is_some_and(|notation| notation.sensitive)),
-        canon: canon.unwrap_or_default(),
-    };
-    if let Some(default) = &attribute.default
-        && let Err(error) = attribute.canonicalize(default)
-        && let Some(item) = table.get("default")
-    {
-        item.error(
-            "default",
-            format!("the default is refused by the model: {}", error.message),
-        );
-    }
-    attribute
-}
-
-/// Values as Puppet's notation of types, where they are not a list.
-fn read_notation(item: &Item<'_>) -> Option<Notation> {
-    if item.is_list() {
-        return None;
-    }
-    match Notation::parse(&item.string()?) {
-        Ok(notation) => Some(notation),
-        Err(error) => {
-            item.error("type-notation", format!("this is no type: {error}"));
-            None
-        }
-    }
-}
-
-fn read_values(item: &Item<'_>) -> Vec<ValueSpec> {
-    let mut specs: Vec<ValueSpec> = Vec::new();
-    for item in item.list().iter().flatten() {
-        let Some(spec) = read_value_spec(item) else {
-            continue;
-        };
-        if specs.iter().any(|other| other.name() == spec.name()) {
-            item.error(
-                "duplicate-value",
-                format!("two values are named `{}`", spec.name()),
-            );
-        }
-        specs.push(spec);
-    }
-    specs
-}
-
-fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
-    if !item.is_table() {
-        return match value_of(item)? {
-            literal @ (Value::String(_) | Value::Bool(_) | Value::Integer(_)) => {
-                Some(ValueSpec::Literal(literal))
-            }
-            _ => {
-                item.error(
-                    "wrong-kind",
-                    "a value is a literal or a table with a name and what it may be",
-                );
-                None
-            }
-        };
-    }
-    let table = item.table()?;
-    let name = table.required_string("name");
-    let text = table.get("pattern");
-    let bounds = table.get("integer");
-    let fields = table.get("struct");
-    let items = table.get("tuple");
-    table.finish();
-    let name = name?;
-    match (text, bounds, fields, items) {
-        (Some(item), None, None, None) => Some(ValueSpec::Pattern {
-            name,
-            pattern: whole_pattern(&item)?,
-        }),
-        (None, Some(item), None, None) => {
-            let numbers: Vec<i64> = item.list()?.iter().filter_map(Item::integer).collect();
-            let [low, high] = numbers[..] else {
-                item.error(
-                    "wrong-kind",
-                    "`integer` needs two numbers, lowest and highest",
-                );
-                return None;
-            };
-            Some(ValueSpec::Integer { name, low, high })
-        }
-        (None, None, Some(item), None) => {
-            let fields = item.table()?.entries();
-            let fields = fields
-                .iter()
-                .filter_map(|(key, _, item)| {
-                    let optional = key.ends_with('?');
-                    let key = key.trim_end_matches('?').to_owned();
-                    Some((key, read_field(item, optional)?))
-                })
-                .collect();
-            Some(ValueSpec::Struct { name, fields })
-        }
-        (None, None, None, Some(item)) => {
-            let items = item.list()?;
-            let items = items.iter().map(|item| kinds(item).unwrap_or_default());
-            Some(ValueSpec::Tuple {
-                name,
-                items: items.collect(),
-            })
-        }
-        _ => {
-            item.error(
-                "wrong-kind",
-                "a named value has one of `pattern`, `integer`, `struct` and `tuple`",
-            );
-            None
-        }
-    }
-}
-
-fn read_field(item: &Item<'_>, optional: bool) -> Option<StructField> {
-    if !item.is_table() {
-        return Some(StructField {
-            values: kinds(item)?,
-            optional,
-            default: None,
-        });
-    }
-    let table = item.table()?;
-    let values = table.get("values").and_then(|item| kinds(&item));
-    let default = table.get("default").and_then(|item| value_of(&item));
-    table.finish();
-    Some(StructField {
-        values: values.unwrap_or_default(),
-        optional: optional || default.is_some(),
-        default,
-    })
-}
-
-/// What a field or an element may be: a list as in `values`, or the name of a common kind.
-fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
-    if item.is_list() {
-        return Some(read_values(item));
-    }
-    let pattern = |text: &str| {
-        let name = item.value.as_str().unwrap_or_default().to_owned();
-        let pattern = Pattern::new(&format!(r"\A(?:{text})\z")).expect("written here");
-        vec![ValueSpec::Pattern { name, pattern }]
-    };
-    let kind = word(
-        item,
-        &[
-            ("text", ".*"),
-            ("word", r"\S+"),
-            ("path", r"(?:/[\w.:%-]+)+"),
-            ("port", r"\d{1,5}|[a-z*][\w-]*"),
-            ("integer", "integer"),
-            ("boolean", "boolean"),
-        ],
-    )?;
-    Some(match kind {
-        "integer" => vec![ValueSpec::Integer {
-            name: "integer".to_owned(),
-            low: i64::MIN,
-            high: i64::MAX,
-        }],
-        "boolean" => vec![
-            ValueSpec::Literal(true.into()),
-            ValueSpec::Literal(false.into()),
-        ],
-        text => pattern(text),
-    })
-}
-
-fn whole_pattern(item: &Item<'_>) -> Option<Pattern> {
-    let text = item.string()?;
-    pattern(item, &format!(r"\A(?:{text})\z"))
-}
-
 fn title_pattern(
     item: &Item<'_>,
     text: &str,
@@ -519,63 +279,6 @@ fn title_pattern(
     })
 }
 
-fn read_rule(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> Option<Rule> {
-    let table = item.table()?;
-    let mut found = None;
-    for (key, kind) in [
-        ("together", RuleKind::Together),
-        ("exclusive", RuleKind::Exclusive),
-        ("needs", RuleKind::Needs),
-        ("one_of", RuleKind::OneOf),
-        ("any_of", RuleKind::AnyOf),
-        ("forbidden", RuleKind::Forbidden),
-    ] {
-        if let Some(item) = table.get(key) {
-            let names = item.strings().unwrap_or_default();
-            for name in &names {
-                known_attribute(&item, name, attributes);
-            }
-            if found.replace((kind, names)).is_some() {
-                item.error(
-                    "rule",
-                    "a rule has one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
-                );
-            }
-        }
-    }
-    let conditions = |key: &str| {
-        let mut conditions = IndexMap::default();
-        for (name, _, item) in table.table(key).iter().flat_map(Table::entries) {
-            known_attribute(&item, &name, attributes);
-            let values = if item.is_list() {
-                item.list().iter().flatten().filter_map(value_of).collect()
-            } else {
-                value_of(&item).into_iter().collect()
-            };
-            conditions.insert(name, values);
-        }
-        conditions
-    };
-    let when = conditions("when");
-    let unless = conditions("unless");
-    let doc = table.string("doc").unwrap_or_default();
-    table.finish();
-    let Some((kind, attributes)) = found else {
-        item.error(
-            "rule",
-            "a rule needs one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
-        );
-        return None;
-    };
-    Some(Rule {
-        kind,
-        attributes,
-        when,
-        unless,
-        doc,
-    })
-}
-
 fn known_attribute(item: &Item<'_>, name: &str, attributes: &IndexMap<String, AttributeModel>) {
     if attributes.contains_key(name) {
         return;
@@ -590,64 +293,6 @@ fn known_attribute(item: &Item<'_>, name: &str, attributes: &IndexMap<String, At
         format!("the type has no attribute `{name}`"),
         help,
     );
-}
-
-fn read_relation(
-    item: &Item<'_>,
-    kind: AutoKind,
-    attributes: &IndexMap<String, AttributeModel>,
-) -> Option<AutoRelation> {
-    let table = item.table()?;
-    let target = table.required_string("type");
-    let from = table.get("from");
-    let partition = table.get("partition");
-    let names = table.strings("names");
-    table.finish();
-    let attribute = |item: Item<'_>| path(&item, attributes);
-    let source = match (from, partition, names) {
-        (Some(item), None, None) => RelationSource::Attribute(attribute(item)?),
-        (None, Some(item), None) => RelationSource::Partition(attribute(item)?),
-        (None, None, Some(names)) => RelationSource::Fixed(names),
-        _ => {
-            item.error(
-                "relation",
-                "a relation has one of `from`, `partition` and `names`",
-            );
-            return None;
-        }
-    };
-    Some(AutoRelation {
-        kind,
-        target: target?,
-        from: source,
-    })
-}
-
-/// An attribute, or a field of the structs in it: `members.name`.
-fn path(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> Option<String> {
-    let text = item.string()?;
-    let name = text.split('.').next().unwrap_or(&text);
-    known_attribute(item, name, attributes);
-    Some(text)
-}
-
-fn read_reference(
-    item: &Item<'_>,
-    attributes: &IndexMap<String, AttributeModel>,
-) -> Option<Reference> {
-    let table = item.table()?;
-    let target = table.required_string("type");
-    let from = table.get("from");
-    let numbers = table.bool("numbers").unwrap_or(false);
-    if from.is_none() {
-        table.missing("from");
-    }
-    table.finish();
-    Some(Reference {
-        target: target?,
-        from: path(&from?, attributes)?,
-        numbers,
-    })
 }
 
 #[cfg(test)]

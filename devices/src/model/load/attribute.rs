@@ -1,0 +1,107 @@
+//! One `[attr.x]`: its role, its values, how they are written.
+
+use super::value_spec::read_values;
+use super::{value_of, word};
+use crate::document::{Item, Table};
+use crate::model::notation::Notation;
+use crate::model::{ArrayKind, AttributeModel, Canon, Role, ValueSpec};
+use crate::value::Value;
+
+pub fn ensure(default: Option<&str>) -> AttributeModel {
+    AttributeModel {
+        name: "ensure".to_owned(),
+        doc: "Whether the instance is on the device.".to_owned(),
+        role: Role::Property,
+        values: ["present", "absent"]
+            .map(|name| ValueSpec::Literal(name.into()))
+            .to_vec(),
+        array: None,
+        default: default.map(Value::from),
+        required: false,
+        sensitive: false,
+        canon: Vec::new(),
+    }
+}
+
+pub fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
+    let role = table.get("role").and_then(|item| {
+        word(
+            &item,
+            &[
+                ("namevar", Role::Namevar),
+                ("property", Role::Property),
+                ("init_only", Role::InitOnly),
+                ("read_only", Role::ReadOnly),
+                ("parameter", Role::Parameter),
+            ],
+        )
+    });
+    let array = table
+        .get("array")
+        .and_then(|item| word(&item, &[("set", ArrayKind::Set), ("list", ArrayKind::List)]));
+    let canon = table.get("canon").and_then(|item| {
+        let canons = [
+            ("decimal", Canon::Decimal),
+            ("ip", Canon::Ip),
+            ("network", Canon::Network),
+            ("lower", Canon::Lower),
+            ("upper", Canon::Upper),
+            ("trim", Canon::Trim),
+        ];
+        if item.is_list() {
+            let items = item.list()?;
+            Some(
+                items
+                    .iter()
+                    .filter_map(|item| word(item, &canons))
+                    .collect(),
+            )
+        } else {
+            word(&item, &canons).map(|one| vec![one])
+        }
+    });
+    let values = table.get("values");
+    let notation = values.as_ref().and_then(read_notation);
+    let said = notation.as_ref();
+    let attribute = AttributeModel {
+        name: name.to_owned(),
+        doc: table.string("doc").unwrap_or_default(),
+        role: role.unwrap_or(Role::Property),
+        values: match (said, values) {
+            (Some(notation), _) => notation.values.clone(),
+            (None, Some(item)) if item.is_list() => read_values(&item),
+            _ => Vec::new(),
+        },
+        array: array.or(said.and_then(|notation| notation.array)),
+        default: table.get("default").and_then(|item| value_of(&item)),
+        required: table.bool("required").unwrap_or(false),
+        sensitive: table
+            .bool("sensitive")
+            .unwrap_or_else(|| said.is_some_and(|notation| notation.sensitive)),
+        canon: canon.unwrap_or_default(),
+    };
+    if let Some(default) = &attribute.default
+        && let Err(error) = attribute.canonicalize(default)
+        && let Some(item) = table.get("default")
+    {
+        item.error(
+            "default",
+            format!("the default is refused by the model: {}", error.message),
+        );
+    }
+    attribute
+}
+
+/// Values as Puppet's notation of types, where they are not a list.
+fn read_notation(item: &Item<'_>) -> Option<Notation> {
+    if item.is_list() {
+        return None;
+    }
+    match Notation::parse(&item.string()?) {
+        Ok(notation) => Some(notation),
+        Err(error) => {
+            item.error("type-notation", format!("this is no type: {error}"));
+            None
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a resource waits for by itself, and what its values name without any order coming of it.
+
+use super::known_attribute;
+use crate::document::Item;
+use crate::map::IndexMap;
+use crate::model::{AttributeModel, AutoKind, AutoRelation, Reference, RelationSource};
+
+pub fn read_relation(
+    item: &Item<'_>,
+    kind: AutoKind,
+    attributes: &IndexMap<String, AttributeModel>,
+) -> Option<AutoRelation> {
+    let table = item.table()?;
+    let target = table.required_string("type");
+    let from = table.get("from");
+    let partition = table.get("partition");
+    let names = table.strings("names");
+    table.finish();
+    let attribute = |item: Item<'_>| path(&item, attributes);
+    let source = match (from, partition, names) {
+        (Some(item), None, None) => RelationSource::Attribute(attribute(item)?),
+        (None, Some(item), None) => RelationSource::Partition(attribute(item)?),
+        (None, None, Some(names)) => RelationSource::Fixed(names),
+        _ => {
+            item.error(
+                "relation",
+                "a relation has one of `from`, `partition` and `names`",
+            );
+            return None;
+        }
+    };
+    Some(AutoRelation {
+        kind,
+        target: target?,
+        from: source,
+    })
+}
+
+pub fn read_reference(
+    item: &Item<'_>,
+    attributes: &IndexMap<String, AttributeModel>,
+) -> Option<Reference> {
+    let table = item.table()?;
+    let target = table.required_string("type");
+    let from = table.get("from");
+    let numbers = table.bool("numbers").unwrap_or(false);
+    if from.is_none() {
+        table.missing("from");
+    }
+    table.finish();
+    Some(Reference {
+        target: target?,
+        from: path(&from?, attributes)?,
+        numbers,
+    })
+}
+
+/// An attribute, or a field of the structs in it: `members.name`.
+fn path(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> Option<String> {
+    let text = item.string()?;
+    let name = text.split('.').next().unwrap_or(&text);
+    known_attribute(item, name, attributes);
+    Some(text)
+}

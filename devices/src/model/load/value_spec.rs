@@ -1,0 +1,152 @@
+//! What a value may be: literals and named kinds, as in `values`.
+
+use super::{pattern, value_of, word};
+use crate::document::Item;
+use crate::model::{StructField, ValueSpec};
+use crate::pattern::Pattern;
+use crate::value::Value;
+
+pub fn read_values(item: &Item<'_>) -> Vec<ValueSpec> {
+    let mut specs: Vec<ValueSpec> = Vec::new();
+    for item in item.list().iter().flatten() {
+        let Some(spec) = read_value_spec(item) else {
+            continue;
+        };
+        if specs.iter().any(|other| other.name() == spec.name()) {
+            item.error(
+                "duplicate-value",
+                format!("two values are named `{}`", spec.name()),
+            );
+        }
+        specs.push(spec);
+    }
+    specs
+}
+
+fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
+    if !item.is_table() {
+        return match value_of(item)? {
+            literal @ (Value::String(_) | Value::Bool(_) | Value::Integer(_)) => {
+                Some(ValueSpec::Literal(literal))
+            }
+            _ => {
+                item.error(
+                    "wrong-kind",
+                    "a value is a literal or a table with a name and what it may be",
+                );
+                None
+            }
+        };
+    }
+    let table = item.table()?;
+    let name = table.required_string("name");
+    let text = table.get("pattern");
+    let bounds = table.get("integer");
+    let fields = table.get("struct");
+    let items = table.get("tuple");
+    table.finish();
+    let name = name?;
+    match (text, bounds, fields, items) {
+        (Some(item), None, None, None) => Some(ValueSpec::Pattern {
+            name,
+            pattern: whole_pattern(&item)?,
+        }),
+        (None, Some(item), None, None) => {
+            let numbers: Vec<i64> = item.list()?.iter().filter_map(Item::integer).collect();
+            let [low, high] = numbers[..] else {
+                item.error(
+                    "wrong-kind",
+                    "`integer` needs two numbers, lowest and highest",
+                );
+                return None;
+            };
+            Some(ValueSpec::Integer { name, low, high })
+        }
+        (None, None, Some(item), None) => {
+            let fields = item.table()?.entries();
+            let fields = fields
+                .iter()
+                .filter_map(|(key, _, item)| {
+                    let optional = key.ends_with('?');
+                    let key = key.trim_end_matches('?').to_owned();
+                    Some((key, read_field(item, optional)?))
+                })
+                .collect();
+            Some(ValueSpec::Struct { name, fields })
+        }
+        (None, None, None, Some(item)) => {
+            let items = item.list()?;
+            let items = items.iter().map(|item| kinds(item).unwrap_or_default());
+            Some(ValueSpec::Tuple {
+                name,
+                items: items.collect(),
+            })
+        }
+        _ => {
+            item.error(
+                "wrong-kind",
+                "a named value has one of `pattern`, `integer`, `struct` and `tuple`",
+            );
+            None
+        }
+    }
+}
+
+fn read_field(item: &Item<'_>, optional: bool) -> Option<StructField> {
+    if !item.is_table() {
+        return Some(StructField {
+            values: kinds(item)?,
+            optional,
+            default: None,
+        });
+    }
+    let table = item.table()?;
+    let values = table.get("values").and_then(|item| kinds(&item));
+    let default = table.get("default").and_then(|item| value_of(&item));
+    table.finish();
+    Some(StructField {
+        values: values.unwrap_or_default(),
+        optional: optional || default.is_some(),
+        default,
+    })
+}
+
+/// What a field or an element may be: a list as in `values`, or the name of a common kind.
+fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
+    if item.is_list() {
+        return Some(read_values(item));
+    }
+    let matching = |text: &str| {
+        let name = item.value.as_str().unwrap_or_default().to_owned();
+        let pattern = Pattern::new(&format!(r"\A(?:{text})\z")).expect("written here");
+        vec![ValueSpec::Pattern { name, pattern }]
+    };
+    let kind = word(
+        item,
+        &[
+            ("text", ".*"),
+            ("word", r"\S+"),
+            ("path", r"(?:/[\w.:%-]+)+"),
+            ("port", r"\d{1,5}|[a-z*][\w-]*"),
+            ("integer", "integer"),
+            ("boolean", "boolean"),
+        ],
+    )?;
+    Some(match kind {
+        "integer" => vec![ValueSpec::Integer {
+            name: "integer".to_owned(),
+            low: i64::MIN,
+            high: i64::MAX,
+        }],
+        "boolean" => vec![
+            ValueSpec::Literal(true.into()),
+            ValueSpec::Literal(false.into()),
+        ],
+        text => matching(text),
+    })
+}
+
+pub fn whole_pattern(item: &Item<'_>) -> Option<Pattern> {
+    let text = item.string()?;
+    pattern(item, &format!(r"\A(?:{text})\z"))
+}
