@@ -11,7 +11,10 @@
 
 mod echo;
 pub mod engine;
+mod exchange;
+pub mod line;
 mod protocol;
+mod question;
 pub mod rest;
 pub mod rules;
 mod rules_file;
@@ -20,7 +23,8 @@ mod screen;
 mod tests;
 pub mod verdict;
 
-pub use engine::{Answer, Dialogue, Event, Input, Prompt, Question, Secret, SecretState};
+pub use engine::{Dialogue, Event};
+pub use line::{Answer, Input, Prompt, Question, Secret, SecretState};
 pub use protocol::{Dialect, Protocol};
 pub use rest::RestRules;
 pub use rules::{Class, Rules};

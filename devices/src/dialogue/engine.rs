@@ -14,39 +14,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::echo;
-use super::rules::{Confirm, ModeId, Rules, SecretRequest};
+use super::exchange::Exchange;
+use super::line::{Answer, Input, Prompt, Question, SecretState};
+use super::question::{expected, question};
+use super::rules::{ModeId, Rules};
 use super::screen::Screen;
 use crate::secret::Text;
-
-/// A line to be answered by a prompt.
-#[derive(Clone, Debug, Default)]
-pub struct Input {
-    pub line: Text,
-    /// Lines that are read without a prompt in between.
-    pub body: Vec<Text>,
-    /// The secret to give if the device asks for it.
-    pub secret: Option<Secret>,
-    /// Agree to the questions that the rules expect after this line. Otherwise all are declined.
-    pub agree: bool,
-}
-
-/// What to do when a secret is asked for.
-#[derive(Clone, Debug)]
-pub struct Secret {
-    pub request: SecretRequest,
-    /// `None`: there is none to give.
-    pub value: Option<Text>,
-}
-
-impl Input {
-    /// A line that cannot ask anything.
-    pub fn line(line: impl Into<Text>) -> Self {
-        Self {
-            line: line.into(),
-            ..Self::default()
-        }
-    }
-}
 
 /// What is to be done after bytes were received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,49 +28,6 @@ pub enum Event {
     Write(Text),
     /// The oldest line under way has been answered.
     Answered(Answer),
-}
-
-/// The answer to one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Lines between the echo and the prompt, noise removed.
-    pub output: Vec<String>,
-    pub prompt: Prompt,
-    /// The questions that were asked, in order.
-    pub questions: Vec<Question>,
-    pub secret: SecretState,
-    /// The device took the body of the line; true where there is none.
-    pub body_taken: bool,
-    /// Column in the echoed line's own text of a printed column, for error marks.
-    pub prompt_width: usize,
-}
-
-/// Where the device is after an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
-    pub mode: ModeId,
-    /// As printed, `core1(config-if)#`.
-    pub text: String,
-}
-
-/// A question and what was answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    pub text: String,
-    pub agreed: bool,
-}
-
-/// What became of a secret.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SecretState {
-    /// It was not asked for, and so not sent.
-    #[default]
-    NotAsked,
-    Given,
-    /// It was given and asked for again, or refused in words.
-    Wrong,
-    /// It was asked for and there was none to give.
-    Missing,
 }
 
 /// The dialogue with one device.
@@ -112,30 +42,6 @@ pub struct Dialogue {
     last_prompt: String,
     /// The device has printed a line of ours back, so it does so with all of them.
     echoes: bool,
-}
-
-#[derive(Debug)]
-struct Exchange {
-    input: Input,
-    /// The line as it is printed back.
-    command: String,
-    echoed: bool,
-    /// Width of the prompt in front of the echo.
-    prompt_width: usize,
-    /// What was printed before the echo.
-    before: Vec<String>,
-    output: Vec<String>,
-    /// Bytes in both.
-    held: usize,
-    questions: Vec<Question>,
-    secret: SecretState,
-    /// Answers given to requests for a secret, the secret itself included.
-    secret_answers: usize,
-    body_sent: bool,
-    /// Lines of the body that were printed back.
-    body_echoed: usize,
-    /// Any prompt ends it: a question was declined, or there is no echo to wait for.
-    any_prompt: bool,
 }
 
 /// After so many empty answers to a request for a secret we interrupt.
@@ -457,132 +363,3 @@ impl Dialogue {
 
 /// Characters of the tail in messages.
 const TAIL: usize = 120;
-
-/// The rule for a question that stands in the last line.
-fn question<'r>(rules: &'r Rules, line: &str) -> Option<&'r Confirm> {
-    rules.confirms.iter().find(|confirm| asks(confirm, line))
-}
-
-/// What agrees to the question in the last line, if it is expected after the command.
-fn expected<'r>(rules: &'r Rules, line: &str, command: &str) -> Option<&'r str> {
-    rules
-        .confirms
-        .iter()
-        .filter(|confirm| {
-            confirm.only_after.is_empty()
-                || confirm
-                    .only_after
-                    .iter()
-                    .any(|pattern| pattern.is_match(command))
-        })
-        .filter(|confirm| asks(confirm, line))
-        .find_map(|confirm| confirm.answer.as_deref())
-}
-
-/// A question stands at the end of the line.
-fn asks(confirm: &Confirm, line: &str) -> bool {
-    let line = line.trim_end();
-    if line.contains(char::is_control) {
-        // Garbage asks nothing.
-        return false;
-    }
-    confirm.question.iter().any(|pattern| {
-        pattern
-            .find_iter(line)
-            .last()
-            .is_some_and(|found| found.end() == line.len())
-    })
-}
-
-impl Exchange {
-    fn new(input: Input) -> Self {
-        Self {
-            command: input.line.reveal(),
-            body_sent: input.body.is_empty(),
-            input,
-            echoed: false,
-            prompt_width: 0,
-            before: Vec::new(),
-            output: Vec::new(),
-            held: 0,
-            questions: Vec::new(),
-            secret: SecretState::NotAsked,
-            secret_answers: 0,
-            body_echoed: 0,
-            any_prompt: false,
-        }
-    }
-
-    fn take_body(&mut self, newline: &str) -> Text {
-        self.body_sent = true;
-        let mut text = Text::new();
-        for line in &self.input.body {
-            text.append(line.clone());
-            text.push(newline);
-        }
-        text
-    }
-
-    /// Whether the line is the echo of the body's next line; it is counted then.
-    fn body_echo(&mut self, rules: &Rules, line: &str) -> bool {
-        let Some(next) = self.input.body.get(self.body_echoed) else {
-            return false;
-        };
-        let found = echo::of(rules, line, &next.reveal()).is_some();
-        self.body_echoed += usize::from(found);
-        found
-    }
-
-    /// Nothing of ours is still to be printed back.
-    fn complete(&self) -> bool {
-        self.echoed && (!self.body_sent || self.body_echoed == self.input.body.len())
-    }
-
-    fn keep(&mut self, line: String) {
-        self.held += line.len();
-        if self.echoed {
-            self.output.push(line);
-        } else {
-            self.before.push(line);
-        }
-    }
-
-    fn last_printed(&self) -> &str {
-        self.output
-            .iter()
-            .rev()
-            .chain(self.before.iter().rev())
-            .find(|line| !line.trim().is_empty())
-            .map_or("", String::as_str)
-    }
-
-    fn forget_last_printed(&mut self) {
-        for lines in [&mut self.output, &mut self.before] {
-            while let Some(line) = lines.pop() {
-                if !line.trim().is_empty() {
-                    return;
-                }
-            }
-        }
-    }
-
-    fn finish(mut self, prompt: Prompt) -> Answer {
-        if let Some(secret) = &self.input.secret
-            && self.secret != SecretState::Missing
-            && self.output.iter().any(|line| {
-                let refused = &secret.request.refused;
-                refused.iter().any(|pattern| pattern.is_match(line))
-            })
-        {
-            self.secret = SecretState::Wrong;
-        }
-        Answer {
-            output: self.output,
-            prompt,
-            questions: self.questions,
-            secret: self.secret,
-            body_taken: self.body_sent,
-            prompt_width: self.prompt_width,
-        }
-    }
-}

@@ -1,6 +1,6 @@
 //! What an answer means: taken, or refused and in which words.
 
-use super::engine::{Answer, Input};
+use super::line::{Answer, Input};
 use super::rules::{Class, Rules};
 use crate::secret::{MASK, Piece, Text};
 
