@@ -4,12 +4,12 @@
 //! values with names, or of such values. [`Notation::parse`] translates what can be translated and
 //! says what it takes as "anything" instead; it refuses only what is no notation.
 
-use std::iter::Peekable;
-use std::str::Chars;
+mod syntax;
 
-use crate::map::IndexMap;
-
+pub use self::syntax::NotationError;
+use self::syntax::{Argument, Kind};
 use super::{ArrayKind, StructField, ValueSpec};
+use crate::map::IndexMap;
 use crate::pattern::Pattern;
 use crate::value::Value;
 
@@ -26,32 +26,11 @@ pub struct Notation {
     pub widened: Vec<String>,
 }
 
-/// A text that is no notation.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message} (character {at})")]
-pub struct NotationError {
-    pub message: String,
-    /// From 1.
-    pub at: usize,
-}
-
-/// Deeper notations are mistakes or attacks.
-const DEEPEST: usize = 32;
-
 impl Notation {
     /// # Errors
     /// The text is not a type: unbalanced brackets, or nothing where a name should be.
     pub fn parse(text: &str) -> Result<Self, NotationError> {
-        let mut parser = Parser {
-            rest: text.chars().peekable(),
-            at: 1,
-        };
-        let parsed = parser.kind(0)?;
-        parser.blank();
-        if let Some(more) = parser.rest.peek() {
-            let message = format!("`{more}` after the end of the type");
-            return Err(parser.error(message));
-        }
+        let parsed = syntax::parse(text)?;
         let mut notation = Self::default();
         if notation.lower(&parsed).is_none() {
             notation.values.clear();
@@ -292,162 +271,6 @@ fn unique(values: &mut Vec<ValueSpec>) {
         seen.push(fresh);
         true
     });
-}
-
-#[derive(Debug)]
-struct Kind {
-    name: String,
-    arguments: Vec<Argument>,
-}
-
-#[derive(Debug)]
-enum Argument {
-    Kind(Kind),
-    Number(i64),
-    Text(String),
-    Pattern(String),
-    Hash(Vec<(Argument, Argument)>),
-}
-
-struct Parser<'a> {
-    rest: Peekable<Chars<'a>>,
-    at: usize,
-}
-
-impl Parser<'_> {
-    fn error(&self, message: impl Into<String>) -> NotationError {
-        NotationError {
-            message: message.into(),
-            at: self.at,
-        }
-    }
-
-    fn next(&mut self) -> Option<char> {
-        self.at += 1;
-        self.rest.next()
-    }
-
-    fn blank(&mut self) {
-        while self.rest.peek().is_some_and(|c| c.is_whitespace()) {
-            self.next();
-        }
-    }
-
-    fn eat(&mut self, wanted: char) -> bool {
-        self.blank();
-        let found = self.rest.peek() == Some(&wanted);
-        if found {
-            self.next();
-        }
-        found
-    }
-
-    fn need(&mut self, wanted: char) -> Result<(), NotationError> {
-        if self.eat(wanted) {
-            return Ok(());
-        }
-        let found = match self.rest.peek() {
-            Some(found) => format!("`{found}`"),
-            None => "the end".to_owned(),
-        };
-        Err(self.error(format!("`{wanted}` expected, found {found}")))
-    }
-
-    fn word(&mut self) -> String {
-        self.blank();
-        let mut word = String::new();
-        while let Some(&next) = self.rest.peek()
-            && (next.is_alphanumeric() || matches!(next, '_' | ':' | '-' | '+' | '.'))
-        {
-            word.push(next);
-            self.next();
-        }
-        word
-    }
-
-    fn kind(&mut self, depth: usize) -> Result<Kind, NotationError> {
-        let name = self.word();
-        if name.is_empty() {
-            return Err(self.error("a type expected"));
-        }
-        self.rest_of_kind(name, depth)
-    }
-
-    fn rest_of_kind(&mut self, name: String, depth: usize) -> Result<Kind, NotationError> {
-        if depth > DEEPEST {
-            return Err(self.error(format!("types are nested more than {DEEPEST} deep")));
-        }
-        let mut arguments = Vec::new();
-        if self.eat('[') {
-            while !self.eat(']') {
-                arguments.push(self.argument(depth + 1)?);
-                if !self.eat(',') {
-                    self.need(']')?;
-                    break;
-                }
-            }
-        }
-        Ok(Kind { name, arguments })
-    }
-
-    fn argument(&mut self, depth: usize) -> Result<Argument, NotationError> {
-        self.blank();
-        match self.rest.peek().copied() {
-            Some(quote @ ('\'' | '"')) => {
-                self.next();
-                self.until(quote).map(Argument::Text)
-            }
-            Some('/') => {
-                self.next();
-                self.until('/').map(Argument::Pattern)
-            }
-            Some('{') => {
-                self.next();
-                let mut entries = Vec::new();
-                while !self.eat('}') {
-                    let key = self.argument(depth)?;
-                    self.need('=')?;
-                    self.need('>')?;
-                    entries.push((key, self.argument(depth)?));
-                    if !self.eat(',') {
-                        self.need('}')?;
-                        break;
-                    }
-                }
-                Ok(Argument::Hash(entries))
-            }
-            _ => {
-                let word = self.word();
-                if word.is_empty() {
-                    return Err(self.error("a type, a number or a text expected"));
-                }
-                match word.replace('_', "").parse() {
-                    Ok(number) => Ok(Argument::Number(number)),
-                    Err(_) => self.rest_of_kind(word, depth).map(Argument::Kind),
-                }
-            }
-        }
-    }
-
-    /// The text up to a closing mark. A backslash before it keeps it; others stay as they are.
-    fn until(&mut self, end: char) -> Result<String, NotationError> {
-        let mut text = String::new();
-        loop {
-            match self.next() {
-                None => return Err(self.error(format!("`{end}` is missing"))),
-                Some('\\') if self.rest.peek() == Some(&end) => {
-                    text.push(end);
-                    self.next();
-                }
-                Some('\\') => {
-                    text.push('\\');
-                    text.extend(self.next());
-                }
-                Some(next) if next == end => return Ok(text),
-                Some(next) => text.push(next),
-            }
-        }
-    }
 }
 
 #[cfg(test)]
