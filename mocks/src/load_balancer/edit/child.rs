@@ -1,0 +1,202 @@
+//! Objects inside of objects: members of a pool, profiles of a virtual server, interfaces of a VLAN.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::consequence::settle;
+use super::field::checked;
+use super::{Missing, apply, create, name_of};
+use crate::load_balancer::path::{host_and_port, port};
+use crate::load_balancer::references::node_of;
+use crate::load_balancer::refusal::Refusal;
+use crate::load_balancer::rewrite;
+use crate::load_balancer::schema::{Kind, kind};
+use crate::load_balancer::tree::{Fields, Object, Tree};
+
+/// Adds to a subcollection; gives the child's full path.
+pub fn create_child(
+    tree: &mut Tree,
+    kind: &'static Kind,
+    path: &str,
+    collection: &str,
+    body: &Fields,
+) -> Result<String, Refusal> {
+    let mut object = tree
+        .object(&kind.path, path)
+        .cloned()
+        .ok_or_else(|| Refusal::not_found(&kind.title, path))?;
+    let sub = &kind.subs[collection];
+    let child = add_sub(tree, sub, &mut object, collection, body)?;
+    rewrite::object(&kind.path, &mut object, &Fields::new())?;
+    tree.insert(&kind.path, object);
+    settle(tree, kind, path)?;
+    Ok(child)
+}
+
+/// Changes a child.
+pub fn change_child(
+    tree: &mut Tree,
+    kind: &'static Kind,
+    path: &str,
+    (collection, child): (&str, &str),
+    body: &Fields,
+    missing: Missing,
+) -> Result<(), Refusal> {
+    let mut object = tree
+        .object(&kind.path, path)
+        .cloned()
+        .ok_or_else(|| Refusal::not_found(&kind.title, path))?;
+    let sub = &kind.subs[collection];
+    let found = object
+        .subs
+        .get_mut(collection)
+        .and_then(|children| children.get_mut(child));
+    let found = found.ok_or_else(|| Refusal::not_found(&sub.title, child))?;
+    apply(sub, found, body, missing)?;
+    found.generation = tree.generation + 1;
+    rewrite::object(&kind.path, &mut object, &Fields::new())?;
+    tree.insert(&kind.path, object);
+    settle(tree, kind, path)
+}
+
+/// Removes a child.
+pub fn remove_child(
+    tree: &mut Tree,
+    kind: &'static Kind,
+    path: &str,
+    (collection, child): (&str, &str),
+) -> Result<(), Refusal> {
+    let mut object = tree
+        .object(&kind.path, path)
+        .cloned()
+        .ok_or_else(|| Refusal::not_found(&kind.title, path))?;
+    let sub = &kind.subs[collection];
+    let removed = object
+        .subs
+        .get_mut(collection)
+        .and_then(|children| children.remove(child));
+    removed.ok_or_else(|| Refusal::not_found(&sub.title, child))?;
+    rewrite::object(&kind.path, &mut object, &Fields::new())?;
+    tree.insert(&kind.path, object);
+    settle(tree, kind, path)
+}
+
+/// An array in a request replaces the whole subcollection.
+pub fn replace_subs(
+    tree: &mut Tree,
+    kind: &'static Kind,
+    object: &mut Object,
+    body: &Fields,
+) -> Result<(), Refusal> {
+    for (name, sub) in &kind.subs {
+        let Some(value) = body.get(name) else {
+            continue;
+        };
+        let items = match value {
+            Value::Array(items) => items.clone(),
+            Value::Object(wrapped) => wrapped
+                .get("items")
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default(),
+            Value::String(word) if word == "none" => Vec::new(),
+            other => return Err(Refusal::invalid_value(name, other)),
+        };
+        object.subs.insert(name.clone(), BTreeMap::new());
+        for item in items {
+            let fields = match item {
+                Value::String(name) => Fields::from_iter([("name".to_owned(), json!(name))]),
+                Value::Object(fields) => fields,
+                other => return Err(Refusal::invalid_value(name, &other)),
+            };
+            add_sub(tree, sub, object, name, &fields)?;
+        }
+    }
+    Ok(())
+}
+
+fn add_sub(
+    tree: &mut Tree,
+    sub: &'static Kind,
+    object: &mut Object,
+    collection: &str,
+    body: &Fields,
+) -> Result<String, Refusal> {
+    let mut body = body.clone();
+    let default = if sub.path == "ltm/pool/members" {
+        object.path.partition.as_str()
+    } else {
+        "Common"
+    };
+    body.entry("partition").or_insert_with(|| json!(default));
+    let mut path = name_of(sub, &body)?;
+    if sub.path == "net/vlan/interfaces" {
+        path.partition.clear();
+    }
+    let mut child = Object::new(path);
+    let given = checked(sub, &body, None)?;
+    for (name, field) in &sub.fields {
+        // The context of a profile depends on the profile, so its default is set later.
+        let default = field.default.clone().filter(|_| name != "context");
+        let value = given.get(name).cloned().unwrap_or(default);
+        if let Some(value) = value {
+            child.fields.insert(name.clone(), value);
+        }
+    }
+    if sub.path == "ltm/pool/members" {
+        member(tree, &mut child)?;
+    }
+    let text = child.path.text();
+    let children = object.subs.entry(collection.to_owned()).or_default();
+    if children.contains_key(&text) {
+        return Err(Refusal::exists(&sub.title, &text, &child.path.partition));
+    }
+    child.generation = tree.generation + 1;
+    children.insert(text.clone(), child);
+    Ok(text)
+}
+
+/// A member needs its node; one whose address is given is made on the way.
+fn member(tree: &mut Tree, child: &mut Object) -> Result<(), Refusal> {
+    let name = child.path.name.clone();
+    let (host, service) =
+        host_and_port(&name).ok_or_else(|| Refusal::invalid_value("members", &json!(name)))?;
+    if port(service).is_none() {
+        return Err(Refusal::invalid_value("members", &json!(name)));
+    }
+    let node = node_of(child);
+    let given = child
+        .fields
+        .get("address")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    match tree.object("ltm/node", &node) {
+        Some(existing) => {
+            let address = existing.text("address").to_owned();
+            if given.is_some_and(|given| given != address) {
+                return Err(Refusal::configuration(&format!(
+                    "The address of Node ({node}) is {address}."
+                )));
+            }
+            child.fields.insert("address".to_owned(), json!(address));
+        }
+        None => {
+            let address = given.or_else(|| {
+                host.parse::<std::net::IpAddr>()
+                    .ok()
+                    .map(|ip| ip.to_string())
+            });
+            let address = address.ok_or_else(|| Refusal::dangling("Node", &node))?;
+            let body = json!({"name": node, "address": address});
+            let kind = kind("ltm/node").expect("nodes are in the table");
+            create(
+                tree,
+                kind,
+                body.as_object().expect("it was written as an object"),
+            )?;
+            child.fields.insert("address".to_owned(), json!(address));
+        }
+    }
+    Ok(())
+}
