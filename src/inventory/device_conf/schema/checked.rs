@@ -1,0 +1,170 @@
+//! What was given for a connection, by attribute, and what does not fit.
+
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use switchtender_devices::diagnostic::{Diagnostic, nearest};
+
+use super::{Attribute, Kind};
+use crate::inventory::device_conf::hocon::Mark;
+use crate::inventory::device_conf::{Given, GivenValue};
+
+/// Values that fit their attributes, and what did not fit.
+#[derive(Default)]
+pub struct Checked {
+    values: Vec<(&'static str, Fitting, Mark)>,
+    pub mistakes: Vec<Diagnostic>,
+}
+
+enum Fitting {
+    Text(SecretString),
+    Boolean(bool),
+    Integer(i64),
+}
+
+impl Checked {
+    pub fn add(&mut self, given: Given, attributes: &[&Attribute]) {
+        let Some(attribute) = attributes.iter().find(|attribute| {
+            attribute.name == given.key || attribute.aliases.contains(&given.key.as_str())
+        }) else {
+            let names = attributes.iter().map(|attribute| attribute.name);
+            let help = match nearest(&given.key, names.clone()) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => format!("known attributes: {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            self.mistakes.push(
+                Diagnostic::error(
+                    "connection-unknown",
+                    format!("Unknown attribute: {}", given.key),
+                )
+                .at(&given.key_mark.source, given.key_mark.span, "")
+                .help(help),
+            );
+            return;
+        };
+        if let Some(first) = self.place(attribute.name) {
+            self.mistakes.push(
+                Diagnostic::error(
+                    "connection-twice",
+                    format!("`{}` is given twice", attribute.name),
+                )
+                .at(&given.key_mark.source, given.key_mark.span.clone(), "")
+                .at(&first.source, first.span.clone(), "first here")
+                .help("two spellings mean the same attribute; keep one"),
+            );
+            return;
+        }
+        match fit(&given.value, attribute.kind) {
+            Ok(value) => self.values.push((attribute.name, value, given.key_mark)),
+            Err(expected) => {
+                // The attribute counts as given: it is not missing as well.
+                self.mistakes.push(
+                    Diagnostic::error(
+                        "connection-type",
+                        format!("Value type mismatch: `{}` expects {expected}", given.key),
+                    )
+                    .at(&given.mark.source, given.mark.span, ""),
+                );
+                let nothing = Fitting::Text(String::new().into());
+                self.values.push((attribute.name, nothing, given.key_mark));
+            }
+        }
+    }
+
+    pub fn place(&self, name: &str) -> Option<&Mark> {
+        self.values
+            .iter()
+            .find(|(known, _, _)| *known == name)
+            .map(|(_, _, mark)| mark)
+    }
+
+    fn value(&self, name: &str) -> Option<&Fitting> {
+        self.values
+            .iter()
+            .find(|(known, _, _)| *known == name)
+            .map(|(_, value, _)| value)
+    }
+
+    pub fn secret(&self, name: &str) -> Option<SecretString> {
+        match self.value(name) {
+            Some(Fitting::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.secret(name)
+            .map(|text| text.expose_secret().to_owned())
+    }
+
+    pub fn boolean(&self, name: &str, default: bool) -> bool {
+        match self.value(name) {
+            Some(Fitting::Boolean(truth)) => *truth,
+            _ => default,
+        }
+    }
+
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        match self.value(name) {
+            Some(Fitting::Integer(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub fn seconds(&self, name: &str, default: u64) -> Duration {
+        let given = self
+            .integer(name)
+            .and_then(|number| u64::try_from(number).ok());
+        Duration::from_secs(given.unwrap_or(default))
+    }
+}
+
+/// The value as the attribute takes it, or what the attribute expects. Numbers and booleans may
+/// arrive as text.
+fn fit(value: &GivenValue, kind: Kind) -> Result<Fitting, String> {
+    let as_text = match value {
+        GivenValue::Text(text) => Some(text.expose_secret()),
+        _ => None,
+    };
+    match kind {
+        Kind::Text => match value {
+            GivenValue::Text(text) => Ok(Fitting::Text(text.clone())),
+            // An unquoted password of digits arrives as a number.
+            GivenValue::Integer(number) => Ok(Fitting::Text(number.to_string().into())),
+            other => Err(format!("a text, got {}", kind_of(other))),
+        },
+        Kind::Boolean => match (value, as_text) {
+            (GivenValue::Bool(truth), _) => Ok(Fitting::Boolean(*truth)),
+            (_, Some("true")) => Ok(Fitting::Boolean(true)),
+            (_, Some("false")) => Ok(Fitting::Boolean(false)),
+            _ => Err(format!("true or false, got {}", kind_of(value))),
+        },
+        Kind::Integer { low, high } => {
+            let number = match value {
+                GivenValue::Integer(number) => Some(*number),
+                _ => as_text.and_then(|text| text.trim().parse().ok()),
+            };
+            match number {
+                Some(number) if (low..=high).contains(&number) => Ok(Fitting::Integer(number)),
+                Some(_) => Err(format!("a number from {low} to {high}")),
+                None => Err(format!(
+                    "a number from {low} to {high}, got {}",
+                    kind_of(value)
+                )),
+            }
+        }
+        Kind::OneOf(words) => match as_text {
+            Some(text) if words.contains(&text) => Ok(Fitting::Text(text.to_owned().into())),
+            _ => Err(format!("one of {}", words.join(", "))),
+        },
+    }
+}
+
+fn kind_of(value: &GivenValue) -> &'static str {
+    match value {
+        GivenValue::Bool(_) => "a boolean",
+        GivenValue::Integer(_) => "an integer",
+        GivenValue::Text(_) => "a string",
+        GivenValue::Other(kind) => kind,
+    }
+}

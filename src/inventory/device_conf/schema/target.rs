@@ -1,0 +1,126 @@
+//! How a device is reached, as its connection says it and where it is silent.
+
+use std::path::PathBuf;
+
+use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::session::target::{
+    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
+};
+
+use super::checked::Checked;
+use super::takes_url;
+use crate::inventory::device_conf::{Entry, Surroundings};
+
+pub fn target(
+    entry: &Entry,
+    checked: &Checked,
+    legacy: bool,
+    around: Surroundings<'_>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Target {
+    let port = checked
+        .integer("port")
+        .and_then(|port| u16::try_from(port).ok());
+    let log = entry.debug || checked.boolean("ssh_logging", false);
+    Target {
+        device: entry.name.clone(),
+        host: checked.text("host").expect("required"),
+        port,
+        user: checked.text("user").expect("required"),
+        password: checked.secret("password"),
+        enable_password: checked.secret("enable_password"),
+        ssh: SshOptions {
+            private_key: checked.text("private_key_file").map(PathBuf::from),
+            passphrase: None,
+            agent: None,
+            host_key: host_key(entry, checked, around, warnings),
+            algorithms: if checked.boolean("ssh_legacy_algorithms", false) {
+                Algorithms::Legacy
+            } else {
+                Algorithms::Modern
+            },
+            jump: None,
+        },
+        rest: RestOptions {
+            token: None,
+            login: match checked.text("auth").as_deref() {
+                Some("token") => RestLogin::Token,
+                Some("basic") => RestLogin::Basic,
+                _ => RestLogin::Auto,
+            },
+            login_provider: checked.text("login_provider"),
+            tls: tls(entry, checked, legacy, around, warnings),
+            proxy: None,
+        },
+        connect_timeout: checked.seconds("timeout", 30),
+        command_timeout: checked.seconds("command_timeout", 120),
+        transcript: log.then(|| {
+            checked
+                .text("ssh_log_file")
+                .map_or_else(|| around.device_dir.join("SSH_I_DUMPED"), PathBuf::from)
+        }),
+    }
+}
+
+/// First use is trusted, as the peer does: its users have no file to begin with.
+fn host_key(
+    entry: &Entry,
+    checked: &Checked,
+    around: Surroundings<'_>,
+    warnings: &mut Vec<Diagnostic>,
+) -> HostKeyPolicy {
+    if !checked.boolean("verify_hosts", true) {
+        warnings.push(
+            Diagnostic::warning("host-key-ignored", "the device's host key is not checked")
+                .at(&entry.head.source, entry.head.span.clone(), "")
+                .help("remove `verify_hosts: false`, or pin the key with `host_key_fingerprint`"),
+        );
+        return HostKeyPolicy::Ignore;
+    }
+    if let Some(fingerprint) = checked.text("host_key_fingerprint") {
+        return HostKeyPolicy::Fingerprint(fingerprint);
+    }
+    let file = checked.text("known_hosts_file").map_or_else(
+        || around.device_dir.join("ssl").join("known_hosts"),
+        PathBuf::from,
+    );
+    HostKeyPolicy::TrustOnFirstUse(vec![file])
+}
+
+/// Legacy URLs never had a way to say anything about TLS: their first contact is remembered.
+fn tls(
+    entry: &Entry,
+    checked: &Checked,
+    legacy: bool,
+    around: Surroundings<'_>,
+    warnings: &mut Vec<Diagnostic>,
+) -> TlsPolicy {
+    if let Some(fingerprint) = checked.text("fingerprint") {
+        return TlsPolicy::Fingerprint(fingerprint);
+    }
+    if let Some(file) = checked.text("ca_file") {
+        return TlsPolicy::CaFile(PathBuf::from(file));
+    }
+    if legacy && takes_url(&entry.kind, "https") {
+        warnings.push(
+            Diagnostic::warning(
+                "tls-first-use",
+                "the device's certificate is trusted on first contact and required from then on",
+            )
+            .at(&entry.url.source, entry.url.span.clone(), "")
+            .help("use `url file:///…` with `fingerprint` or `ca_file` to pin it"),
+        );
+        return TlsPolicy::TrustOnFirstUse(
+            around.device_dir.join("ssl").join("device_fingerprint"),
+        );
+    }
+    if !checked.boolean("ssl_verify", true) {
+        warnings.push(
+            Diagnostic::warning("tls-ignored", "the device's certificate is not checked")
+                .at(&entry.head.source, entry.head.span.clone(), "")
+                .help("pin it with `fingerprint`, or name its CA with `ca_file`"),
+        );
+        return TlsPolicy::Ignore;
+    }
+    TlsPolicy::System
+}
