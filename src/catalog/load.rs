@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
+use switchtender_devices::map::IndexMap;
 use switchtender_devices::value::{Attributes, Value};
 
 use super::deferred;
@@ -18,7 +18,7 @@ use super::level::Level;
 use super::masked::{masked, masked_strings};
 use super::position::{Segment, locate_all};
 use super::resource::Tags;
-use super::resource_ref::ResourceRef;
+use super::resource_ref::{ResourceRef, Written};
 use super::wire::{WireCatalog, WireResource, WireVersion};
 
 /// A catalog whose references all lead somewhere. What its resources mean is not yet known.
@@ -196,9 +196,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     let mut edges = Vec::with_capacity(wire.edges.len());
     for (index, edge) in wire.edges.iter().enumerate() {
         let mut end = |role: &str, text: &str| {
-            let found = ResourceRef::parse(text)
-                .ok()
-                .and_then(|reference| names.find(&reference));
+            let found = names.find(text);
             if found.is_none() {
                 findings.add(
                     Diagnostic::error(
@@ -382,18 +380,22 @@ impl Interned {
 /// The names under which resources are found: references and explicit aliases (section 14). What
 /// namevars say is known when resources have their types.
 struct Names {
-    by_reference: HashMap<ResourceRef, usize>,
+    by_reference: IndexMap<ResourceRef, usize>,
 }
 
 impl Names {
     fn with_capacity(count: usize) -> Self {
         Self {
-            by_reference: HashMap::with_capacity_and_hasher(count, RandomState::default()),
+            by_reference: switchtender_devices::map::with_room(count),
         }
     }
 
-    fn find(&self, reference: &ResourceRef) -> Option<usize> {
-        self.by_reference.get(reference).copied()
+    fn find(&self, text: &str) -> Option<usize> {
+        let found = match Written::of(text) {
+            Some(written) => self.by_reference.get(&written),
+            None => self.by_reference.get(&ResourceRef::parse(text).ok()?),
+        };
+        found.copied()
     }
 
     /// Whether it is the first with its reference.

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use indexmap::Equivalent;
 use switchtender_devices::value::Value;
 
 /// A resource's name in a catalog. Prints as `Network_vlan[100]`; cheap to clone.
@@ -47,7 +48,7 @@ impl ResourceRef {
         text.push(']');
         Self {
             text: text.into(),
-            type_length: u32::try_from(type_name.len()).expect("no type has such a name"),
+            type_length: length(type_name),
         }
     }
 
@@ -56,7 +57,11 @@ impl ResourceRef {
     /// # Errors
     /// When it is anything else, with the value.
     pub fn of(value: &Value) -> Result<Self, ParseReferenceError> {
-        Self::parse(&value.ruby_to_s()).map_err(|_| ParseReferenceError {
+        let parsed = match value {
+            Value::String(text) => Self::parse(text),
+            other => Self::parse(&other.ruby_to_s()),
+        };
+        parsed.map_err(|_| ParseReferenceError {
             value: value.clone(),
         })
     }
@@ -67,15 +72,13 @@ impl ResourceRef {
     /// # Errors
     /// When the text is not of this form, with the text.
     pub fn parse(text: &str) -> Result<Self, ParseReferenceError> {
-        let parts = text
-            .strip_suffix(']')
-            .and_then(|text| text.split_once('['))
-            .filter(|(type_name, title)| {
-                !type_name.is_empty() && !type_name.contains(']') && !title.is_empty()
-            });
-        match parts {
-            Some((type_name, title)) => Ok(Self::new(type_name, title)),
-            None => Err(ParseReferenceError { value: text.into() }),
+        match (Written::of(text), parts(text)) {
+            (Some(written), _) => Ok(Self {
+                text: written.text.into(),
+                type_length: written.type_length,
+            }),
+            (None, Some((type_name, title))) => Ok(Self::new(type_name, title)),
+            (None, None) => Err(ParseReferenceError { value: text.into() }),
         }
     }
 
@@ -127,13 +130,46 @@ impl fmt::Display for ResourceRef {
     }
 }
 
+/// A reference where it stands in a text, to look up the [`ResourceRef`] that it prints as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Written<'a> {
+    text: &'a str,
+    type_length: u32,
+}
+
+impl<'a> Written<'a> {
+    /// `None` for what is no reference, and for one whose capitals are not in order. Those that a
+    /// server sends are.
+    pub fn of(text: &'a str) -> Option<Self> {
+        let (type_name, title) = parts(text)?;
+        let in_order = is_capitalized(type_name) && (type_name != "Class" || is_capitalized(title));
+        in_order.then(|| Self {
+            text,
+            type_length: length(type_name),
+        })
+    }
+}
+
+impl Equivalent<ResourceRef> for Written<'_> {
+    fn equivalent(&self, reference: &ResourceRef) -> bool {
+        self.type_length == reference.type_length && *self.text == *reference.text
+    }
+}
+
+/// Type and title of `Type[title]`.
+fn parts(text: &str) -> Option<(&str, &str)> {
+    let (type_name, title) = text.strip_suffix(']')?.split_once('[')?;
+    let there = !type_name.is_empty() && !type_name.contains(']') && !title.is_empty();
+    there.then_some((type_name, title))
+}
+
+fn length(type_name: &str) -> u32 {
+    u32::try_from(type_name.len()).expect("no type has such a name")
+}
+
 /// Every `::` segment with a capital first letter and the rest in lower case.
 pub(super) fn capitalize(name: &str) -> Cow<'_, str> {
-    let is_segment = |segment: &str| {
-        segment.starts_with(|first: char| first.is_ascii_uppercase())
-            && segment[1..].bytes().all(is_plain_lower)
-    };
-    if name.split("::").all(is_segment) {
+    if is_capitalized(name) {
         return name.into();
     }
     let segments: Vec<String> = name
@@ -151,8 +187,21 @@ pub(super) fn capitalize(name: &str) -> Cow<'_, str> {
     segments.join("::").into()
 }
 
+/// Whether [`capitalize`] leaves a name as it is; false for some that are not ASCII.
+fn is_capitalized(name: &str) -> bool {
+    let is_segment = |segment: &str| {
+        segment.starts_with(|first: char| first.is_ascii_uppercase())
+            && segment[1..].bytes().all(is_plain_lower)
+    };
+    // Looking for one byte is much cheaper than looking for two.
+    match name.contains(':') {
+        true => name.split("::").all(is_segment),
+        false => is_segment(name),
+    }
+}
+
 /// Not changed by lower case, and ASCII.
-fn is_plain_lower(byte: u8) -> bool {
+pub(super) fn is_plain_lower(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_uppercase()
 }
 
