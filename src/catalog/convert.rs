@@ -14,7 +14,7 @@ use switchtender_devices::value::{Attributes, Value};
 
 use super::Level;
 use super::load::{Catalog, Declared, Findings, Kind, LoadError, Told, position};
-use super::metaparameters::{self, add_tag, valid_tag};
+use super::metaparameters::{self, add_tag, kept_tags, valid_tag};
 use super::position::Segment;
 use super::resource::{Metaparameters, Property, Resource};
 use super::resource_ref::ResourceRef;
@@ -281,18 +281,17 @@ struct Converting<'a, 'b> {
 impl Converting<'_, '_> {
     fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, Finding> {
         let reference = self.declared.reference.clone();
-        let mut tags = Vec::with_capacity(self.declared.tags.len());
+        let mut tags = std::mem::take(&mut self.declared.tags);
         let mut place = self.declared.place.clone();
         let api = ty
             .as_ref()
             .is_some_and(|ty| ty.behaviour.values() == Values::ResourceApi);
         let mut intern = |tag: &str| self.resources.intern_tag(tag);
         if api && !self.typing.deviations.take(Deviation::ResourceApiKeepsTags) {
+            tags.clear();
             own_tags(&mut tags, &reference, &mut intern);
         } else {
-            for tag in &self.declared.tags {
-                add_tag(&mut tags, tag, &mut intern);
-            }
+            tags = kept_tags(tags, &mut intern);
         }
         if api
             && place.is_some()

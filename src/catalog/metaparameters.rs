@@ -8,7 +8,7 @@ use switchtender_devices::value::{Attributes, Value};
 use super::Level;
 use super::load::texts;
 use super::resource::{Metaparameters, Relation};
-use super::resource_ref::ResourceRef;
+use super::resource_ref::{ResourceRef, is_plain_lower};
 
 /// All metaparameters, in the order in which Puppet assigns them.
 pub(crate) const NAMES: [&str; 12] = [
@@ -129,14 +129,32 @@ pub(super) fn valid_tag(tag: &str) -> bool {
         && chars.all(|c| c.is_alphanumeric() || "_:.-".contains(c))
 }
 
+/// Tags as Puppet keeps them: in lower case, with the segments of qualified names, each once.
+pub(super) fn kept_tags(
+    tags: Vec<Arc<str>>,
+    intern: &mut impl FnMut(&str) -> Arc<str>,
+) -> Vec<Arc<str>> {
+    // A compiler sends them so already, but for qualified names.
+    let is_kept = |(at, tag): (usize, &Arc<str>)| {
+        tag.bytes().all(|byte| is_plain_lower(byte) && byte != b':') && !tags[..at].contains(tag)
+    };
+    if tags.iter().enumerate().all(is_kept) {
+        return tags;
+    }
+    let mut kept = Vec::with_capacity(tags.len());
+    for tag in &tags {
+        add_tag(&mut kept, tag, intern);
+    }
+    kept
+}
+
 /// Adds a tag as Puppet keeps it: in lower case, with the segments of a qualified name.
 pub(super) fn add_tag(
     tags: &mut Vec<Arc<str>>,
     tag: &str,
     intern: &mut impl FnMut(&str) -> Arc<str>,
 ) {
-    let lower = |c: char| c.is_ascii() && !c.is_ascii_uppercase();
-    let tag = match tag.chars().all(lower) {
+    let tag = match tag.bytes().all(is_plain_lower) {
         true => Cow::Borrowed(tag),
         false => tag.to_lowercase().into(),
     };
