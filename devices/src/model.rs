@@ -59,9 +59,7 @@ impl TypeModel {
 
     /// The properties in definition order, `ensure` first if there is one.
     pub fn properties(&self) -> impl Iterator<Item = &AttributeModel> {
-        self.attributes
-            .values()
-            .filter(|attr| matches!(attr.role, Role::Property | Role::InitOnly))
+        self.attributes.values().filter(|attr| attr.is_property())
     }
 }
 
@@ -106,6 +104,13 @@ pub struct AttributeModel {
     pub sensitive: bool,
     /// Canonicalisers that do not depend on the platform, in order.
     pub canon: Vec<Canon>,
+}
+
+impl AttributeModel {
+    /// Whether it is compared with what the device has.
+    pub fn is_property(&self) -> bool {
+        matches!(self.role, Role::Property | Role::InitOnly)
+    }
 }
 
 /// What an attribute is for.

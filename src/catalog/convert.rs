@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source};
-use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
@@ -16,7 +15,7 @@ use super::Level;
 use super::load::{Catalog, Declared, Findings, Kind, LoadError, Told, position};
 use super::metaparameters::{self, add_tag, kept_tags, valid_tag};
 use super::position::Segment;
-use super::resource::{Metaparameters, Property, Resource};
+use super::resource::{Metaparameters, Resource};
 use super::resource_ref::ResourceRef;
 use super::resources::{NewNode, Resources, sorted_names};
 use super::types::{self, NewResource, ResourceType, TypeSource, Values};
@@ -358,24 +357,19 @@ impl Converting<'_, '_> {
         ty: ResourceType,
         at: &str,
     ) -> Result<(Resource, Metaparameters), Finding> {
-        let mut resource = Resource {
-            reference: self.declared.reference.clone(),
-            parameters: Attributes::default(),
-            properties: IndexMap::default(),
-            names: Vec::new(),
-            purged: false,
-            ty,
-        };
-        if resource.ty.behaviour.values() == Values::Canonical {
-            self.assign_canonical(&mut resource, at)?;
+        let reference = self.declared.reference.clone();
+        if ty.behaviour.values() == Values::Canonical {
+            let attributes = self.canonical_attributes(&ty.model, at)?;
+            let mut resource = Resource::canonical(ty, reference, attributes);
             let meta = self.meta(Some(&resource.ty), at)?;
             for name in self.audited(&resource, &meta) {
-                resource.properties.entry(name).or_default();
+                resource.audit(&name);
             }
-            finish(&mut resource);
+            resource.names = names_beside_title(&resource);
             return Ok((resource, meta));
         }
 
+        let mut resource = Resource::unassigned(ty, reference);
         let given = given(&resource, self.declared)?;
         let model = Arc::clone(&resource.ty.model);
         for role in [Role::Namevar, Role::Property, Role::Parameter] {
@@ -392,20 +386,18 @@ impl Converting<'_, '_> {
                 continue;
             }
             if resource.ty.behaviour.open() {
-                resource
-                    .parameters
-                    .insert(name.clone(), given[name].clone());
+                resource.assign_parameter(name.clone(), given[name].clone());
             } else {
                 return Err(unknown_attribute(&model, name));
             }
         }
         let audited = self.audited(&resource, &meta);
-        let names: Vec<String> = namevalues(&resource);
-        let name = names.first().cloned().unwrap_or_default();
+        resource.names = names_beside_title(&resource);
+        let name = resource.name().to_owned();
         for role in [Role::Namevar, Role::Property, Role::Parameter] {
             for attribute in in_role(&model, role) {
-                if resource.parameters.contains_key(&attribute.name)
-                    || resource.properties.contains_key(&attribute.name)
+                if resource.parameter(&attribute.name).is_some()
+                    || resource.property(&attribute.name).is_some()
                 {
                     continue;
                 }
@@ -422,9 +414,10 @@ impl Converting<'_, '_> {
             }
         }
         for name in audited {
-            resource.properties.entry(name).or_default();
+            resource.audit(&name);
         }
-        finish(&mut resource);
+        resource.names = names_beside_title(&resource);
+        resource.sort();
         if let Err(message) = resource.ty.behaviour.validate(&resource) {
             return Err(Finding::whole(
                 "validation",
@@ -450,9 +443,12 @@ impl Converting<'_, '_> {
     }
 
     /// Model and platform say what canonical attributes are.
-    fn assign_canonical(&mut self, resource: &mut Resource, at: &str) -> Result<(), Finding> {
-        let model = Arc::clone(&resource.ty.model);
-        let given = self.take_attributes(&model);
+    fn canonical_attributes(
+        &mut self,
+        model: &Arc<TypeModel>,
+        at: &str,
+    ) -> Result<Attributes, Finding> {
+        let given = self.take_attributes(model);
         let reference = &self.declared.reference;
         if let Some((name, _)) = given.iter().find(|(_, value)| **value == Value::Undef) {
             return Err(Finding::attribute(
@@ -477,55 +473,35 @@ impl Converting<'_, '_> {
                 ..Finding::attribute(&error.attribute, message)
             }
         };
-        let attributes = match self.known.take() {
-            Some(attributes) => attributes,
-            None => {
-                let resolved = model.resolve(reference.title(), &given);
-                let resolved = resolved.map_err(|errors| {
-                    let mut errors = errors.into_iter().map(&finding);
-                    let mut first = errors.next().expect("a failure has an error");
-                    first.further = errors.collect();
-                    first
-                })?;
-                (self.typing.canonicalize)(&model, resolved).map_err(&finding)?
-            }
-        };
-        resource.properties.reserve_exact(attributes.len());
-        for (name, value) in attributes {
-            match model.attributes.get(&name).map(|attribute| attribute.role) {
-                Some(Role::Property | Role::InitOnly) => {
-                    let sensitive = matches!(value, Value::Sensitive(_));
-                    resource.properties.insert(
-                        name,
-                        Property {
-                            wanted: Some(vec![value]),
-                            sensitive,
-                        },
-                    );
-                }
-                _ => {
-                    resource.parameters.insert(name, value);
-                }
-            }
+        if let Some(attributes) = self.known.take() {
+            return Ok(attributes);
         }
-        Ok(())
+        let resolved = model.resolve(reference.title(), &given);
+        let resolved = resolved.map_err(|errors| {
+            let mut errors = errors.into_iter().map(&finding);
+            let mut first = errors.next().expect("a failure has an error");
+            first.further = errors.collect();
+            first
+        })?;
+        (self.typing.canonicalize)(model, resolved).map_err(&finding)
     }
 
     /// What is given besides metaparameters; these stay.
     fn take_attributes(&mut self, model: &TypeModel) -> Attributes {
-        let parameters = std::mem::take(&mut self.declared.parameters);
-        let mut given = switchtender_devices::map::with_room(parameters.len());
-        for (name, value) in parameters {
+        let mut given = std::mem::take(&mut self.declared.parameters);
+        given.retain(|name, value| {
             if !metaparameters::NAMES.contains(&name.as_str()) {
-                given.insert(name, value);
-                continue;
+                return true;
             }
             // A type may have an attribute of such a name, as f5_monitor has `provider`.
-            if model.attributes.contains_key(&name) {
-                given.insert(name.clone(), value.clone());
-            }
-            self.declared.parameters.insert(name, value);
-        }
+            let both = model.attributes.contains_key(name);
+            let value = match both {
+                true => value.clone(),
+                false => std::mem::replace(value, Value::Undef),
+            };
+            self.declared.parameters.insert(name.clone(), value);
+            both
+        });
         given
     }
 
@@ -571,16 +547,14 @@ impl Converting<'_, '_> {
                     }
                     _ => munge(value).map(|value| vec![value]),
                 };
-                let property = Property {
-                    wanted: Some(wanted.map_err(failed)?),
-                    sensitive: matches!(value, Value::Sensitive(_)),
-                };
-                resource.properties.insert(name.clone(), property);
+                let wanted = wanted.map_err(failed)?;
+                let sensitive = matches!(value, Value::Sensitive(_));
+                resource.assign_property(name.clone(), wanted, sensitive);
                 Ok(())
             }
             Role::Namevar | Role::Parameter => {
                 let value = munge(value).map_err(failed)?;
-                resource.parameters.insert(name.clone(), value);
+                resource.assign_parameter(name.clone(), value);
                 Ok(())
             }
         }
@@ -590,15 +564,11 @@ impl Converting<'_, '_> {
     fn mark_sensitive(&mut self, resource: &mut Resource) {
         for name in &self.declared.sensitive {
             let unable = format!("Unable to mark '{name}' as sensitive: ");
-            match resource.properties.get_mut(name) {
-                Some(property) if property.wanted.is_some() => {
-                    property.sensitive = true;
-                    continue;
-                }
-                _ => {}
+            if resource.mark_sensitive(name) {
+                continue;
             }
             let (level, why) = match resource.ty.model.attributes.get(name) {
-                Some(attribute) if matches!(attribute.role, Role::Property | Role::InitOnly) => (
+                Some(attribute) if attribute.is_property() => (
                     Level::Warning,
                     "the property itself was not assigned a value.".to_owned(),
                 ),
@@ -657,37 +627,27 @@ fn unknown_attribute(model: &TypeModel, name: &str) -> Finding {
 }
 
 fn is_managed(resource: &Resource) -> bool {
-    resource
-        .properties
-        .keys()
-        .any(|name| !matches!(resource.wanted(name), None | Some(Value::Bool(false))))
+    resource.properties().any(|(name, _)| {
+        let wanted = resource.wanted(name);
+        !matches!(wanted.as_deref(), None | Some(Value::Bool(false)))
+    })
 }
 
-fn namevalues(resource: &Resource) -> Vec<String> {
+/// The values of the namevars; none where there is one and it is the title.
+fn names_beside_title(resource: &Resource) -> Vec<String> {
     let mut namevars = resource.ty.model.namevars();
     if let (Some(name), None) = (namevars.next(), namevars.next()) {
-        let value = resource.parameters.get(name).map(Value::unwrap_sensitive);
-        return value.map(Value::ruby_to_s).into_iter().collect();
+        let value = resource.parameter(name);
+        let other = value.filter(|value| value.as_str() != Some(resource.reference.title()));
+        return other.map(Value::ruby_to_s).into_iter().collect();
     }
     let names: Attributes = resource
         .ty
         .model
         .namevars()
-        .filter_map(|name| Some((name.to_owned(), resource.parameters.get(name)?.clone())))
+        .filter_map(|name| Some((name.to_owned(), resource.parameter(name)?.clone())))
         .collect();
     sorted_names(&names)
-}
-
-/// Names known, properties in definition order.
-fn finish(resource: &mut Resource) {
-    resource.names = namevalues(resource);
-    let model = Arc::clone(&resource.ty.model);
-    let position = |name: &String| model.attributes.get_index_of(name);
-    if !resource.properties.keys().is_sorted_by_key(position) {
-        resource
-            .properties
-            .sort_by_cached_key(|name, _| position(name));
-    }
 }
 
 fn own_tags(

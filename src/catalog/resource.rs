@@ -1,11 +1,12 @@
 //! A resource with its type: attributes assigned, relations read, names known.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::Place;
 use switchtender_devices::map::IndexMap;
-use switchtender_devices::model::{RunsOn, TypeModel};
+use switchtender_devices::model::{AttributeModel, RunsOn, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
 
 use super::resource_ref::ResourceRef;
@@ -111,11 +112,9 @@ impl Relation {
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub ty: ResourceType,
-    /// Namevars and parameters that have a value.
-    pub(crate) parameters: Attributes,
-    /// Properties that are given, defaulted, or only audited, in definition order.
-    pub(crate) properties: IndexMap<String, Property>,
-    /// The namevar's value; of several, the values in the order of their names.
+    held: Held,
+    /// The namevar's value; of several, the values in the order of their names. Empty where the
+    /// title is the one name.
     pub(crate) names: Vec<String>,
     /// Made by a purging resource.
     pub(crate) purged: bool,
@@ -123,16 +122,160 @@ pub struct Resource {
     pub(crate) reference: ResourceRef,
 }
 
-/// A property of a resource.
+/// The values of a resource.
+#[derive(Clone, Debug)]
+enum Held {
+    /// As providers get them too, so that they are there once. In definition order.
+    Canonical {
+        wanted: Arc<Wanted>,
+        /// Properties that have no value.
+        audited: Vec<String>,
+    },
+    /// As Puppet's own types keep them.
+    Assigned {
+        /// Namevars and parameters that have a value.
+        parameters: Attributes,
+        /// Properties that are given, defaulted, or only audited.
+        properties: IndexMap<String, Assigned>,
+    },
+}
+
+/// The wanted values of a property, `None` when it is only audited.
 #[derive(Clone, Debug, Default)]
-pub struct Property {
+struct Assigned {
+    wanted: Option<Vec<Value>>,
+    sensitive: bool,
+}
+
+/// A property of a resource.
+#[derive(Clone, Copy, Debug)]
+pub struct Property<'a> {
     /// Wanted values; `None` when the property is only audited. Types with canonical values and
     /// Resource API types have exactly one.
-    pub wanted: Option<Vec<Value>>,
+    pub wanted: Option<&'a [Value]>,
     pub sensitive: bool,
 }
 
+impl<'a> Property<'a> {
+    const AUDITED: Property<'static> = Property {
+        wanted: None,
+        sensitive: false,
+    };
+
+    fn canonical(value: &'a Value) -> Self {
+        Self {
+            wanted: Some(std::slice::from_ref(value)),
+            sensitive: matches!(value, Value::Sensitive(_)),
+        }
+    }
+
+    fn assigned(assigned: &'a Assigned) -> Self {
+        Self {
+            wanted: assigned.wanted.as_deref(),
+            sensitive: assigned.sensitive,
+        }
+    }
+}
+
 impl Resource {
+    /// A resource with values that model and platform have brought to their canonical form.
+    pub(super) fn canonical(
+        ty: ResourceType,
+        reference: ResourceRef,
+        mut attributes: Attributes,
+    ) -> Self {
+        let mut defined = ty.model.attributes.keys();
+        if !attributes
+            .keys()
+            .all(|name| defined.any(|known| known == name))
+        {
+            let position = |name: &String| ty.model.attributes.get_index_of(name);
+            attributes.sort_by_cached_key(|name, _| position(name).unwrap_or(usize::MAX));
+        }
+        let wanted = Wanted {
+            reference: reference.to_string(),
+            title: reference.title().to_owned(),
+            model: Arc::clone(&ty.model),
+            attributes,
+        };
+        let held = Held::Canonical {
+            wanted: Arc::new(wanted),
+            audited: Vec::new(),
+        };
+        Self::holding(ty, reference, held)
+    }
+
+    /// A resource without values, which are assigned one by one.
+    pub(super) fn unassigned(ty: ResourceType, reference: ResourceRef) -> Self {
+        let held = Held::Assigned {
+            parameters: Attributes::default(),
+            properties: IndexMap::default(),
+        };
+        Self::holding(ty, reference, held)
+    }
+
+    fn holding(ty: ResourceType, reference: ResourceRef, held: Held) -> Self {
+        Self {
+            ty,
+            held,
+            names: Vec::new(),
+            purged: false,
+            reference,
+        }
+    }
+
+    fn assigned(&mut self) -> (&mut Attributes, &mut IndexMap<String, Assigned>) {
+        match &mut self.held {
+            Held::Assigned {
+                parameters,
+                properties,
+            } => (parameters, properties),
+            Held::Canonical { .. } => unreachable!("canonical values are there from the start"),
+        }
+    }
+
+    pub(super) fn assign_parameter(&mut self, name: String, value: Value) {
+        self.assigned().0.insert(name, value);
+    }
+
+    pub(super) fn assign_property(&mut self, name: String, wanted: Vec<Value>, sensitive: bool) {
+        let wanted = Some(wanted);
+        self.assigned()
+            .1
+            .insert(name, Assigned { wanted, sensitive });
+    }
+
+    /// Marks the values of a property as sensitive; whether it has any.
+    pub(super) fn mark_sensitive(&mut self, name: &str) -> bool {
+        let property = self.assigned().1.get_mut(name);
+        let property = property.filter(|property| property.wanted.is_some());
+        property.map(|property| property.sensitive = true).is_some()
+    }
+
+    /// Puts the properties that were assigned into definition order.
+    pub(super) fn sort(&mut self) {
+        let model = Arc::clone(&self.ty.model);
+        let position = |name: &String| model.attributes.get_index_of(name);
+        if let Held::Assigned { properties, .. } = &mut self.held
+            && !properties.keys().is_sorted_by_key(position)
+        {
+            properties.sort_by_cached_key(|name, _| position(name));
+        }
+    }
+
+    /// Adds a property to be audited, unless it is there.
+    pub(crate) fn audit(&mut self, name: &str) {
+        let known = self.property(name).is_some();
+        match &mut self.held {
+            _ if known => {}
+            Held::Canonical { audited, .. } => audited.push(name.to_owned()),
+            Held::Assigned { properties, .. } => {
+                properties.insert(name.to_owned(), Assigned::default());
+                self.sort();
+            }
+        }
+    }
+
     pub fn model(&self) -> &Arc<TypeModel> {
         &self.ty.model
     }
@@ -143,23 +286,77 @@ impl Resource {
 
     /// The name on the device: the namevar's value, the first of several.
     pub fn name(&self) -> &str {
-        self.names.first().map_or("", String::as_str)
+        let first = self.names.first();
+        first.map_or(self.reference.title(), String::as_str)
     }
 
     /// The value of a namevar or parameter.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
-        self.parameters.get(name).map(Value::unwrap_sensitive)
+        let value = match &self.held {
+            Held::Canonical { .. } if self.is_property(name) => None,
+            Held::Canonical { wanted, .. } => wanted.attributes.get(name),
+            Held::Assigned { parameters, .. } => parameters.get(name),
+        };
+        value.map(Value::unwrap_sensitive)
     }
 
-    pub fn property(&self, name: &str) -> Option<&Property> {
-        self.properties.get(name)
+    pub fn property(&self, name: &str) -> Option<Property<'_>> {
+        match &self.held {
+            Held::Canonical { wanted, audited } => match wanted.attributes.get(name) {
+                Some(value) => self.is_property(name).then(|| Property::canonical(value)),
+                None => audited
+                    .iter()
+                    .any(|one| one == name)
+                    .then_some(Property::AUDITED),
+            },
+            Held::Assigned { properties, .. } => properties.get(name).map(Property::assigned),
+        }
     }
 
-    /// The properties in definition order.
-    pub fn properties(&self) -> impl Iterator<Item = (&str, &Property)> {
-        self.properties
-            .iter()
-            .map(|(name, property)| (name.as_str(), property))
+    fn is_property(&self, name: &str) -> bool {
+        let attribute = self.ty.model.attributes.get(name);
+        attribute.is_some_and(AttributeModel::is_property)
+    }
+
+    /// The properties that are given, defaulted, or only audited, in definition order.
+    pub fn properties(&self) -> impl Iterator<Item = (&str, Property<'_>)> {
+        let (canonical, assigned) = match &self.held {
+            Held::Canonical { wanted, audited } => {
+                (Some(self.canonical_properties(wanted, audited)), None)
+            }
+            Held::Assigned { properties, .. } => {
+                let properties = properties.iter();
+                let properties = properties
+                    .map(|(name, property)| (name.as_str(), Property::assigned(property)));
+                (None, Some(properties))
+            }
+        };
+        let canonical = canonical.into_iter().flatten();
+        canonical.chain(assigned.into_iter().flatten())
+    }
+
+    fn canonical_properties<'a>(
+        &'a self,
+        wanted: &'a Wanted,
+        audited: &'a [String],
+    ) -> impl Iterator<Item = (&'a str, Property<'a>)> {
+        // Both are in definition order, so that nothing needs to be looked up.
+        let mut values = wanted.attributes.iter().peekable();
+        self.ty
+            .model
+            .attributes
+            .values()
+            .filter_map(move |attribute| {
+                let value = values.next_if(|(name, _)| **name == attribute.name);
+                let property = match value {
+                    _ if !attribute.is_property() => None,
+                    Some((_, value)) => Some(Property::canonical(value)),
+                    None => audited
+                        .contains(&attribute.name)
+                        .then_some(Property::AUDITED),
+                };
+                property.map(|property| (attribute.name.as_str(), property))
+            })
     }
 
     /// Whether all wanted values count, or any of them does.
@@ -174,31 +371,51 @@ impl Resource {
     }
 
     /// The value that a property is set to and shown as: of several alternatives the first.
-    pub fn wanted(&self, property: &str) -> Option<Value> {
-        let values = self.properties.get(property)?.wanted.as_ref()?;
-        match self.ty.behaviour.values() {
-            Values::Classic if self.wants_all(property) => Some(Value::List(values.clone())),
-            _ => values.first().cloned(),
+    pub fn wanted(&self, property: &str) -> Option<Cow<'_, Value>> {
+        self.of_alternatives(property, self.property(property)?.wanted?)
+    }
+
+    fn of_alternatives<'a>(&self, property: &str, values: &'a [Value]) -> Option<Cow<'a, Value>> {
+        if self.wants_all(property) {
+            Some(Cow::Owned(Value::List(values.to_vec())))
+        } else {
+            values.first().map(Cow::Borrowed)
         }
     }
 
     /// The wanted value of a property, or the value of a parameter.
-    pub fn value(&self, attribute: &str) -> Option<Value> {
-        match self.parameters.get(attribute) {
-            Some(value) => Some(value.unwrap_sensitive().clone()),
+    pub fn value(&self, attribute: &str) -> Option<Cow<'_, Value>> {
+        match self.parameter(attribute) {
+            Some(value) => Some(Cow::Borrowed(value)),
             None => self.wanted(attribute),
         }
     }
 
-    /// The resource as providers see it. `audited_as_undef` adds properties that are only audited.
-    pub(crate) fn to_wanted(&self, audited_as_undef: bool) -> Wanted {
-        let mut attributes = switchtender_devices::map::with_room(self.parameters.len());
+    /// The resource as providers see it, where it is kept in that form.
+    pub(crate) fn kept_wanted(&self) -> Option<&Arc<Wanted>> {
+        match &self.held {
+            Held::Canonical { wanted, .. } => Some(wanted),
+            Held::Assigned { .. } => None,
+        }
+    }
+
+    /// The resource as providers see it. `audited_as_undef` adds properties of Resource API types
+    /// that are only audited.
+    pub(crate) fn to_wanted(&self, audited_as_undef: bool) -> Arc<Wanted> {
+        let (parameters, properties) = match &self.held {
+            Held::Canonical { wanted, .. } => return Arc::clone(wanted),
+            Held::Assigned {
+                parameters,
+                properties,
+            } => (parameters, properties),
+        };
+        let mut attributes = Attributes::default();
         for name in self.ty.model.attributes.keys() {
-            if let Some(value) = self.parameters.get(name) {
+            if let Some(value) = parameters.get(name) {
                 attributes.insert(name.clone(), value.clone());
-            } else if let Some(property) = self.properties.get(name) {
+            } else if let Some(property) = properties.get(name) {
                 let value = match (&property.wanted, self.ty.behaviour.values()) {
-                    (Some(_), _) => self.wanted(name),
+                    (Some(values), _) => self.of_alternatives(name, values).map(Cow::into_owned),
                     (None, Values::ResourceApi) if audited_as_undef => Some(Value::Undef),
                     (None, _) => None,
                 };
@@ -212,16 +429,16 @@ impl Resource {
                 }
             }
         }
-        for (name, value) in &self.parameters {
+        for (name, value) in parameters {
             if !attributes.contains_key(name) {
                 attributes.insert(name.clone(), value.clone());
             }
         }
-        Wanted {
+        Arc::new(Wanted {
             reference: self.reference.to_string(),
             title: self.reference.title().to_owned(),
             model: Arc::clone(&self.ty.model),
             attributes,
-        }
+        })
     }
 }

@@ -3,8 +3,6 @@
 //! They give way to any direct edge between the two. An indirect path the other way is no reason
 //! to leave one out: it yields a cycle.
 
-use std::borrow::Cow;
-
 use switchtender_devices::model::AutoKind;
 use switchtender_devices::value::Value;
 
@@ -29,7 +27,7 @@ pub(super) fn add(edges: &mut Edges, resources: &Resources) -> Vec<(NodeId, Stri
         ] {
             let relations = &resource.model().relations;
             for relation in relations.iter().filter(|relation| relation.kind == kind) {
-                for name in relation.names(|attribute| resource.value(attribute).map(Cow::Owned)) {
+                for name in relation.names(|attribute| resource.value(attribute)) {
                     if let Some(other) = resources.find_by_name(&relation.target, &name) {
                         let shown = || resources.node(other).reference.to_string();
                         let removed = |id| resources.resource(id).is_some_and(is_removed);
@@ -50,7 +48,9 @@ pub(super) fn add(edges: &mut Edges, resources: &Resources) -> Vec<(NodeId, Stri
 /// order, whatever becomes of them.
 fn is_removed(resource: &Resource) -> bool {
     resource.ty.behaviour.values() == Values::Canonical
-        && resource.wanted("ensure").as_ref().and_then(Value::as_str) == Some("absent")
+        && resource
+            .wanted("ensure")
+            .is_some_and(|ensure| ensure.as_str() == Some("absent"))
 }
 
 /// Adds one edge or leaves it out; the message about it, if there is one.

@@ -154,9 +154,9 @@ impl Run<'_> {
             let watched = OutOfSync {
                 name: name.clone(),
                 current: value,
-                desired: resource
-                    .wanted(&name)
-                    .map_or(Value::Undef, |wanted| self.desired(resource, wanted)),
+                desired: resource.wanted(&name).map_or(Value::Undef, |wanted| {
+                    self.desired(resource, wanted.into_owned())
+                }),
                 sensitive: property.sensitive,
                 refused: None,
             };

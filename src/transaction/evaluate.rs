@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use switchtender_devices::change::Wanted;
-use switchtender_devices::model::Role;
 use switchtender_devices::provider::ProviderError;
 use switchtender_devices::value::{Attributes, Value};
 
@@ -58,14 +57,16 @@ impl Run<'_> {
         let reference = self.resources.node(node).reference.clone();
         let reference = reference.as_str();
         let wanted = self.wanted(node, resource);
+        let properties = told_properties(resource);
         let current = self
-            .retrieve(resource, &wanted)
+            .retrieve(resource, &wanted, &properties)
             .await
             .map_err(|error| error.message)?;
 
         // What was audited last time, before this run's values take its place.
         let now = self.now();
-        let state = self.memory.state_of(reference);
+        let at = self.memory.place_of(reference);
+        let state = &mut self.memory.state[at];
         state.checked = Some(now);
         let recorded = state.audited.clone();
         self.record_audited(node, resource, reference, &current);
@@ -74,12 +75,11 @@ impl Run<'_> {
             .bring_into_sync(id, node, resource, &wanted, &current, &recorded)
             .await;
         self.audit(id, node, resource, &current, &recorded)?;
-        self.remember(id, resource, reference, &current);
+        self.remember(id, resource, reference, &properties);
 
         let changed = self.status(id).is_some_and(|status| status.changed);
         if changed && !self.is_noop(node) {
-            let now = self.now();
-            self.memory.state_of(reference).synced = Some(now);
+            self.memory.state[at].synced = Some(self.now());
         }
         self.tell_notes(id, flushed.notes);
         match flushed.failure {
@@ -96,37 +96,24 @@ impl Run<'_> {
                 .any(|(_, property)| property.wanted.is_none());
         let as_undef = only_audited && !self.deviations.take(Deviation::ResourceApiAuditReadsOnly);
         if as_undef {
-            return Arc::new(resource.to_wanted(true));
+            return resource.to_wanted(true);
         }
         self.wanted.of(node, resource)
     }
 
-    /// Current values of the resource's properties, `ensure` first if the type has it. Without the
+    /// Current values of the resource's properties, in the order of their names. Without the
     /// instance all are absent.
     async fn retrieve(
         &mut self,
         resource: &Resource,
         wanted: &Wanted,
+        names: &[&str],
     ) -> Result<Attributes, ProviderError> {
-        let model = resource.model();
-        let has_ensure = model
-            .attributes
-            .get("ensure")
-            .is_some_and(|ensure| matches!(ensure.role, Role::Property | Role::InitOnly));
-        let mut names: Vec<&str> = Vec::new();
-        if has_ensure {
-            names.push("ensure");
-        }
-        names.extend(
-            resource
-                .properties()
-                .map(|(name, _)| name)
-                .filter(|name| *name != "ensure"),
-        );
+        let has_ensure = names.first() == Some(&"ensure");
         let mut read = if resource.ty.behaviour.providerless() {
             Attributes::default()
         } else {
-            self.provider.retrieve(wanted, &names).await?
+            self.provider.retrieve(wanted, names).await?
         };
         let gone = has_ensure && is_absent(read.get("ensure").unwrap_or(&Value::Absent));
         let missing = match resource.ty.behaviour.values() {
@@ -134,7 +121,7 @@ impl Run<'_> {
             _ => Value::Absent,
         };
         let mut current = switchtender_devices::map::with_room(names.len());
-        for name in names {
+        for &name in names {
             let value = if gone && name == "ensure" {
                 Value::Absent
             } else if gone {
@@ -159,20 +146,10 @@ impl Run<'_> {
         id: VertexId,
         resource: &Resource,
         reference: &str,
-        current: &Attributes,
+        properties: &[&str],
     ) {
-        let mut entry = switchtender_devices::map::with_room(resource.properties.len());
-        let mut names: Vec<&str> = Vec::new();
-        if resource.model().attributes.contains_key("ensure") && current.contains_key("ensure") {
-            names.push("ensure");
-        }
-        names.extend(
-            resource
-                .properties()
-                .map(|(name, _)| name)
-                .filter(|name| *name != "ensure"),
-        );
-        for name in names {
+        let mut entry = switchtender_devices::map::with_room(properties.len());
+        for &name in properties {
             let property = resource.property(name);
             if property.is_some_and(|property| property.sensitive) {
                 continue;
@@ -189,8 +166,8 @@ impl Run<'_> {
                     self.unsettled_value(resource, reference, name, event)
                 }
                 _ => property
-                    .and_then(|property| property.wanted.clone())
-                    .map_or(Value::Undef, Value::List),
+                    .and_then(|property| property.wanted)
+                    .map_or(Value::Undef, |wanted| Value::List(wanted.to_vec())),
             };
             entry.insert(name.to_owned(), Stored(value));
         }
@@ -225,6 +202,17 @@ impl Run<'_> {
             other => Value::List(vec![other]),
         }
     }
+}
+
+/// The properties that are read and remembered: `ensure` first if the type has it, then those that
+/// the resource has.
+fn told_properties(resource: &Resource) -> Vec<&str> {
+    let ensure = resource.model().attributes.get_key_value("ensure");
+    let ensure = ensure.filter(|(_, ensure)| ensure.is_property());
+    let ensure = ensure.map(|(name, _)| name.as_str());
+    let others = resource.properties().map(|(name, _)| name);
+    let others = others.filter(|name| *name != "ensure");
+    ensure.into_iter().chain(others).collect()
 }
 
 /// Whether a value of `ensure` says that there is no instance.

@@ -180,14 +180,8 @@ impl Run<'_> {
             // An instance brings all of its properties.
             let model = Arc::clone(resource.model());
             for property in model.properties() {
-                resource
-                    .properties
-                    .entry(property.name.clone())
-                    .or_default();
+                resource.audit(&property.name);
             }
-            resource
-                .properties
-                .sort_by_cached_key(|name, _| model.attributes.get_index_of(name));
         }
         let id = self
             .resources

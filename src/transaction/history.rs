@@ -85,12 +85,24 @@ impl Memory {
         self.state.reserve(count.saturating_sub(self.state.len()));
     }
 
+    /// Where in `state` a resource is, of which nothing is known to begin with. Good until the end
+    /// of the run.
+    pub(super) fn place_of(&mut self, reference: &str) -> usize {
+        match self.state.get_index_of(reference) {
+            Some(at) => at,
+            None => {
+                let new = self
+                    .state
+                    .insert_full(reference.to_owned(), State::default());
+                new.0
+            }
+        }
+    }
+
     /// What is known of a resource, nothing to begin with.
     pub(super) fn state_of(&mut self, reference: &str) -> &mut State {
-        if !self.state.contains_key(reference) {
-            self.state.insert(reference.to_owned(), State::default());
-        }
-        &mut self.state[reference]
+        let at = self.place_of(reference);
+        &mut self.state[at]
     }
 
     /// What the last run left of a property; a stored null is none.

@@ -511,9 +511,9 @@ impl Run<'_> {
                 format!("Starting to evaluate the resource ({number} of {total})"),
             );
         }
-        let begun = self.now();
+        let begun = self.settings.evaltrace.then(|| self.now());
         let result = self.eval(id).await;
-        if self.settings.evaltrace && result.is_ok() {
+        if let (Some(begun), Ok(())) = (begun, &result) {
             let took = self.now().duration_since(begun).as_secs_f64();
             self.say_of(id, Level::Info, format!("Evaluated in {took:.2} seconds"));
         }

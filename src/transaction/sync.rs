@@ -12,7 +12,7 @@ use switchtender_devices::model::{Role, Style};
 use switchtender_devices::provider::{Committed, ErrorKind, Note, NoteLevel, ProviderError};
 use switchtender_devices::value::{Attributes, Value};
 
-use crate::catalog::resource::{NodeId, Property, Resource};
+use crate::catalog::resource::{NodeId, Resource};
 use crate::catalog::types::Values;
 use crate::catalog::{Level, manifest_position};
 use crate::deviations::Deviation;
@@ -116,7 +116,7 @@ impl Run<'_> {
         current: &Attributes,
     ) -> Option<OutOfSync> {
         let property = resource.property(name)?;
-        let values = property.wanted.as_ref()?;
+        let values = property.wanted?;
         let plain = resource.wanted(name)?;
         let current_value = current.get(name)?;
         if self.in_sync(resource, Some(wanted), name, current_value, values) {
@@ -124,14 +124,14 @@ impl Run<'_> {
         }
         // Puppet cannot tell a wanted false from nothing wanted.
         if resource.ty.behaviour.values() == Values::Classic
-            && plain == Value::Bool(false)
+            && *plain == Value::Bool(false)
             && !self.deviations.take(Deviation::FalseIsEnforced)
         {
             return None;
         }
-        let desired = self.desired(resource, plain);
+        let desired = self.desired(resource, plain.into_owned());
         Some(OutOfSync {
-            refused: self.refused_init_only(resource, name, current, &desired, property),
+            refused: self.refused_init_only(resource, name, current, &desired, property.sensitive),
             name: name.to_owned(),
             current: current_value.clone(),
             desired,
@@ -159,7 +159,7 @@ impl Run<'_> {
         name: &str,
         current: &Attributes,
         desired: &Value,
-        property: &Property,
+        sensitive: bool,
     ) -> Option<String> {
         let attribute = resource.model().attributes.get(name)?;
         let value = current.get(name)?;
@@ -171,8 +171,8 @@ impl Run<'_> {
         }
         Some(format!(
             "Attempting to change `{name}` init_only attribute value from `{}` to `{}`",
-            shown(value, property.sensitive),
-            shown(desired, property.sensitive)
+            shown(value, sensitive),
+            shown(desired, sensitive)
         ))
     }
 

@@ -336,8 +336,8 @@ impl TypeBehaviour for Classic {
     fn validate(&self, resource: &Resource) -> Result<(), String> {
         let speed = resource.wanted("speed");
         if self.type_name == "dev_port"
-            && speed.as_ref().and_then(Value::as_str) == Some("auto")
-            && resource.wanted("mtu") == Some(9999.into())
+            && speed.is_some_and(|speed| speed.as_str() == Some("auto"))
+            && resource.wanted("mtu").as_deref() == Some(&9999.into())
         {
             return Err("mtu and speed auto cannot be combined".to_owned());
         }
