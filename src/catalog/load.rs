@@ -19,7 +19,7 @@ use super::masked::{masked, masked_strings};
 use super::position::{Segment, locate_all};
 use super::resource::Tags;
 use super::resource_ref::{ResourceRef, Written};
-use super::wire::{WireCatalog, WireResource, WireVersion};
+use super::wire::{self, WireResource, WireVersion};
 
 /// A catalog whose references all lead somewhere. What its resources mean is not yet known.
 #[derive(Clone, Debug)]
@@ -167,8 +167,6 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
 /// # Errors
 /// With every finding about syntax, or about duplicates, aliases, edges and values.
 pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadError> {
-    let wire: WireCatalog =
-        serde_json::from_str(&source.text).map_err(|error| syntax_error(source, &error))?;
     let mut findings = Findings::new(source);
     let facts = Value::Hash(
         loading
@@ -178,11 +176,15 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             .collect(),
     );
 
-    let mut names = Names::with_capacity(wire.resources.len());
+    // How many there are is not known before. Few resources are told in less text, and room that
+    // is not needed is never touched.
+    let count = source.text.len() / 256;
+    let mut names = Names::with_capacity(count);
     let mut texts = Interned::default();
     let mut damaged = BTreeSet::new();
-    let mut resources = Vec::with_capacity(wire.resources.len());
-    for (index, resource) in wire.resources.into_iter().enumerate() {
+    let mut resources = Vec::with_capacity(count);
+    let wire = wire::read(&source.text, |resource| {
+        let index = resources.len();
         let found = findings.found.len();
         let declared = declare(resource, index, &mut texts, &facts, &mut findings);
         let lacks_values = findings.found.len() > found;
@@ -191,12 +193,17 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             damaged.insert(index);
         }
         resources.push(declared);
-    }
+    })
+    .map_err(|error| syntax_error(source, &error))?;
 
     let mut edges = Vec::with_capacity(wire.edges.len());
+    // Edges from one container come in a row.
+    let mut container = ("", None);
     for (index, edge) in wire.edges.iter().enumerate() {
-        let mut end = |role: &str, text: &str| {
-            let found = names.find(text);
+        if *edge.source.0 != *container.0 {
+            container = (&*edge.source.0, names.find(&edge.source.0));
+        }
+        let mut end = |role: &str, text: &str, found: Option<usize>| {
             if found.is_none() {
                 findings.add(
                     Diagnostic::error(
@@ -211,9 +218,9 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             }
             found
         };
-        if let (Some(from), Some(to)) =
-            (end("source", &edge.source.0), end("target", &edge.target.0))
-        {
+        let source = end("source", &edge.source.0, container.1);
+        let target = end("target", &edge.target.0, names.find(&edge.target.0));
+        if let (Some(from), Some(to)) = (source, target) {
             edges.push((from, to));
         }
     }

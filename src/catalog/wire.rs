@@ -7,7 +7,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
 
 use super::rich_data::Parsed;
 
@@ -25,9 +28,100 @@ pub(super) struct WireCatalog<'a> {
     #[serde(default)]
     pub classes: Vec<String>,
     #[serde(default, borrow)]
-    pub resources: Vec<WireResource<'a>>,
-    #[serde(default, borrow)]
     pub edges: Vec<WireEdge<'a>>,
+}
+
+/// Reads a catalog. Its resources are handed over one by one as they are read, so that a large
+/// catalog is never there in two forms.
+///
+/// # Errors
+/// When the text is no catalog; what was handed over before is void then.
+pub(super) fn read<'a>(
+    text: &'a str,
+    take: impl FnMut(WireResource<'a>),
+) -> serde_json::Result<WireCatalog<'a>> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let catalog = deserializer.deserialize_map(Whole { take })?;
+    deserializer.end()?;
+    Ok(catalog)
+}
+
+/// Visits a catalog, and hands over its resources.
+struct Whole<F> {
+    take: F,
+}
+
+impl<'a, F: FnMut(WireResource<'a>)> Visitor<'a> for Whole<F> {
+    type Value = WireCatalog<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a catalog")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, map: A) -> Result<Self::Value, A::Error> {
+        WireCatalog::deserialize(MapAccessDeserializer::new(OtherFields {
+            map,
+            take: self.take,
+            taken: false,
+        }))
+    }
+}
+
+/// The fields of a catalog but for its resources, which are handed over on the way.
+struct OtherFields<A, F> {
+    map: A,
+    take: F,
+    taken: bool,
+}
+
+impl<'a, A: MapAccess<'a>, F: FnMut(WireResource<'a>)> MapAccess<'a> for OtherFields<A, F> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'a>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        while let Some(Text(name)) = self.map.next_key()? {
+            if name != "resources" {
+                return seed.deserialize(name.into_deserializer()).map(Some);
+            }
+            if std::mem::replace(&mut self.taken, true) {
+                return Err(A::Error::duplicate_field("resources"));
+            }
+            self.map.next_value_seed(Each(&mut self.take))?;
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+/// Visits a list of resources, and hands them over.
+struct Each<'f, F>(&'f mut F);
+
+impl<'a, F: FnMut(WireResource<'a>)> DeserializeSeed<'a> for Each<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'a, F: FnMut(WireResource<'a>)> Visitor<'a> for Each<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut resources: A) -> Result<(), A::Error> {
+        while let Some(resource) = resources.next_element()? {
+            (self.0)(resource);
+        }
+        Ok(())
+    }
 }
 
 #[derive(Deserialize)]
