@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use switchtender::catalog::types::{
     ResourceType, TypeBehaviour, TypeSource, ValueTraits, Values, built_in,
 };
-use switchtender::catalog::{self, Catalog, Kind, Level, Loading, Typing};
+use switchtender::catalog::{self, Catalog, Kind, Level, Loading, ResourceRef, Typing};
 use switchtender::deviations::Deviations;
 use switchtender::report::{CachedCatalog, Context, Report};
 use switchtender::transaction::{self, Input, Memory, Mixed, RunEvent, Settings};
@@ -169,7 +169,8 @@ impl Provider for Empty {
     }
 
     async fn commit(&mut self, change: &Change) -> Committed {
-        let title = &change.wanted.title;
+        let reference = ResourceRef::parse(&change.wanted.reference).expect("a reference");
+        let title = reference.title();
         let outcome = if title.starts_with("broken") {
             let message = format!("invalid command: {title}");
             Err(ProviderError::new(ErrorKind::Refused, message))

@@ -14,8 +14,7 @@ use crate::value::{Attributes, Value};
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// `Network_vlan[10]`, for messages.
-    pub reference: String,
-    pub title: String,
+    pub reference: Arc<str>,
     pub model: Arc<TypeModel>,
     /// All attributes that have a value, namevars included.
     pub attributes: Attributes,

@@ -76,8 +76,7 @@ fn resources(registry: &Registry, driver: &Driver, catalog: &str) -> Vec<Wanted>
                 .unwrap_or_else(|errors| panic!("{reference}: {errors:?}"));
             let attributes = driver.canonicalize(model, attributes).expect("accepted");
             let wanted = Wanted {
-                reference,
-                title,
+                reference: reference.into(),
                 model: Arc::clone(model),
                 attributes,
             };
@@ -253,8 +252,7 @@ fn wanted(registry: &Registry, driver: &Driver, kind: &str, attributes: &Json) -
         .collect();
     let attributes = model.resolve("/Common/x", &given).expect("valid");
     Wanted {
-        reference: format!("{kind}[/Common/x]"),
-        title: "/Common/x".to_owned(),
+        reference: format!("{kind}[/Common/x]").into(),
         model: Arc::clone(model),
         attributes: driver.canonicalize(model, attributes).expect("accepted"),
     }

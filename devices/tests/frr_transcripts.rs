@@ -74,8 +74,7 @@ impl Router {
             .collect();
         let attributes = model.resolve("x", &given).unwrap();
         let wanted = Wanted {
-            reference: format!("{kind}[x]"),
-            title: "x".to_owned(),
+            reference: format!("{kind}[x]").into(),
             model: Arc::clone(model),
             attributes: self.driver.canonicalize(model, attributes).unwrap(),
         };

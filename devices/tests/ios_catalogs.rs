@@ -72,8 +72,7 @@ impl Switch {
                     .map_err(|errors| errors.iter().map(ToString::to_string).collect());
                 let wanted = attributes.and_then(|attributes| {
                     let wanted = Wanted {
-                        reference: reference.clone(),
-                        title: title.to_owned(),
+                        reference: reference.as_str().into(),
                         model: Arc::clone(model),
                         attributes,
                     };

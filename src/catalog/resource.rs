@@ -193,8 +193,7 @@ impl Resource {
             attributes.sort_by_cached_key(|name, _| position(name).unwrap_or(usize::MAX));
         }
         let wanted = Wanted {
-            reference: reference.to_string(),
-            title: reference.title().to_owned(),
+            reference: reference.shared(),
             model: Arc::clone(&ty.model),
             attributes,
         };
@@ -435,8 +434,7 @@ impl Resource {
             }
         }
         Arc::new(Wanted {
-            reference: self.reference.to_string(),
-            title: self.reference.title().to_owned(),
+            reference: self.reference.shared(),
             model: Arc::clone(&self.ty.model),
             attributes,
         })

@@ -4,7 +4,6 @@
 //! to leave one out: it yields a cycle.
 
 use switchtender_devices::model::AutoKind;
-use switchtender_devices::value::Value;
 
 use crate::catalog::Resources;
 use crate::catalog::resource::{NodeId, Resource};

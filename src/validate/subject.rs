@@ -348,8 +348,7 @@ fn type_it(resource: &Declared, model: &Arc<TypeModel>, driver: Option<&Driver>)
     let (wanted, errors) = match resolved {
         Ok(attributes) => {
             let wanted = Wanted {
-                reference: resource.reference.to_string(),
-                title: resource.reference.title().to_owned(),
+                reference: resource.reference.shared(),
                 model: Arc::clone(model),
                 attributes,
             };

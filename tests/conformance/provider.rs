@@ -37,7 +37,7 @@ impl Simulated {
     }
 
     fn row(&self, wanted: &Wanted) -> Option<Map<String, Json>> {
-        match self.copies.get(&wanted.reference) {
+        match self.copies.get(&*wanted.reference) {
             Some(copy) => copy.clone(),
             None => self.world().row(&wanted.model.name, &key(wanted)),
         }
@@ -51,12 +51,12 @@ impl Simulated {
             }
         }
         let mut world = self.world.lock().unwrap();
-        world.call(json!(["create", wanted.reference, row]));
+        world.call(json!(["create", *wanted.reference, row]));
         world.fault(&["create", &wanted.reference])?;
         world
             .table(&wanted.model.name)
             .insert(key(wanted), row.clone().into());
-        if let Some(copy) = self.copies.get_mut(&wanted.reference) {
+        if let Some(copy) = self.copies.get_mut(&*wanted.reference) {
             *copy = Some(row);
         }
         Ok(())
@@ -64,10 +64,10 @@ impl Simulated {
 
     fn destroy(&mut self, wanted: &Wanted) -> Result<(), ProviderError> {
         let mut world = self.world.lock().unwrap();
-        world.call(json!(["destroy", wanted.reference]));
+        world.call(json!(["destroy", *wanted.reference]));
         world.fault(&["destroy", &wanted.reference])?;
         world.table(&wanted.model.name).shift_remove(&key(wanted));
-        if let Some(copy) = self.copies.get_mut(&wanted.reference) {
+        if let Some(copy) = self.copies.get_mut(&*wanted.reference) {
             *copy = None;
         }
         Ok(())
@@ -76,14 +76,14 @@ impl Simulated {
     fn set(&mut self, wanted: &Wanted, field: &str) -> Result<(), ProviderError> {
         let mut world = self.world.lock().unwrap();
         if field == "outcome" {
-            world.call(json!(["run", wanted.reference]));
+            world.call(json!(["run", *wanted.reference]));
             return world.fault(&["set", &wanted.reference, "outcome"]);
         }
         let value = wanted.attributes.get(field).map_or(Json::Null, encode);
-        world.call(json!(["set", wanted.reference, field, value]));
+        world.call(json!(["set", *wanted.reference, field, value]));
         world.fault(&["set", &wanted.reference, field])?;
         world.write(&wanted.model.name, &key(wanted), field, &value);
-        if let Some(Some(copy)) = self.copies.get_mut(&wanted.reference) {
+        if let Some(Some(copy)) = self.copies.get_mut(&*wanted.reference) {
             set(copy, field, &value);
         }
         Ok(())
@@ -122,7 +122,7 @@ impl Simulated {
                 }
             }
         }
-        self.current.insert(wanted.reference.clone(), is.into());
+        self.current.insert(wanted.reference.to_string(), is.into());
         Ok(attributes)
     }
 
@@ -136,8 +136,8 @@ impl Simulated {
             .collect();
         let mut world = self.world.lock().unwrap();
         if wanted.model.name == "net_iface" {
-            let is = &self.current[&wanted.reference];
-            world.call(json!(["apply", wanted.reference, is, should]));
+            let is = &self.current[&*wanted.reference];
+            world.call(json!(["apply", *wanted.reference, is, should]));
             let result = world.fault(&["api_set", &wanted.reference]);
             if result.is_ok() {
                 store(&mut world, "net_iface", &name, &should);
@@ -150,9 +150,9 @@ impl Simulated {
             ChangeKind::Remove => ("delete", "Deleting"),
         };
         if change.kind == ChangeKind::Remove {
-            world.call(json!([call, wanted.reference]));
+            world.call(json!([call, *wanted.reference]));
         } else {
-            world.call(json!([call, wanted.reference, should]));
+            world.call(json!([call, *wanted.reference, should]));
         }
         let result = world.fault(&["api_set", &wanted.reference]);
         if result.is_ok() {
@@ -269,7 +269,7 @@ impl Provider for Simulated {
         world.fault(&["prefetch", &model.name])?;
         for wanted in resources {
             let row = world.row(&model.name, &key(wanted));
-            self.copies.insert(wanted.reference.clone(), row);
+            self.copies.insert(wanted.reference.to_string(), row);
         }
         Ok(())
     }
@@ -363,7 +363,7 @@ impl Provider for Simulated {
         let mut failure = None;
         if attributes.iter().any(|(_, outcome)| outcome.is_ok()) {
             let mut world = self.world();
-            world.call(json!(["flush", wanted.reference]));
+            world.call(json!(["flush", *wanted.reference]));
             failure = world.fault(&["flush", &wanted.reference]).err();
         }
         Committed {
@@ -375,7 +375,7 @@ impl Provider for Simulated {
 
     async fn refresh(&mut self, wanted: &Wanted) -> Result<(), ProviderError> {
         let mut world = self.world();
-        world.call(json!(["refresh", wanted.reference]));
+        world.call(json!(["refresh", *wanted.reference]));
         world.fault(&["refresh", &wanted.reference])
     }
 }

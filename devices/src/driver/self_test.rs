@@ -200,8 +200,7 @@ fn check(
         .and_then(|attributes| driver.canonicalize(model, attributes));
     let wanted = match resolved {
         Ok(attributes) => Wanted {
-            reference: format!("{}[{}]", model.name, test.name),
-            title: String::new(),
+            reference: format!("{}[{}]", model.name, test.name).into(),
             model: std::sync::Arc::clone(model),
             attributes,
         },

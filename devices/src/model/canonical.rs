@@ -4,6 +4,7 @@
 //! a number becomes one, sets are sorted, a lone element of an array becomes a list, secrets are
 //! wrapped. What depends on a platform (interface names, VLAN ranges) is the driver's part.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::address::{canonical_address, canonical_network};
@@ -72,13 +73,18 @@ impl TypeModel {
                 errors.push(self.unknown(name));
             }
         }
-        let names = self.names(title);
-        let mut attributes = Attributes::default();
+        let names = self.title_names(title);
+        let mut attributes = crate::map::with_room(given.len() + 1);
         for (name, model) in &self.attributes {
-            let given = given.get(name).filter(|value| **value != Value::Undef);
-            let value = given.or_else(|| names.get(name)).or(model.default.as_ref());
-            match value {
-                Some(value) => match model.canonicalize(value) {
+            let value = given.get(name).filter(|value| **value != Value::Undef);
+            let value = value.map(Cow::Borrowed);
+            let value = value.or_else(|| match &names {
+                Some(names) => names.get(name).map(Cow::Borrowed),
+                None if model.role == Role::Namevar => Some(Cow::Owned(title.into())),
+                None => None,
+            });
+            match value.or(model.default.as_ref().map(Cow::Borrowed)) {
+                Some(value) => match model.canonicalize(&value) {
                     Ok(value) => {
                         attributes.insert(name.clone(), value);
                     }
@@ -114,22 +120,27 @@ impl TypeModel {
 
     /// The namevars that a title gives.
     pub fn names(&self, title: &str) -> Attributes {
+        self.title_names(title).unwrap_or_else(|| {
+            let names = self.namevars();
+            names.map(|name| (name.to_owned(), title.into())).collect()
+        })
+    }
+
+    /// The namevars that the title's pattern gives; `None` without patterns: each is the title.
+    fn title_names(&self, title: &str) -> Option<Attributes> {
         if self.titles.is_empty() {
-            return self
-                .namevars()
-                .map(|name| (name.to_owned(), title.into()))
-                .collect();
+            return None;
         }
         let found = self
             .titles
             .iter()
             .find_map(|form| form.pattern.captures(title));
-        let Some(found) = found else {
-            return Attributes::default();
-        };
-        self.namevars()
-            .filter_map(|name| Some((name.to_owned(), found.name(name)?.as_str().into())))
-            .collect()
+        let names = found.map(|found| {
+            self.namevars()
+                .filter_map(|name| Some((name.to_owned(), found.name(name)?.as_str().into())))
+                .collect()
+        });
+        Some(names.unwrap_or_default())
     }
 
     /// The canonical form of an attribute's value.
@@ -223,7 +234,7 @@ impl AttributeModel {
         }
         let value = self.before_matching(value);
         if self.values.is_empty() {
-            return Some(value);
+            return Some(value.into_owned());
         }
         self.values
             .iter()
@@ -240,9 +251,11 @@ impl AttributeModel {
         })
     }
 
-    fn before_matching(&self, value: &Value) -> Value {
-        let Some(text) = value.as_str() else {
-            return value.clone();
+    fn before_matching<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
+        let text = match value {
+            Value::String(text) if !self.canon.is_empty() => text,
+            Value::Symbol(name) => name,
+            other => return Cow::Borrowed(other),
         };
         let mut text = text.to_owned();
         for canon in &self.canon {
@@ -255,7 +268,7 @@ impl AttributeModel {
                 Canon::Decimal => text,
             };
         }
-        Value::String(text)
+        Cow::Owned(Value::String(text))
     }
 
     fn refuse(&self, value: Option<&Value>) -> ValueError {

@@ -50,7 +50,7 @@ pub struct DrivenProvider {
     /// What was set in this run, whole.
     set: Vec<Arc<Wanted>>,
     /// Resources that were retrieved and not yet done with.
-    looked: Mutex<HashMap<String, Looked>>,
+    looked: Mutex<HashMap<Arc<str>, Looked>>,
     lost: Option<Lost>,
     /// Costs of sessions that are over.
     spent: Statistics,
@@ -95,7 +95,7 @@ impl Looked {
 /// An attribute that is not as it was set, found after the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    pub reference: String,
+    pub reference: Arc<str>,
     pub attribute: String,
     pub wanted: Value,
     pub found: Value,

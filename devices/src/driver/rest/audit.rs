@@ -145,8 +145,7 @@ fn read_back(
         .collect();
     let mut state = empty(definition, model, name);
     let wanted = Wanted {
-        reference: model.name.clone(),
-        title: String::new(),
+        reference: model.name.as_str().into(),
         model: Arc::clone(model),
         attributes,
     };
