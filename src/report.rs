@@ -64,7 +64,7 @@ pub struct Report {
     environment: Option<String>,
     code_id: Option<String>,
     catalog_uuid: Option<String>,
-    logs: Vec<LogEntry>,
+    logs: Vec<Arc<LogEntry>>,
     statuses: Vec<Arc<ResourceStatus>>,
     /// Seconds by category.
     times: BTreeMap<String, f64>,
@@ -114,7 +114,7 @@ impl Report {
             }
             RunEvent::Log(entry) => {
                 if entry.level >= self.context.log_level {
-                    self.logs.push(entry.clone());
+                    self.logs.push(Arc::clone(entry));
                 }
             }
             RunEvent::Resource(status) => {
@@ -156,7 +156,7 @@ impl Report {
         &self.statuses
     }
 
-    pub fn logs(&self) -> &[LogEntry] {
+    pub fn logs(&self) -> &[Arc<LogEntry>] {
         &self.logs
     }
 

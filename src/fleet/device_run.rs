@@ -445,7 +445,7 @@ impl Told<'_> {
 
 /// A message about the run as a whole.
 fn log(level: Level, message: String) -> RunEvent {
-    RunEvent::Log(LogEntry {
+    let entry = LogEntry {
         level,
         message,
         source: "Puppet".to_owned(),
@@ -453,7 +453,8 @@ fn log(level: Level, message: String) -> RunEvent {
         time: clock::timestamp(),
         file: None,
         line: None,
-    })
+    };
+    entry.into()
 }
 
 impl Sink for Told<'_> {

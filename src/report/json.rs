@@ -42,7 +42,7 @@ impl Serialize for Report {
         report.serialize_entry("noop", &context.noop)?;
         report.serialize_entry("noop_pending", &self.noop_pending())?;
         report.serialize_entry("environment", &self.environment)?;
-        let logs: Vec<Json> = self.logs.iter().map(log_entry).collect();
+        let logs: Vec<Json> = self.logs.iter().map(|entry| log_entry(entry)).collect();
         report.serialize_entry("logs", &logs)?;
         let metrics = self.metrics();
         let metrics = metrics.iter();

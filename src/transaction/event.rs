@@ -27,7 +27,7 @@ pub enum RunEvent {
         time: Timestamp,
     },
     /// A message for people.
-    Log(LogEntry),
+    Log(Arc<LogEntry>),
     /// Resources of the catalog that are for hosts, not for this device. At most once per run.
     HostResources(Vec<ResourceRef>),
     /// A resource's turn has come. `number` counts vertices, markers of containers included.
@@ -86,6 +86,12 @@ pub struct LogEntry {
     pub time: Timestamp,
     pub file: Option<Arc<str>>,
     pub line: Option<u64>,
+}
+
+impl From<LogEntry> for RunEvent {
+    fn from(entry: LogEntry) -> Self {
+        RunEvent::Log(Arc::new(entry))
+    }
 }
 
 impl LogEntry {

@@ -11,7 +11,7 @@ use crate::catalog::types::{Generation, NewResource};
 use crate::catalog::{Level, ResourceRef, Typing, made};
 use crate::graph::{EdgeKind, Ready, Vertex, VertexId};
 
-use super::event::{LogEntry, RunEvent};
+use super::event::LogEntry;
 use super::run::Run;
 
 impl Run<'_> {
@@ -20,10 +20,10 @@ impl Run<'_> {
         let mut makers: VecDeque<NodeId> = self.resources.added().collect();
         let mut made: HashMap<NodeId, Vec<NodeId>> = HashMap::default();
         while let Some(maker) = makers.pop_front() {
-            let Some(resource) = self.resources.nodes[maker.index()].resource.clone() else {
+            let Some(resource) = self.resources.resource(maker) else {
                 continue;
             };
-            let generated = match resource.ty.behaviour.generate(&resource) {
+            let generated = match resource.ty.behaviour.generate(resource) {
                 Ok(None) => continue,
                 Ok(Some(Generation::Resources(new))) => Ok((new, false)),
                 Ok(Some(Generation::Purge { type_name })) => self
@@ -68,7 +68,7 @@ impl Run<'_> {
             file: node.place.as_ref().map(|place| place.file.clone()),
             line: node.place.as_ref().map(|place| place.line),
         };
-        self.sink.emit(RunEvent::Log(entry));
+        self.sink.emit(entry.into());
     }
 
     /// Removals of all instances that the catalog does not have.
@@ -219,18 +219,15 @@ impl Run<'_> {
         let Vertex::Resource(maker) = self.graph.vertex(id) else {
             return;
         };
-        let Some(resource) = self.resources.nodes[maker.index()].resource.clone() else {
+        let Some(resource) = self.resources.resource(maker) else {
             return;
         };
-        let children = resource
-            .ty
-            .behaviour
-            .eval_generate(&resource)
-            .and_then(|new| {
-                new.iter()
-                    .map(|new| self.add_made(maker, new, false))
-                    .collect::<Result<Vec<_>, _>>()
-            });
+        let new = resource.ty.behaviour.eval_generate(resource);
+        let children = new.and_then(|new| {
+            new.iter()
+                .map(|new| self.add_made(maker, new, false))
+                .collect::<Result<Vec<_>, _>>()
+        });
         let children = match children {
             Ok(children) if children.is_empty() => return,
             Ok(children) => children,

@@ -6,7 +6,7 @@ use crate::catalog::Level;
 use crate::catalog::resource::Tags;
 use crate::graph::{Vertex, VertexId};
 
-use super::event::{LogEntry, RunEvent};
+use super::event::LogEntry;
 use super::run::Run;
 
 /// The source of everything that is not about a resource.
@@ -28,7 +28,7 @@ impl Run<'_> {
             file: None,
             line: None,
         };
-        self.sink.emit(RunEvent::Log(entry));
+        self.sink.emit(entry.into());
     }
 
     /// A message about a vertex: a resource, or a container's marker.
@@ -49,7 +49,10 @@ impl Run<'_> {
         level: Level,
         message: impl Into<String>,
     ) {
-        let source = format!("{}/{property}", self.path(self.graph.vertex(id).node()));
+        let mut source = self.path(self.graph.vertex(id).node());
+        source.reserve_exact(property.len() + 1);
+        source.push('/');
+        source.push_str(property);
         self.say_from(id, source, level, message.into());
     }
 
@@ -67,7 +70,7 @@ impl Run<'_> {
             file: place.map(|place| place.file.clone()),
             line: place.map(|place| place.line),
         };
-        self.sink.emit(RunEvent::Log(entry));
+        self.sink.emit(entry.into());
     }
 
     pub(super) fn path(&self, node: crate::catalog::resource::NodeId) -> String {

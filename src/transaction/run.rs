@@ -241,7 +241,7 @@ impl Run<'_> {
             place: node.place.clone(),
         };
         let entry = LogEntry::of(told, self.now());
-        self.sink.emit(RunEvent::Log(entry));
+        self.sink.emit(entry.into());
     }
 
     fn tell_host_resources(&mut self) {
@@ -652,10 +652,10 @@ impl Run<'_> {
 /// Says that a catalog could not be loaded: a run that died before it began.
 pub fn refused(error: &LoadError, now: Timestamp, sink: &mut dyn Sink) {
     for told in &error.told {
-        sink.emit(RunEvent::Log(LogEntry::of(told.clone(), now)));
+        sink.emit(LogEntry::of(told.clone(), now).into());
     }
     let message = &error.message;
-    sink.emit(RunEvent::Log(LogEntry {
+    let entry = LogEntry {
         level: Level::Err,
         message: format!("Failed to apply catalog: {message}"),
         source: super::log::PUPPET.to_owned(),
@@ -663,7 +663,8 @@ pub fn refused(error: &LoadError, now: Timestamp, sink: &mut dyn Sink) {
         time: now,
         file: None,
         line: None,
-    }));
+    };
+    sink.emit(entry.into());
     sink.emit(RunEvent::Finished {
         completed: false,
         failed_to_generate: false,

@@ -30,7 +30,7 @@ impl Attempt<'_> {
     /// Takes over what the agent has said since the last time.
     pub fn take(&mut self, journal: &mut Journal) {
         for line in std::mem::take(&mut journal.lines) {
-            self.emit(RunEvent::Log(LogEntry {
+            let entry = LogEntry {
                 level: line.level,
                 message: self.masked(line.message),
                 source: "Puppet".to_owned(),
@@ -38,7 +38,8 @@ impl Attempt<'_> {
                 time: line.time,
                 file: None,
                 line: None,
-            }));
+            };
+            self.emit(entry.into());
         }
     }
 
@@ -76,7 +77,7 @@ impl Attempt<'_> {
             let position =
                 place.map(|place| format!(" (file: {}, line: {})", place.file, place.line));
             let help = found.help.as_ref().map(|help| format!("; {help}"));
-            self.emit(RunEvent::Log(LogEntry {
+            let entry = LogEntry {
                 level: match found.severity {
                     Severity::Error => Level::Err,
                     _ => Level::Warning,
@@ -92,7 +93,8 @@ impl Attempt<'_> {
                 time: clock::timestamp(),
                 file: place.map(|place| place.file.clone()),
                 line: place.map(|place| place.line),
-            }));
+            };
+            self.emit(entry.into());
         }
     }
 
