@@ -55,7 +55,7 @@ pub fn convert_known(
     let declared = std::mem::take(&mut catalog.resources);
     let mut edges = std::mem::take(&mut catalog.edges);
     let format = catalog.format;
-    let mut resources = Resources::of(catalog, declared.len());
+    let mut resources = Resources::of(catalog, declared.len() + SCHEDULES.len() + 1);
     let mut found_types = FoundTypes::default();
     let mut ids = Vec::with_capacity(declared.len());
     for (index, mut declared) in declared.into_iter().enumerate() {
@@ -163,7 +163,7 @@ impl LoadError {
 /// Types by the name that resources have, each looked up once.
 #[derive(Default)]
 struct FoundTypes {
-    known: std::collections::HashMap<String, Option<ResourceType>>,
+    known: foldhash::HashMap<String, Option<ResourceType>>,
 }
 
 impl FoundTypes {
@@ -700,16 +700,18 @@ pub(crate) fn made(
     Ok(node)
 }
 
+/// Title, period and repetitions of the schedules that every run has.
+const SCHEDULES: [(&str, &str, i64); 6] = [
+    ("puppet", "hourly", 2),
+    ("hourly", "hourly", 1),
+    ("daily", "daily", 1),
+    ("weekly", "weekly", 1),
+    ("monthly", "monthly", 1),
+    ("never", "never", 1),
+];
+
 /// Resources that every run has: schedules, if wanted, and the file bucket (step 8).
 fn add_defaults(resources: &mut Resources, typing: &Typing) {
-    const SCHEDULES: [(&str, &str, i64); 6] = [
-        ("puppet", "hourly", 2),
-        ("hourly", "hourly", 1),
-        ("daily", "daily", 1),
-        ("weekly", "weekly", 1),
-        ("monthly", "monthly", 1),
-        ("never", "never", 1),
-    ];
     let mut defaults = Vec::new();
     if typing.default_schedules {
         for (title, period, repeat) in SCHEDULES {

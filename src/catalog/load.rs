@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use foldhash::HashSet;
+use foldhash::fast::RandomState;
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::value::{Attributes, Value};
@@ -180,7 +181,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     // is not needed is never touched.
     let count = source.text.len() / 256;
     let mut names = Names::with_capacity(count);
-    let mut texts = Interned::default();
+    let mut texts = Interned::with_capacity(count);
     let mut damaged = BTreeSet::new();
     let mut resources = Vec::with_capacity(count);
     let wire = wire::read(&source.text, |resource| {
@@ -369,11 +370,17 @@ fn declare(
     declared
 }
 
-/// Texts that many resources have in common.
-#[derive(Default)]
+/// Texts that resources may have in common: the names of files, and tags, of which titles are some.
 struct Interned(HashSet<Arc<str>>);
 
 impl Interned {
+    fn with_capacity(count: usize) -> Self {
+        Self(HashSet::with_capacity_and_hasher(
+            count,
+            RandomState::default(),
+        ))
+    }
+
     fn get(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);

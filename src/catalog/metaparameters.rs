@@ -103,6 +103,7 @@ pub(crate) fn read(
                     .expect("all other metaparameters are handled above");
                 let mut values = Vec::new();
                 flatten(value, &mut values);
+                meta.relations.reserve_exact(values.len());
                 for value in values {
                     let other = ResourceRef::of(value).map_err(|error| bad(error.to_string()))?;
                     meta.relations.push((relation, other));

@@ -131,18 +131,21 @@ enum Held {
         /// Properties that have no value.
         audited: Vec<String>,
     },
-    /// As Puppet's own types keep them.
-    Assigned {
-        /// Namevars and parameters that have a value.
-        parameters: Attributes,
-        /// Properties that are given, defaulted, or only audited.
-        properties: IndexMap<String, Assigned>,
-    },
+    /// As Puppet's own types keep them. Large catalogs have few of these.
+    Assigned(Box<Assigned>),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Assigned {
+    /// Namevars and parameters that have a value.
+    parameters: Attributes,
+    /// Properties that are given, defaulted, or only audited.
+    properties: IndexMap<String, AssignedProperty>,
 }
 
 /// The wanted values of a property, `None` when it is only audited.
 #[derive(Clone, Debug, Default)]
-struct Assigned {
+struct AssignedProperty {
     wanted: Option<Vec<Value>>,
     sensitive: bool,
 }
@@ -169,7 +172,7 @@ impl<'a> Property<'a> {
         }
     }
 
-    fn assigned(assigned: &'a Assigned) -> Self {
+    fn assigned(assigned: &'a AssignedProperty) -> Self {
         Self {
             wanted: assigned.wanted.as_deref(),
             sensitive: assigned.sensitive,
@@ -206,11 +209,7 @@ impl Resource {
 
     /// A resource without values, which are assigned one by one.
     pub(super) fn unassigned(ty: ResourceType, reference: ResourceRef) -> Self {
-        let held = Held::Assigned {
-            parameters: Attributes::default(),
-            properties: IndexMap::default(),
-        };
-        Self::holding(ty, reference, held)
+        Self::holding(ty, reference, Held::Assigned(Box::default()))
     }
 
     fn holding(ty: ResourceType, reference: ResourceRef, held: Held) -> Self {
@@ -223,30 +222,28 @@ impl Resource {
         }
     }
 
-    fn assigned(&mut self) -> (&mut Attributes, &mut IndexMap<String, Assigned>) {
+    fn assigned(&mut self) -> &mut Assigned {
         match &mut self.held {
-            Held::Assigned {
-                parameters,
-                properties,
-            } => (parameters, properties),
+            Held::Assigned(assigned) => assigned,
             Held::Canonical { .. } => unreachable!("canonical values are there from the start"),
         }
     }
 
     pub(super) fn assign_parameter(&mut self, name: String, value: Value) {
-        self.assigned().0.insert(name, value);
+        self.assigned().parameters.insert(name, value);
     }
 
     pub(super) fn assign_property(&mut self, name: String, wanted: Vec<Value>, sensitive: bool) {
-        let wanted = Some(wanted);
-        self.assigned()
-            .1
-            .insert(name, Assigned { wanted, sensitive });
+        let property = AssignedProperty {
+            wanted: Some(wanted),
+            sensitive,
+        };
+        self.assigned().properties.insert(name, property);
     }
 
     /// Marks the values of a property as sensitive; whether it has any.
     pub(super) fn mark_sensitive(&mut self, name: &str) -> bool {
-        let property = self.assigned().1.get_mut(name);
+        let property = self.assigned().properties.get_mut(name);
         let property = property.filter(|property| property.wanted.is_some());
         property.map(|property| property.sensitive = true).is_some()
     }
@@ -255,9 +252,10 @@ impl Resource {
     pub(super) fn sort(&mut self) {
         let model = Arc::clone(&self.ty.model);
         let position = |name: &String| model.attributes.get_index_of(name);
-        if let Held::Assigned { properties, .. } = &mut self.held
-            && !properties.keys().is_sorted_by_key(position)
+        if let Held::Assigned(assigned) = &mut self.held
+            && !assigned.properties.keys().is_sorted_by_key(position)
         {
+            let properties = &mut assigned.properties;
             properties.sort_by_cached_key(|name, _| position(name));
         }
     }
@@ -268,8 +266,9 @@ impl Resource {
         match &mut self.held {
             _ if known => {}
             Held::Canonical { audited, .. } => audited.push(name.to_owned()),
-            Held::Assigned { properties, .. } => {
-                properties.insert(name.to_owned(), Assigned::default());
+            Held::Assigned(assigned) => {
+                let property = AssignedProperty::default();
+                assigned.properties.insert(name.to_owned(), property);
                 self.sort();
             }
         }
@@ -294,7 +293,7 @@ impl Resource {
         let value = match &self.held {
             Held::Canonical { .. } if self.is_property(name) => None,
             Held::Canonical { wanted, .. } => wanted.attributes.get(name),
-            Held::Assigned { parameters, .. } => parameters.get(name),
+            Held::Assigned(assigned) => assigned.parameters.get(name),
         };
         value.map(Value::unwrap_sensitive)
     }
@@ -308,7 +307,7 @@ impl Resource {
                     .any(|one| one == name)
                     .then_some(Property::AUDITED),
             },
-            Held::Assigned { properties, .. } => properties.get(name).map(Property::assigned),
+            Held::Assigned(assigned) => assigned.properties.get(name).map(Property::assigned),
         }
     }
 
@@ -323,8 +322,8 @@ impl Resource {
             Held::Canonical { wanted, audited } => {
                 (Some(self.canonical_properties(wanted, audited)), None)
             }
-            Held::Assigned { properties, .. } => {
-                let properties = properties.iter();
+            Held::Assigned(assigned) => {
+                let properties = assigned.properties.iter();
                 let properties = properties
                     .map(|(name, property)| (name.as_str(), Property::assigned(property)));
                 (None, Some(properties))
@@ -394,20 +393,21 @@ impl Resource {
     pub(crate) fn kept_wanted(&self) -> Option<&Arc<Wanted>> {
         match &self.held {
             Held::Canonical { wanted, .. } => Some(wanted),
-            Held::Assigned { .. } => None,
+            Held::Assigned(_) => None,
         }
     }
 
     /// The resource as providers see it. `audited_as_undef` adds properties of Resource API types
     /// that are only audited.
     pub(crate) fn to_wanted(&self, audited_as_undef: bool) -> Arc<Wanted> {
-        let (parameters, properties) = match &self.held {
+        let assigned = match &self.held {
             Held::Canonical { wanted, .. } => return Arc::clone(wanted),
-            Held::Assigned {
-                parameters,
-                properties,
-            } => (parameters, properties),
+            Held::Assigned(assigned) => assigned,
         };
+        let Assigned {
+            parameters,
+            properties,
+        } = &**assigned;
         let mut attributes = Attributes::default();
         for name in self.ty.model.attributes.keys() {
             if let Some(value) = parameters.get(name) {

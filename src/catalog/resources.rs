@@ -270,12 +270,7 @@ impl Resources {
                 next = node.container;
             }
             for at in chain.into_iter().rev() {
-                let step = self.step(at);
-                let path: Arc<[Arc<str>]> = known
-                    .iter()
-                    .flat_map(|path| path.iter().cloned())
-                    .chain([step])
-                    .collect();
+                let path = self.path_below(known.as_deref(), at);
                 self.nodes[at.index()].path = Arc::clone(&path);
                 known = Some(path);
             }
@@ -284,24 +279,20 @@ impl Resources {
     }
 
     pub(crate) fn build_path(&mut self, id: NodeId) {
-        let step = self.step(id);
-        let path = self
-            .container_of(id)
-            .map(|container| Arc::clone(&self.node(container).path))
-            .iter()
-            .flat_map(|path| path.iter().cloned())
-            .chain([step])
-            .collect();
-        self.nodes[id.index()].path = path;
+        let container = self.container_of(id);
+        let above = container.map(|container| &*self.node(container).path);
+        self.nodes[id.index()].path = self.path_below(above, id);
     }
 
-    fn step(&self, id: NodeId) -> Arc<str> {
+    fn path_below(&self, above: Option<&[Arc<str>]>, id: NodeId) -> Arc<[Arc<str>]> {
         let reference = &self.node(id).reference;
-        if reference.is_class() {
+        let step = if reference.is_class() {
             reference.title().into()
         } else {
             reference.shared()
-        }
+        };
+        let above = above.unwrap_or_default();
+        above.iter().cloned().chain([step]).collect()
     }
 
     /// `classes.txt`: the catalog's classes, one per line.

@@ -13,7 +13,10 @@ use super::vertex::{Graph, Vertex};
 
 /// The graph over resources and markers.
 pub(super) fn replace(relationships: &Edges, resources: &Resources) -> Graph {
-    let mut graph = Graph::with_capacity(resources.len());
+    let containers = resources
+        .added()
+        .filter(|id| resources.resource(*id).is_none());
+    let mut graph = Graph::with_capacity(resources.len() + containers.count());
     for (position, id) in resources.order().iter().enumerate() {
         let key = Key::at(position);
         if resources.resource(*id).is_some() {

@@ -36,10 +36,14 @@ impl Run<'_> {
     }
 
     fn fail_if_prefetch_failed(&mut self, id: VertexId) {
-        let Some(type_name) = self.type_name(id) else {
+        let Vertex::Resource(node) = self.graph.vertex(id) else {
             return;
         };
-        if self.prefetched.get(&type_name) == Some(&false) {
+        let Some(resource) = self.resources.resource(node) else {
+            return;
+        };
+        let type_name = &resource.model().name;
+        if self.prefetched.get(type_name) == Some(&false) {
             let message = format!(
                 "Prefetch failed for {type_name} provider '{}'",
                 self.provider.name()
@@ -49,16 +53,6 @@ impl Run<'_> {
                 status.add(event);
             }
             self.slots[id.index()].failed = true;
-        }
-    }
-
-    fn type_name(&self, id: VertexId) -> Option<String> {
-        match self.graph.vertex(id) {
-            Vertex::Resource(node) => self
-                .resources
-                .resource(node)
-                .map(|resource| resource.model().name.clone()),
-            _ => None,
         }
     }
 
