@@ -36,6 +36,8 @@ impl Wanted {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Instance {
     pub attributes: Attributes,
+    /// What attributes have by themselves on this device, where its configuration says it.
+    pub defaults: Attributes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

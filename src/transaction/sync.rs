@@ -635,6 +635,7 @@ fn change(
             })
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect(),
+        ..Instance::default()
     };
     Change {
         kind,

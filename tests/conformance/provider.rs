@@ -338,6 +338,7 @@ impl Provider for Simulated {
                 attributes: [("name".to_owned(), name.as_str().into())]
                     .into_iter()
                     .collect(),
+                ..Instance::default()
             })
             .collect())
     }

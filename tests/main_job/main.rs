@@ -2,6 +2,7 @@
 //! HTTPS, with real sockets, against mocks that know nothing of the program. One file per promise;
 //! one binary, because each costs a link of everything.
 
+mod defaults;
 mod faults;
 mod host_and_device;
 mod interrupt;

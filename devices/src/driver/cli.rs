@@ -12,6 +12,7 @@ mod find;
 mod instances;
 mod load;
 mod members;
+mod own_default;
 mod predict;
 mod render;
 mod rewrite;

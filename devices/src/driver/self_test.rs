@@ -186,6 +186,7 @@ fn check(
                 let canonical = canonical(&driver, definition, attributes)?;
                 Ok(Instance {
                     attributes: canonical,
+                    ..Instance::default()
                 })
             })
             .collect();

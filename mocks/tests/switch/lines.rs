@@ -49,6 +49,24 @@ const KEPT: &[Kept] = &[
         printed: &["interface TenGigabitEthernet1/1/1", " mtu 9000", "!"],
         absent: &["no shutdown", "speed", "duplex", "dynamic"],
     },
+    // What a port has by itself is the switch's MTU, and 1500 is not that any more.
+    Kept {
+        model: XE,
+        typed: &[
+            "system mtu 9000",
+            "interface Te1/1/1",
+            "mtu 9000",
+            "interface Te1/1/2",
+            "mtu 1500",
+            "interface Vlan1",
+            "mtu 1500",
+        ],
+        printed: &["interface TenGigabitEthernet1/1/2", " mtu 1500", "!"],
+        absent: &[
+            "interface TenGigabitEthernet1/1/1\n mtu",
+            "interface Vlan1\n mtu",
+        ],
+    },
     Kept {
         model: XE,
         typed: &[

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::rules::{AttributeRule, Kind, NoForm, Place};
+use super::rules::{AttributeRule, Fallback, Kind, NoForm, Place};
 use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
 use super::{CliType, is_unset};
 use crate::diagnostic::Diagnostic;
@@ -89,6 +89,9 @@ impl CliType {
             }
             for template in rule.lines.iter().take(1).filter(|line| !line.is_tuple()) {
                 self.round_trip(template, &rule.span, findings);
+            }
+            if let Some(Fallback::Line { line, .. }) = &rule.fallback {
+                self.round_trip(line, &rule.span, findings);
             }
             if matches!(rule.place, Place::Lines) {
                 self.check_no_form(rule, findings);

@@ -109,6 +109,11 @@ impl CliType {
             };
             return text(value) == actual.and_then(text);
         }
+        if is_unset(value)
+            && let Some(default) = current.defaults.get(name)
+        {
+            return actual == Some(default);
+        }
         let alike = rule.and_then(|rule| {
             let value = self.value_name(name, value)?;
             Some(rule.alike.get(&value)?.iter().any(|other| other.is(actual)))

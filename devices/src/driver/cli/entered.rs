@@ -29,6 +29,7 @@ impl CliType {
             .filter_map(|line| template.read(&line, self))
             .map(|bindings| Instance {
                 attributes: bindings.into_iter().collect(),
+                ..Instance::default()
             })
             .collect())
     }

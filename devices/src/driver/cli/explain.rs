@@ -1,7 +1,7 @@
 //! How a type is read and written, for people.
 
 use super::CliType;
-use super::rules::{Kind, NoForm, Place};
+use super::rules::{Fallback, Kind, NoForm, Place};
 use super::template::Template;
 use crate::driver::implementation::{AttributeExplanation, Explanation};
 use crate::model::Role;
@@ -88,11 +88,16 @@ impl CliType {
             Place::NumberOf(other) => read.push(format!("the number in {other}")),
             Place::Nowhere => {}
         }
-        if let Some(fallback) = &rule.fallback {
-            read.push(format!(
-                "else {}, column {}",
-                fallback.read, fallback.cell.name
-            ));
+        match &rule.fallback {
+            Some(Fallback::Cell {
+                read: from, cell, ..
+            }) => {
+                read.push(format!("else {from}, column {}", cell.name));
+            }
+            Some(Fallback::Line { line, .. }) => {
+                read.push(format!("else {} outside of all blocks", line.text));
+            }
+            None => {}
         }
         if let Some(absent) = &rule.absent {
             read.push(format!("no line means {absent:?}"));

@@ -29,6 +29,8 @@ pub struct Found {
     pub block: Option<String>,
     /// How many instances the block has.
     pub siblings: usize,
+    /// What attributes have by themselves, where another line says it.
+    pub defaults: Attributes,
 }
 
 impl Found {
@@ -41,7 +43,10 @@ impl Found {
     pub fn into_instance(self) -> Instance {
         let mut attributes = self.attributes;
         attributes.shift_remove("ensure");
-        Instance { attributes }
+        Instance {
+            attributes,
+            defaults: self.defaults,
+        }
     }
 }
 
@@ -359,13 +364,21 @@ impl CliType {
             }
         }
         for rule in self.attributes.values() {
+            if let Some(value) = self.own_default(rule, &found.attributes, state) {
+                found.defaults.insert(rule.name.clone(), value);
+            }
             if found.attributes.contains_key(&rule.name) {
                 continue;
             }
-            let other = rule.fallback.as_ref().and_then(|fallback| {
-                let row = self.fallback_row(rule, fallback, found, state)?;
-                self.cell_value(&rule.name, &fallback.cell, row.get(&fallback.cell.name)?)
-            });
+            let other = match &rule.fallback {
+                Some(Fallback::Cell { read, key, cell }) => {
+                    let row = self.fallback_row(rule, read, key, found, state);
+                    let text = row.and_then(|row| row.get(&cell.name));
+                    text.and_then(|text| self.cell_value(&rule.name, cell, text))
+                }
+                Some(Fallback::Line { .. }) => found.defaults.get(&rule.name).cloned(),
+                None => None,
+            };
             if let Some(value) = other.or_else(|| rule.absent.clone()) {
                 found.attributes.insert(rule.name.clone(), value);
             }
@@ -381,7 +394,8 @@ impl CliType {
     fn fallback_row<'a>(
         &self,
         rule: &AttributeRule,
-        fallback: &Fallback,
+        read: &str,
+        key: &str,
         found: &Found,
         state: &'a State,
     ) -> Option<&'a Row> {
@@ -389,11 +403,11 @@ impl CliType {
         let name = self.model.namevars().next()?;
         let own = found.attributes.get(name).and_then(text_of)?;
         let owner = format!("{} {}", self.model.name, rule.name);
-        let rows = rows_of(state, &fallback.read);
-        let keys = state.derived(&owner, &fallback.read, || {
+        let rows = rows_of(state, read);
+        let keys = state.derived(&owner, read, || {
             let mut keys = HashMap::new();
             for (place, row) in rows.iter().enumerate() {
-                let cell = row.get(&fallback.key);
+                let cell = row.get(key);
                 let key = cell.and_then(|cell| text_of(&self.read(name, cell)?));
                 if let Some(key) = key {
                     keys.entry(key).or_insert(place);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use super::CliType;
+use super::own_default;
 use super::rewrite::Rewrite;
 use super::rules::{
     Alike, AttributeRule, CONFIG, Cell, Fallback, InstanceRule, Kind, LeftOut, Misleading, NoForm,
@@ -21,6 +22,7 @@ use crate::driver::platform::ParseRule;
 use crate::driver::type_driver::Context;
 use crate::model::load::{pattern, value_of, word};
 use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
+use crate::pattern::Pattern;
 use crate::value::{Attributes, Value};
 
 /// Reads the part of a type's file that is about command lines.
@@ -67,8 +69,10 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             continue;
         };
         let rule = attribute(context, known, &table, span, &mut codecs);
-        if let Some(fallback) = rule.as_ref().and_then(|rule| rule.fallback.as_ref()) {
-            requests.extend(need_read(&item, &fallback.read));
+        if let Some(Fallback::Cell { read, .. }) =
+            rule.as_ref().and_then(|rule| rule.fallback.as_ref())
+        {
+            requests.extend(need_read(&item, read));
         }
         table.finish();
         if let Some(rule) = rule {
@@ -143,6 +147,7 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             .collect(),
     };
     check_names(&cli, root);
+    own_default::check(&cli, root);
     Some(cli)
 }
 
@@ -305,6 +310,15 @@ fn cell(table: &Table<'_>, known: &AttributeModel, name: String) -> Cell {
     }
 }
 
+/// `only`: patterns by attribute.
+fn patterns(table: &Table<'_>) -> Vec<(String, Pattern)> {
+    let only = table.table("only");
+    let entries = only.iter().flat_map(Table::entries);
+    entries
+        .filter_map(|(name, _, item)| Some((name, pattern(&item, &item.string()?)?)))
+        .collect()
+}
+
 fn known_value(table: &Table<'_>, known: &AttributeModel, value: &str, span: Range<usize>) {
     let names: Vec<String> = known.values.iter().map(ValueSpec::name).collect();
     if names.iter().any(|name| name == value) {
@@ -402,13 +416,21 @@ fn attribute(
     }
     rule.fallback = table.get("else").and_then(|item| {
         let table = item.table()?;
-        let read = table.required_string("from");
-        let key = table.required_string("key");
-        let name = table.required_string("column");
-        let fallback = Fallback {
-            read: read?,
-            key: key?,
-            cell: cell(&table, known, name?),
+        let fallback = match table.get("line") {
+            Some(line) => Fallback::Line {
+                line: template(&line)?,
+                only: patterns(&table),
+            },
+            None => {
+                let read = table.required_string("from");
+                let key = table.required_string("key");
+                let name = table.required_string("column");
+                Fallback::Cell {
+                    read: read?,
+                    key: key?,
+                    cell: cell(&table, known, name?),
+                }
+            }
         };
         table.finish();
         Some(fallback)

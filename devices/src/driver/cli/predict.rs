@@ -40,6 +40,7 @@ impl CliType {
     }
 
     fn apply_to_tree(&self, tree: &mut Tree, operation: &Operation, line: &Line) {
+        let defaults = self.defaults_for(tree, operation, line);
         let mut level = tree;
         for header in &line.mode {
             let header = self.header_as_read(&header.reveal());
@@ -63,7 +64,7 @@ impl CliType {
                 Some(outer) => self.attributes.get(outer).unwrap_or(rule),
                 None => rule,
             };
-            if self.apply_rule(level, rule, &text) {
+            if self.apply_rule(level, rule, &text, &defaults) {
                 return;
             }
         }
@@ -96,6 +97,26 @@ impl CliType {
         } else if read_any(&self.instance.remove, &text, self).is_none() {
             insert(level, Node::new(text));
         }
+    }
+
+    /// What the attributes of an operation have by themselves in its block, where another line says
+    /// it.
+    fn defaults_for(&self, tree: &Tree, operation: &Operation, line: &Line) -> Attributes {
+        let header = line.mode.last().map(Text::reveal).unwrap_or_default();
+        let header = self.header_as_read(&header);
+        let names: Attributes = match &self.instance.kind {
+            Kind::Block(blocks) => read(blocks, &header, self).into_iter().flatten().collect(),
+            _ => return Attributes::default(),
+        };
+        let rules = operation.attributes.iter();
+        let rules = rules.filter_map(|name| self.attributes.get(name));
+        let default = |rule: &AttributeRule| {
+            Some((
+                rule.name.clone(),
+                self.default_in(rule, &names, &tree.nodes)?,
+            ))
+        };
+        rules.filter_map(default).collect()
     }
 
     /// The header of a block as it is read: `ip access-list extended X` is entered, `Extended IP
@@ -156,7 +177,13 @@ impl CliType {
     }
 
     /// Applies a line of an attribute; whether it was one.
-    fn apply_rule(&self, level: &mut Tree, rule: &AttributeRule, text: &str) -> bool {
+    fn apply_rule(
+        &self,
+        level: &mut Tree,
+        rule: &AttributeRule,
+        text: &str,
+        defaults: &Attributes,
+    ) -> bool {
         let node = Node::new(text);
         if let Place::Elsewhere(_) = rule.place {
             let Some(rest) = without_no(text) else {
@@ -211,7 +238,8 @@ impl CliType {
             .nodes
             .retain(|node| self.read_line(rule, node).is_none());
         // The device does not print what it has by itself, and prints the `no` form otherwise.
-        let printed = value.is_none() || rule.absent != value;
+        let by_itself = defaults.get(&rule.name).or(rule.absent.as_ref());
+        let printed = value.is_none() || by_itself != value.as_ref();
         if printed {
             insert_at(level, place, node);
         }

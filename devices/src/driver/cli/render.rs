@@ -242,8 +242,10 @@ impl<'a> Rendering<'a> {
             }
             return Ok(());
         }
+        let own = self.found.and_then(|found| found.defaults.get(&rule.name));
+        let by_itself = own.or(rule.absent.as_ref());
         let goes = is_unset(value)
-            || (rule.absent.as_ref() == Some(value) && !rule.default_on)
+            || (by_itself == Some(value) && !rule.default_on)
             || *value == Value::Bool(false);
         if goes {
             let text = self.no_form(rule, None)?;

@@ -159,12 +159,21 @@ impl Alike {
     }
 }
 
-/// Another read that is asked when the configuration has no line.
+/// Where else a value stands when there is no line.
 #[derive(Clone, Debug)]
-pub struct Fallback {
-    pub read: String,
-    pub key: String,
-    pub cell: Cell,
+pub enum Fallback {
+    /// In another read.
+    Cell {
+        read: String,
+        key: String,
+        cell: Cell,
+    },
+    /// In a line outside of all blocks, which says what the instances have by themselves.
+    Line {
+        line: Template,
+        /// By namevar: which instances it is about.
+        only: Vec<(String, Pattern)>,
+    },
 }
 
 /// What undoes a line.

@@ -582,6 +582,46 @@ fn checks_find_what_loading_does_not() {
 }
 
 #[test]
+fn a_default_in_another_line_is_checked_when_it_is_loaded() {
+    let model = "[attr.name]\nrole = \"namevar\"\n[attr.level]\nvalues = [\"unset\", { name = \"level\", integer = [1, 7] }]\n";
+    let own = "[attr.level]\nline = \"level {level}\"\n";
+    let other = "else.line = \"all levels {level}\"\n";
+    let cases = [
+        (
+            format!("{own}absent = 1\nmany = true\n{other}"),
+            "`else.line` of `level` is for a value with a line of its own in a block",
+        ),
+        (
+            format!("{own}absent = 1\nelse.line = \"all levels {{name}}\"\n"),
+            "`else.line` of `level` must tell `{level}` and nothing else",
+        ),
+        (
+            format!("{own}{other}"),
+            "`level` has `else.line` and no `absent`",
+        ),
+        (
+            format!("{own}absent = 1\n{other}else.only.level = '[0-9]'\n"),
+            "`else.only` of `level` asks for `level`, which is no name of an instance",
+        ),
+        (
+            format!("{own}absent = 1\n{other}else.only.name = '['\n"),
+            "the pattern does not compile",
+        ),
+        (
+            format!("{own}absent = 1\n{other}else.from = \"config\"\n"),
+            "unknown key `from`",
+        ),
+    ];
+    for (attributes, expected) in cases {
+        let implementation =
+            format!("[instance]\nfrom = \"config\"\nblock = \"x {{name}}\"\n{attributes}");
+        let findings = Registry::from_files(&[], &files(model, &implementation)).unwrap_err();
+        let told = told(&findings);
+        assert!(told.contains(expected), "{attributes}\n{told}");
+    }
+}
+
+#[test]
 fn a_users_file_changes_only_what_it_says() {
     let model = "[attr.name]\nrole = \"namevar\"\n[attr.mode]\nvalues = [\"a\", \"b\"]\n";
     let shipped = files(

@@ -237,7 +237,10 @@ fn instance(
             Place::Inside(_) | Place::Unsupported(_) => {}
         }
     }
-    Instance { attributes }
+    Instance {
+        attributes,
+        ..Instance::default()
+    }
 }
 
 /// The kind of an object of a collection that has several.

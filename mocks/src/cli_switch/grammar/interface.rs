@@ -149,7 +149,7 @@ pub const RULES: &[Rule] = &[
         Effect::Store,
     ),
     on(physical, "ip dhcp snooping trust", Effect::Store),
-    on(has_mtu, "mtu ! <1500-9198>", Effect::Unless("mtu 1500")),
+    on(has_mtu, "mtu ! <1500-9198>", Effect::Run(mtu)),
     rule("bandwidth ! <1-200000000>", Effect::Store),
     rule(
         "ipv6 address <ipv6-prefix> [eui-64 | link-local]",
@@ -285,6 +285,26 @@ fn create_missing_vlan(configuring: &mut Configuring<'_>, kind: &str, number: &s
         _ => Reply::Silent,
     }
 }
+
+/// Not printed is what the port has by itself: the switch's MTU, or 1500 where no frames are
+/// switched.
+fn mtu(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let switched = match &configuring.position.mode {
+        Mode::Interface(name) => name.is_switchable() && name.to_string() != MANAGEMENT,
+        _ => false,
+    };
+    let root = &configuring.device.configuration.root;
+    let system = root.find("system mtu").filter(|_| switched);
+    let by_itself = system.map_or("mtu 1500", |entry| entry.text.trim_start_matches("system "));
+    if command.is_set() && command.text() == by_itself {
+        configuring.block().remove(&command.identity_text());
+        return Reply::Silent;
+    }
+    store(configuring, command)
+}
+
+/// The port beside the switch, on machines that have one.
+const MANAGEMENT: &str = "GigabitEthernet0/0";
 
 fn access_vlan(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     if !command.is_set() {

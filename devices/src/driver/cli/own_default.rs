@@ -1,0 +1,109 @@
+//! What attributes of an instance have by themselves, where a line outside of its block says it: all
+//! ports of a switch have the MTU of `system mtu` unless they have one of their own.
+
+use std::ops::Range;
+
+use super::CliType;
+use super::instances::nodes_of;
+use super::rules::{AttributeRule, Fallback, Kind, Place};
+use super::template::Template;
+use crate::document::Table;
+use crate::driver::codec::text_of;
+use crate::pattern::Pattern;
+use crate::read::State;
+use crate::read::indent::Node;
+use crate::value::{Attributes, Value};
+
+impl CliType {
+    /// What an attribute of the instance with these names has by itself, if a line says it. The
+    /// line is looked for once.
+    pub(super) fn own_default(
+        &self,
+        rule: &AttributeRule,
+        names: &Attributes,
+        state: &State,
+    ) -> Option<Value> {
+        let line = line_about(rule, names)?;
+        let owner = format!("{} {}", self.model.name, rule.name);
+        let from = &self.instance.from;
+        let value = state.derived(&owner, from, || {
+            self.line_value(rule, line, nodes_of(state.tree(from)))
+        });
+        (*value).clone()
+    }
+
+    /// As [`CliType::own_default`], of what stands in a tree.
+    pub(super) fn default_in(
+        &self,
+        rule: &AttributeRule,
+        names: &Attributes,
+        nodes: &[Node],
+    ) -> Option<Value> {
+        self.line_value(rule, line_about(rule, names)?, nodes)
+    }
+
+    fn line_value(&self, rule: &AttributeRule, line: &Template, nodes: &[Node]) -> Option<Value> {
+        let mut bindings = nodes.iter().find_map(|node| line.read(&node.text, self))?;
+        let at = bindings.iter().position(|(name, _)| *name == rule.name)?;
+        Some(self.finished(&rule.name, bindings.swap_remove(at).1))
+    }
+}
+
+/// The line, if the instance is one of those that it is about.
+fn line_about<'a>(rule: &'a AttributeRule, names: &Attributes) -> Option<&'a Template> {
+    let Some(Fallback::Line { line, only }) = &rule.fallback else {
+        return None;
+    };
+    let fits = |(name, pattern): &(String, Pattern)| {
+        let text = names.get(name).and_then(text_of);
+        text.is_some_and(|text| pattern.is_match(&text))
+    };
+    only.iter().all(fits).then_some(line)
+}
+
+/// A default that stands in another line needs a line of the attribute's own in a block, and a value
+/// for devices that do not have the other.
+pub(super) fn check(cli: &CliType, root: &Table<'_>) {
+    let error = |span: &Range<usize>, message: String, help: &str| {
+        root.findings
+            .error_with_help("else", span.clone(), message, help);
+    };
+    for rule in cli.attributes.values() {
+        let Some(Fallback::Line { line, only }) = &rule.fallback else {
+            continue;
+        };
+        let name = &rule.name;
+        let in_block = matches!(cli.instance.kind, Kind::Block(_));
+        let alone = rule.with.is_empty() && rule.inside.is_none() && rule.sub.is_empty();
+        if !in_block || !alone || rule.many || !matches!(rule.place, Place::Lines) {
+            error(
+                &rule.span,
+                format!("`else.line` of `{name}` is for a value with a line of its own in a block"),
+                "leave it out, or name a table with `from`, `key` and `column`",
+            );
+        }
+        if line.attributes() != [name.as_str()] {
+            error(
+                &rule.span,
+                format!("`else.line` of `{name}` must tell `{{{name}}}` and nothing else"),
+                "write it as the line stands in the configuration, with the one value",
+            );
+        }
+        if rule.absent.is_none() {
+            error(
+                &rule.span,
+                format!("`{name}` has `else.line` and no `absent`"),
+                "add the value that a device without that line has",
+            );
+        }
+        for (other, _) in only.iter().filter(|(other, _)| !cli.is_namevar(other)) {
+            error(
+                &rule.span,
+                format!(
+                    "`else.only` of `{name}` asks for `{other}`, which is no name of an instance"
+                ),
+                "patterns are for attributes with the role namevar",
+            );
+        }
+    }
+}
