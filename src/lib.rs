@@ -8,6 +8,7 @@ pub mod cli;
 pub mod clock;
 pub mod deviations;
 pub mod diagnostic;
+pub mod error_chain;
 pub mod fleet;
 pub mod graph;
 pub mod inventory;

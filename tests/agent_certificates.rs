@@ -8,8 +8,9 @@ use std::time::Duration;
 use switchtender::agent::certificates::authority::Authority;
 use switchtender::agent::certificates::layout::Layout;
 use switchtender::agent::certificates::setup::{Ready, Setup, SetupError};
-use switchtender::agent::journal::{Journal, Level, chain};
+use switchtender::agent::journal::{Journal, Level};
 use switchtender::agent::settings::{self, Home, Settings};
+use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer, ca};
 use tokio_util::sync::CancellationToken;
 

@@ -5,9 +5,10 @@ mod proxy;
 
 use proxy::{ProxyHost, facts, run_of};
 use serde_json::json;
-use switchtender::agent::journal::{Level, chain};
+use switchtender::agent::journal::Level;
 use switchtender::agent::run::{AgentRun, CachedStatus};
 use switchtender::agent::spool::{Delivery, Spool};
+use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
 use tokio_util::sync::CancellationToken;
 

@@ -7,9 +7,9 @@ use super::cache::{Head, HeadError};
 use super::encode;
 use super::facts::Facts;
 use super::http::{Answer, Client, Request, RequestError};
-use super::journal::chain;
 use super::run::RunError;
 use super::settings::Server;
+use crate::error_chain::chain;
 
 /// Catalogs and everything about them: rich JSON keeps deferred values and types.
 const RICH: &str = "application/vnd.puppet.rich+json, application/json";

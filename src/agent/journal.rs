@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use crate::error_chain::chain;
+
 pub use crate::catalog::Level;
 
 /// A line of the log.
@@ -63,16 +65,4 @@ impl Journal {
             .iter()
             .any(|line| line.level == level && line.message.starts_with(beginning))
     }
-}
-
-/// An error and its causes, one after another.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

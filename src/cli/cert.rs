@@ -13,9 +13,10 @@ use crate::agent::certificates::key::Key;
 use crate::agent::certificates::layout::{self, Layout, SslLock};
 use crate::agent::certificates::request;
 use crate::agent::certificates::setup::Setup;
-use crate::agent::journal::{Journal, Level, chain};
+use crate::agent::journal::{Journal, Level};
 use crate::agent::run::Proxy;
 use crate::agent::settings::Settings;
+use crate::error_chain::chain;
 use crate::inventory::device_conf;
 
 /// List, request, show and clean the certificates of devices

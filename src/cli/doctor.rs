@@ -18,11 +18,11 @@ use crate::agent::certificates::setup::Ready;
 use crate::agent::disabled;
 use crate::agent::endpoint::Endpoint;
 use crate::agent::http::Client;
-use crate::agent::journal::chain;
 use crate::agent::pluginsync::Definitions;
 use crate::agent::settings::{Server, Settings};
 use crate::agent::spool::Spool;
 use crate::agent::tls::Trust;
+use crate::error_chain::chain;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{self, Entry, Readers, Surroundings};
 

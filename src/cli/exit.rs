@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use super::view::chain;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, Look};
+use crate::error_chain::chain;
 
 /// How a command ended when it could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,19 +135,6 @@ mod tests {
         assert_eq!(
             error.text(false),
             "error: cannot read inventory.toml: no such file\nhint: name the file with --inventory"
-        );
-    }
-
-    #[test]
-    fn a_cause_that_its_error_has_told_is_not_told_again() {
-        #[derive(Debug, thiserror::Error)]
-        #[error("could not connect: {0}")]
-        struct Outer(#[source] std::io::Error);
-        let inner = std::io::Error::new(std::io::ErrorKind::NotFound, "nobody is there");
-        let error = CommandError::new("cannot read the facts").because(Outer(inner));
-        assert_eq!(
-            error.text(false),
-            "error: cannot read the facts: could not connect: nobody is there"
         );
     }
 }

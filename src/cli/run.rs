@@ -13,6 +13,7 @@ use super::exit::{CommandError, Exit};
 use super::view::{self, Done, Ended, View};
 use super::{Global, stop_when_interrupted};
 use crate::deviations::Deviations;
+use crate::error_chain::chain;
 use crate::fleet::catalog_source::CatalogFiles;
 use crate::fleet::device_run::{Fleet, Listener, Purpose};
 use crate::fleet::limits::{Limits, Membership};
@@ -314,7 +315,7 @@ impl Prepared {
             Ok(ran) => &ran.report,
             Err(failure) => {
                 let device = &self.fleet.reach.inventory.devices[&done.device];
-                of_failure = self.fleet.report_of_failure(device, &view::chain(failure));
+                of_failure = self.fleet.report_of_failure(device, &chain(failure));
                 &of_failure
             }
         };

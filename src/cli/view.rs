@@ -14,6 +14,7 @@ use switchtender_devices::session::Statistics;
 use super::Global;
 use super::run::Output;
 use crate::catalog::Level;
+use crate::error_chain::chain;
 use crate::fleet::device_run::{NotRun, Purpose, Ran};
 use crate::fleet::runner::TaskError;
 use crate::fleet::tally::Tally;
@@ -83,20 +84,6 @@ impl From<Done> for Ended {
             took: done.took,
         }
     }
-}
-
-/// An error with its causes in one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let part = error.to_string();
-        if !text.ends_with(&part) {
-            text.push_str(&format!(": {part}"));
-        }
-        cause = error.source();
-    }
-    text
 }
 
 /// An error of a device in one line, which begins with the device as errors of sessions do.

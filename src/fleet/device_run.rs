@@ -32,6 +32,7 @@ use super::typed;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, LoadError, Loading, ResourceRef};
 use crate::clock;
+use crate::error_chain::chain;
 use crate::inventory::Device;
 use crate::report::{self, CachedCatalog, Report};
 use crate::store::remembered::Remembered;
@@ -492,15 +493,4 @@ pub(super) fn shown(difference: &Difference) -> String {
         difference.wanted.display(),
         difference.found.display()
     )
-}
-
-/// An error with its causes in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }

@@ -230,7 +230,7 @@ impl Setup<'_> {
                 journal.info(format!(
                     "Failed to refresh {}: {}",
                     path.display(),
-                    super::super::journal::chain(&error)
+                    crate::error_chain::chain(&error)
                 ));
                 None
             }

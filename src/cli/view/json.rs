@@ -3,11 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value as Json_, json};
 
-use super::{Done, Ended, Failure, View, chain, level, operations};
+use super::{Done, Ended, Failure, View, level, operations};
 use crate::catalog::{Level, rich_data};
 use crate::cli::Global;
 use crate::cli::exit::print;
 use crate::diagnostic;
+use crate::error_chain::chain;
 use crate::fleet::device_run::Purpose;
 use crate::transaction::{Event, RunEvent};
 

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 use super::ServedFleet;
 use super::error::ServedError;
 use crate::agent::certificates::layout::Layout;
-use crate::agent::journal::chain;
 use crate::agent::{disabled, retry_after};
+use crate::error_chain::chain;
 use crate::store::{DeviceLock, DeviceStore, LockError};
 
 impl ServedFleet {
