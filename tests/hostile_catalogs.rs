@@ -2,8 +2,9 @@
 //! an error that can be shown, in bounded time and memory, and never a panic.
 //!
 //! Damaged catalogs are made from the corpus (`tests/fixtures/hostile` and the recorded catalogs),
-//! the same ones in every run. `SWITCHTENDER_FUZZ_SECONDS` sets for how long; without it a few are
-//! tried. The same assertions led by coverage: `fuzz/README.md`.
+//! as text and as JSON (values replaced, moved, renamed, repeated, taken from another catalog), the
+//! same ones in every run. `SWITCHTENDER_FUZZ_SECONDS` sets for how long; without it a few are
+//! tried. One that fails is made small, printed, and belongs into the corpus.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! What must be true of every sequence of bytes that is taken for a catalog: it is loaded and
-//! checked without a panic, and all that is found can be shown. Shared by the tests and the fuzz
-//! target (`fuzz/`).
+//! checked without a panic, and all that is found can be shown.
 
 use switchtender::catalog::{Loading, load, source};
 use switchtender::diagnostic::terminal::{Look, render_all};
