@@ -28,7 +28,7 @@ pub fn admit(mut findings: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Refused> 
 pub fn worth_telling(finding: &Diagnostic) -> Option<String> {
     let told_by_run = ["host-resource", "skipped-relation"].contains(&finding.code);
     // What is on the device the run will see, and advice to authors belongs to `validate`.
-    let for_authors = ["undeclared", "misleading-value"].contains(&finding.code);
+    let for_authors = ["undeclared", "misleading-value", "secret-title"].contains(&finding.code);
     if finding.severity < Severity::Warning || told_by_run || for_authors {
         return None;
     }

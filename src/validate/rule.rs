@@ -144,6 +144,7 @@ rules! {
     misleading_value: RULE;
     reserved_name: RULE;
     clear_secret: RULE;
+    secret_title: RULE;
     shuts_down: RULE;
     max_shutdown: RULE;
     missing_dependency: RULE;

@@ -7,8 +7,8 @@ use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::codec::text_of;
 use switchtender_devices::driver::{Driver, Problem, Registry};
-use switchtender_devices::model::TypeModel;
 use switchtender_devices::model::canonical::ValueError;
+use switchtender_devices::model::{Role, TypeModel};
 use switchtender_devices::read::{ReadError, Reads};
 use switchtender_devices::value::{Attributes, Value};
 
@@ -149,10 +149,24 @@ impl<'a> Subject<'a> {
     }
 
     /// The paths of values that must not be shown: what the catalog marks as sensitive, and what
-    /// the models say is.
+    /// the models say is. A title that is a secret is told with references; excerpts of the catalog
+    /// need not repeat it.
     pub fn secrets(&self) -> Vec<Vec<Segment>> {
         let mut paths = Vec::new();
         for (index, resource) in self.resources() {
+            if self.secret_title(index, resource).is_some() {
+                let own = |part: &[Segment]| {
+                    let whole = ["resources".into(), index.into()];
+                    whole.into_iter().chain(part.iter().cloned()).collect()
+                };
+                paths.push(own(&["title".into()]));
+                let title = resource.reference.title();
+                for (at, tag) in resource.tags.iter().enumerate() {
+                    if tag.eq_ignore_ascii_case(title) {
+                        paths.push(own(&["tags".into(), at.into()]));
+                    }
+                }
+            }
             let by_model = |name: &str| {
                 let attribute = self.destinations[index].model()?.attributes.get(name)?;
                 Some(attribute.sensitive)
@@ -178,6 +192,17 @@ impl<'a> Subject<'a> {
             }
         }
         paths
+    }
+
+    /// The attribute whose value is the title, if it is a secret.
+    pub fn secret_title(&self, index: usize, resource: &Declared) -> Option<&str> {
+        let model = self.destinations[index].model();
+        let attributes = model
+            .into_iter()
+            .flat_map(|model| model.attributes.values());
+        let mut secret = attributes.filter(|attr| attr.role == Role::Namevar && attr.sensitive);
+        let titled = secret.find(|attr| !resource.parameters.contains_key(&attr.name))?;
+        Some(&titled.name)
     }
 
     /// Hides the secrets in the text that these findings show, which were made by whoever knows no
