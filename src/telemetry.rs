@@ -2,8 +2,11 @@
 //!
 //! Puppet-style messages about resources are run events, not log lines; see `transaction`.
 
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+const VARIABLE: &str = "SWITCHTENDER_LOG";
 
 /// Starts logging at the level of `-v` flags; `SWITCHTENDER_LOG` (a filter such as
 /// `switchtender=debug,russh=info`) wins. Once per process. Log lines have no colours: they
@@ -15,14 +18,24 @@ pub fn start(verbose: u8) {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let filter = EnvFilter::builder()
-        .with_default_directive(level.into())
-        .with_env_var("SWITCHTENDER_LOG");
-    // A subscriber that is already there belongs to a test.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter.from_env_lossy())
+    let asked = std::env::var(VARIABLE).unwrap_or_default();
+    // By targets and levels alone: filters that look at fields would bring patterns of their own,
+    // built in another way, into every pattern of the program.
+    let (filter, mistake) = match asked.parse::<Targets>() {
+        _ if asked.is_empty() => (Targets::new().with_default(level), None),
+        Ok(filter) => (filter, None),
+        Err(mistake) => (Targets::new().with_default(level), Some(mistake)),
+    };
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(false)
-        .with_target(false)
+        .with_target(false);
+    // A subscriber that is already there belongs to a test.
+    let _ = tracing_subscriber::registry()
+        .with(lines)
+        .with(filter)
         .try_init();
+    if let Some(mistake) = mistake {
+        tracing::warn!("{VARIABLE} is not understood and left aside: {mistake}");
+    }
 }
