@@ -14,6 +14,8 @@ pub mod resource_api;
 mod ruby;
 mod rules;
 
+use std::borrow::Cow;
+
 use crate::map::IndexMap;
 
 use crate::pattern::Pattern;
@@ -158,14 +160,16 @@ pub enum ValueSpec {
 
 impl ValueSpec {
     /// The name that implementations use for it: the literal's text, or the given name.
-    pub fn name(&self) -> String {
+    pub fn name(&self) -> Cow<'_, str> {
         match self {
-            ValueSpec::Literal(Value::String(text) | Value::Symbol(text)) => text.clone(),
-            ValueSpec::Literal(other) => format!("{other:?}"),
+            ValueSpec::Literal(Value::String(text) | Value::Symbol(text)) => text.into(),
+            ValueSpec::Literal(Value::Bool(true)) => "true".into(),
+            ValueSpec::Literal(Value::Bool(false)) => "false".into(),
+            ValueSpec::Literal(other) => format!("{other:?}").into(),
             ValueSpec::Pattern { name, .. }
             | ValueSpec::Integer { name, .. }
             | ValueSpec::Struct { name, .. }
-            | ValueSpec::Tuple { name, .. } => name.clone(),
+            | ValueSpec::Tuple { name, .. } => name.into(),
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod template;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
@@ -149,13 +150,27 @@ impl CliType {
     }
 
     /// The name in the model of a canonical value.
-    fn value_name(&self, attribute: &str, value: &Value) -> Option<String> {
+    fn value_name(&self, attribute: &str, value: &Value) -> Option<Cow<'_, str>> {
         let model = self.model.attributes.get(attribute)?;
         let value = match (model.array, value.unwrap_sensitive()) {
             (Some(_), Value::List(items)) => items.first()?,
             (_, value) => value,
         };
         model.kind_of(value).map(crate::model::ValueSpec::name)
+    }
+
+    /// What a rule keeps under the name of a value. Most rules keep nothing, and the name need
+    /// not be found.
+    fn named<'r, T>(
+        &self,
+        kept: &'r IndexMap<String, T>,
+        attribute: &str,
+        value: &Value,
+    ) -> Option<&'r T> {
+        if kept.is_empty() {
+            return None;
+        }
+        kept.get(self.value_name(attribute, value)?.as_ref())
     }
 
     /// The value that a name of the model stands for, where it is one value.

@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use super::address::{canonical_address, canonical_network};
 use super::{ArrayKind, AttributeModel, Canon, Role, TypeModel, ValueSpec};
 use crate::diagnostic::nearest;
+use crate::pattern::Pattern;
 use crate::value::{Attributes, Value};
 
 /// A value that a type does not take. Never tells a secret.
@@ -185,9 +186,7 @@ impl AttributeModel {
     /// Which of the declared values a canonical value (an element, for arrays) is.
     pub fn kind_of(&self, value: &Value) -> Option<&ValueSpec> {
         let value = value.unwrap_sensitive();
-        self.values
-            .iter()
-            .find(|spec| self.canonical_as(spec, value).is_some())
+        self.values.iter().find(|spec| spec.takes(value))
     }
 
     /// The canonical form of one element of an array, or of the value where there is no array.
@@ -286,28 +285,33 @@ impl AttributeModel {
 }
 
 impl ValueSpec {
+    /// Whether a value is of this kind.
+    fn takes(&self, value: &Value) -> bool {
+        match self {
+            ValueSpec::Literal(literal) => match (literal, value) {
+                (Value::Bool(truth), Value::Bool(other)) => truth == other,
+                (Value::Bool(truth), other) => {
+                    other.as_str() == Some(if *truth { "true" } else { "false" })
+                }
+                (Value::Integer(number), _) => whole_number(value) == Some(*number),
+                (Value::String(text), Value::Integer(number)) => *text == number.to_string(),
+                (Value::String(text), other) => other.as_str() == Some(text),
+                (literal, other) => literal == other,
+            },
+            ValueSpec::Pattern { pattern, .. } => matching(pattern, value).is_some(),
+            ValueSpec::Integer { .. } | ValueSpec::Struct { .. } | ValueSpec::Tuple { .. } => {
+                self.canonicalize(value).is_some()
+            }
+        }
+    }
+
     /// The canonical form of a value if it is of this kind.
     fn canonicalize(&self, value: &Value) -> Option<Value> {
         match self {
-            ValueSpec::Literal(literal) => {
-                let same = match (literal, value) {
-                    (Value::Bool(truth), _) => match value {
-                        Value::Bool(other) => truth == other,
-                        other => other.as_str() == Some(if *truth { "true" } else { "false" }),
-                    },
-                    (Value::Integer(number), _) => whole_number(value) == Some(*number),
-                    (Value::String(text), Value::Integer(number)) => *text == number.to_string(),
-                    (Value::String(text), other) => other.as_str() == Some(text),
-                    (literal, other) => literal == other,
-                };
-                same.then(|| literal.clone())
-            }
+            ValueSpec::Literal(literal) => self.takes(value).then(|| literal.clone()),
             ValueSpec::Pattern { pattern, .. } => {
-                let text = match value {
-                    Value::Integer(number) => number.to_string(),
-                    other => other.as_str()?.to_owned(),
-                };
-                pattern.is_match(&text).then_some(Value::String(text))
+                let text = matching(pattern, value)?;
+                Some(Value::String(text.into_owned()))
             }
             ValueSpec::Integer { low, high, .. } => {
                 let number = whole_number(value)?;
@@ -382,6 +386,15 @@ fn one_of(specs: &[ValueSpec], value: &Value) -> Option<Value> {
         return Some(value.clone());
     }
     specs.iter().find_map(|spec| spec.canonicalize(value))
+}
+
+/// The text of a value, if it matches.
+fn matching<'v>(pattern: &Pattern, value: &'v Value) -> Option<Cow<'v, str>> {
+    let text = match value {
+        Value::Integer(number) => Cow::Owned(number.to_string()),
+        other => Cow::Borrowed(other.as_str()?),
+    };
+    pattern.is_match(&text).then_some(text)
 }
 
 fn whole_number(value: &Value) -> Option<i64> {

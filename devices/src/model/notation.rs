@@ -251,7 +251,7 @@ fn from_ruby(ruby: &str) -> Option<ValueSpec> {
 fn unique(values: &mut Vec<ValueSpec>) {
     let mut seen: Vec<String> = Vec::new();
     values.retain_mut(|spec| {
-        let name = spec.name();
+        let name = spec.name().into_owned();
         if !seen.contains(&name) {
             seen.push(name);
             return true;

@@ -51,8 +51,8 @@ impl CliType {
                     ValueSpec::Literal(value) => Some(value.clone()),
                     _ => None,
                 };
-                let has_command = rule.set.contains_key(&name)
-                    || rule.unsupported_values.contains_key(&name)
+                let has_command = rule.set.contains_key(name.as_ref())
+                    || rule.unsupported_values.contains_key(name.as_ref())
                     || (!rule.lines.is_empty()
                         && (rule.has_own_hole()
                             || matches!(literal, Some(Value::Bool(_)))

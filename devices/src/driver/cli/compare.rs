@@ -54,10 +54,7 @@ impl CliType {
         let Some(rule) = self.attributes.get(name) else {
             return true;
         };
-        let nothing_to_send = || {
-            let value = self.value_name(name, value);
-            value.is_some_and(|value| matches!(rule.set.get(&value), Some(None)))
-        };
+        let nothing_to_send = || matches!(self.named(&rule.set, name, value), Some(None));
         let is_set = !matches!(rule.place, Place::NumberOf(_));
         rule.is_applied() && is_set && !nothing_to_send()
     }
@@ -71,10 +68,7 @@ impl CliType {
         if rule.initial.as_ref() == Some(value) {
             return false;
         }
-        if let Some(line) = self
-            .value_name(name, value)
-            .and_then(|value| rule.set.get(&value))
-        {
+        if let Some(line) = self.named(&rule.set, name, value) {
             return line.is_some();
         }
         let by_itself = match &rule.absent {
@@ -91,7 +85,7 @@ impl CliType {
         let actual = current.attributes.get(name);
         let rule = self.attributes.get(name);
         if let Some(actual) = actual {
-            if plain(value) == plain(actual) {
+            if alike(value, actual) {
                 return true;
             }
         } else if is_unset(value) || *value.unwrap_sensitive() == Value::Bool(false) {
@@ -114,11 +108,8 @@ impl CliType {
         {
             return actual == Some(default);
         }
-        let alike = rule.and_then(|rule| {
-            let value = self.value_name(name, value)?;
-            Some(rule.alike.get(&value)?.iter().any(|other| other.is(actual)))
-        });
-        if alike == Some(true) {
+        let alike = rule.and_then(|rule| self.named(&rule.alike, name, value));
+        if alike.is_some_and(|others| others.iter().any(|other| other.is(actual))) {
             return true;
         }
         self.codecs
@@ -173,8 +164,7 @@ impl CliType {
         }
         for (name, value) in &wanted.attributes {
             if let Some(rule) = self.attributes.get(name) {
-                let named = self.value_name(name, value);
-                let reason = named.and_then(|named| rule.unsupported_values.get(&named));
+                let reason = self.named(&rule.unsupported_values, name, value);
                 match reason.map(String::as_str) {
                     None => {}
                     Some("") => error(
@@ -257,10 +247,9 @@ impl CliType {
             .filter(|(_, value)| !is_unset(value));
         given.filter_map(move |(name, _)| {
             let misleading = self.attributes.get(name)?.misleading.as_ref()?;
-            let holds = misleading
-                .when
-                .iter()
-                .all(|(name, values)| named(name).is_some_and(|named| values.contains(&named)));
+            let holds = misleading.when.iter().all(|(name, values)| {
+                named(name).is_some_and(|named| values.iter().any(|value| *value == named))
+            });
             holds.then(|| Problem {
                 attribute: name.clone(),
                 kind: ProblemKind::Misleading,
@@ -418,17 +407,16 @@ impl AttributeRule {
     }
 }
 
-/// The value without any wrapping, for comparison.
-fn plain(value: &Value) -> Value {
-    match value {
-        Value::Sensitive(inner) => plain(inner),
-        Value::List(items) => Value::List(items.iter().map(plain).collect()),
-        Value::Hash(entries) => Value::Hash(
-            entries
-                .iter()
-                .map(|(key, value)| (key.clone(), plain(value)))
-                .collect(),
-        ),
-        other => other.clone(),
+/// Whether two values are the same without any wrapping.
+fn alike(a: &Value, b: &Value) -> bool {
+    match (a.unwrap_sensitive(), b.unwrap_sensitive()) {
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
+        }
+        (Value::Hash(a), Value::Hash(b)) => {
+            let same = |((a, x), (b, y)): (&(Value, Value), &(Value, Value))| a == b && alike(x, y);
+            a.len() == b.len() && a.iter().zip(b).all(same)
+        }
+        (a, b) => a == b,
     }
 }

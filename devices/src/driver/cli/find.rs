@@ -178,7 +178,7 @@ impl CliType {
             let Place::Cell(cell) = &rule.place else {
                 continue;
             };
-            let text = row.get(&cell.name);
+            let text = row.get(cell.name.as_str());
             if let Some(value) = text.and_then(|text| self.cell_value(&rule.name, cell, text)) {
                 found.attributes.insert(rule.name.clone(), value);
             }
@@ -373,7 +373,7 @@ impl CliType {
             let other = match &rule.fallback {
                 Some(Fallback::Cell { read, key, cell }) => {
                     let row = self.fallback_row(rule, read, key, found, state);
-                    let text = row.and_then(|row| row.get(&cell.name));
+                    let text = row.and_then(|row| row.get(cell.name.as_str()));
                     text.and_then(|text| self.cell_value(&rule.name, cell, text))
                 }
                 Some(Fallback::Line { .. }) => found.defaults.get(&rule.name).cloned(),

@@ -162,7 +162,7 @@ impl CliType {
             let mut found = Found::default();
             let complete = key.iter().all(|(attribute, column)| {
                 let value = row
-                    .get(column)
+                    .get(column.as_str())
                     .and_then(|cell| Vocabulary::read(self, attribute, cell));
                 value.is_some_and(|value| {
                     let value = self.finished(attribute, value);

@@ -320,11 +320,11 @@ fn patterns(table: &Table<'_>) -> Vec<(String, Pattern)> {
 }
 
 fn known_value(table: &Table<'_>, known: &AttributeModel, value: &str, span: Range<usize>) {
-    let names: Vec<String> = known.values.iter().map(ValueSpec::name).collect();
+    let names: Vec<_> = known.values.iter().map(ValueSpec::name).collect();
     if names.iter().any(|name| name == value) {
         return;
     }
-    let help = match nearest(value, names.iter().map(String::as_str)) {
+    let help = match nearest(value, names.iter().map(AsRef::as_ref)) {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("the model names {}", names.join(", ")),
     };

@@ -419,8 +419,8 @@ impl CliType {
                 if is_unset(value) || *value == Value::Bool(false) {
                     continue;
                 }
-                let named = self.value_name(&rule.name, value);
-                let line = named.and_then(|name| rule.set.get(&name).cloned().flatten());
+                let line = self.named(&rule.set, &rule.name, value);
+                let line = line.cloned().flatten();
                 let line = line.or_else(|| rule.lines.first().cloned());
                 if let Some(line) = line.and_then(|line| line.write(&values, self)) {
                     text.push(' ');

@@ -194,11 +194,16 @@ impl<'a> Rendering<'a> {
 
     /// When the lines of an attribute are sent: existence, then what stands in the way of others.
     fn turn(&self, rule: &AttributeRule) -> u8 {
+        if rule.name == "ensure" {
+            return 0;
+        }
+        if rule.first.is_empty() {
+            return 2;
+        }
         let value = self.change.wanted.attributes.get(&rule.name);
         let named = value.and_then(|value| self.cli.value_name(&rule.name, value));
         match named {
-            _ if rule.name == "ensure" => 0,
-            Some(named) if rule.first.contains(&named) => 1,
+            Some(named) if rule.first.iter().any(|first| *first == named) => 1,
             _ => 2,
         }
     }
@@ -232,8 +237,7 @@ impl<'a> Rendering<'a> {
     /// A line with one value.
     fn scalar(&mut self, rule: &AttributeRule, value: &Value) -> Result<(), RenderError> {
         let cli = self.cli;
-        let name = cli.value_name(&rule.name, value);
-        if let Some(line) = name.as_ref().and_then(|name| rule.set.get(name)) {
+        if let Some(line) = cli.named(&rule.set, &rule.name, value) {
             if let Some(template) = line {
                 let text = self
                     .written(template)

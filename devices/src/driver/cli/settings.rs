@@ -156,8 +156,7 @@ impl CliType {
 
     /// The values that the device may have where one is wanted.
     fn others(&self, rule: &AttributeRule, name: &str, value: &Value) -> Vec<Value> {
-        let named = self.value_name(name, value);
-        let alike = named.and_then(|named| rule.alike.get(&named));
+        let alike = self.named(&rule.alike, name, value);
         let values = alike.into_iter().flatten().filter_map(|alike| match alike {
             Alike::Value(value) => Some(value.clone()),
             Alike::Pattern(_) => None,

@@ -57,7 +57,7 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
                 for value in &model.attributes[name].values {
                     let value = value.name();
                     let meant = rule.same.iter().any(|(spelling, _)| *spelling == value);
-                    if !meant && !states.contains_key(&value) {
+                    if !meant && !states.contains_key(value.as_ref()) {
                         error(format!("value `{value}` of `{name}` has no `set.{value}`"));
                     }
                 }
