@@ -3,6 +3,8 @@
 //! Their keys are short names, which the standard hasher would take most of the time of a look-up
 //! for.
 
+pub use indexmap::Equivalent;
+
 /// An ordered map; made with `default()`, `collect()` or [`with_room`].
 pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::fast::RandomState>;
 

@@ -4,10 +4,12 @@
 //! there is none, a word belongs to the column whose header it overlaps, otherwise to the nearest
 //! one that begins left of it (`show interfaces status`, whose numbers are aligned to the right).
 
+use std::sync::Arc;
+
 use crate::map::IndexMap;
 
-/// A row: text by name of the column.
-pub type Row = IndexMap<String, String>;
+/// A row: text by name of the column, which all rows share.
+pub type Row = IndexMap<Arc<str>, String>;
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +19,7 @@ pub struct Columns {
 
 /// A column: its name, where it begins, where its header ends (in characters).
 struct Column {
-    name: String,
+    name: Arc<str>,
     start: usize,
     end: usize,
 }
@@ -74,7 +76,7 @@ fn by_dashes(header: &str, dashes: &str) -> Vec<Column> {
             .take(limit.saturating_sub(*start))
             .collect();
         columns.push(Column {
-            name: name.trim().to_owned(),
+            name: name.trim().into(),
             start: *start,
             end: *end,
         });
@@ -87,7 +89,7 @@ fn by_header(header: &str) -> Vec<Column> {
     words(header)
         .into_iter()
         .map(|(start, end)| Column {
-            name: characters[start..end].iter().collect(),
+            name: characters[start..end].iter().collect::<String>().into(),
             start,
             end,
         })
@@ -112,45 +114,48 @@ fn words(line: &str) -> Vec<(usize, usize)> {
 }
 
 fn cut(line: &str, columns: &[Column]) -> Row {
-    let characters: Vec<char> = line.chars().collect();
-    columns
-        .iter()
-        .enumerate()
-        .map(|(index, column)| {
-            let end = columns
-                .get(index + 1)
-                .map_or(characters.len(), |next| next.start);
-            let cell: String = characters
-                .iter()
-                .skip(column.start)
-                .take(end.saturating_sub(column.start))
-                .collect();
-            (column.name.clone(), cell.trim().to_owned())
+    let ends = columns.iter().skip(1).map(|next| next.start);
+    let cells = columns.iter().zip(ends.chain([usize::MAX]));
+    cells
+        .map(|(column, end)| {
+            let cell = characters(line, column.start, end);
+            (Arc::clone(&column.name), cell.trim().to_owned())
         })
         .collect()
 }
 
 fn assign(line: &str, columns: &[Column]) -> Row {
-    let characters: Vec<char> = line.chars().collect();
-    let mut row: Row = columns
-        .iter()
-        .map(|column| (column.name.clone(), String::new()))
-        .collect();
+    let mut cells = vec![String::new(); columns.len()];
     for (start, end) in words(line) {
         let overlapped = columns
             .iter()
-            .find(|column| start < column.end && end > column.start);
-        let left = columns.iter().rev().find(|column| column.start <= start);
+            .position(|column| start < column.end && end > column.start);
+        let left = columns.iter().rposition(|column| column.start <= start);
         let Some(column) = overlapped.or(left) else {
             continue;
         };
-        let cell = row.entry(column.name.clone()).or_default();
+        let cell = &mut cells[column];
         if !cell.is_empty() {
             cell.push(' ');
         }
-        cell.extend(&characters[start..end]);
+        cell.push_str(characters(line, start, end));
     }
-    row
+    let names = columns.iter().map(|column| Arc::clone(&column.name));
+    names.zip(cells).collect()
+}
+
+/// A part of a line, counted in characters.
+fn characters(line: &str, start: usize, end: usize) -> &str {
+    if line.is_ascii() {
+        let end = end.min(line.len());
+        return &line[start.min(end)..end];
+    }
+    let place = |number: usize| {
+        let mut places = line.char_indices().skip(number);
+        places.next().map_or(line.len(), |(place, _)| place)
+    };
+    let end = place(end);
+    &line[place(start).min(end)..end]
 }
 
 #[cfg(test)]

@@ -5,14 +5,15 @@
 //! what was made from it.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::map::{Equivalent, IndexMap};
 
 /// Things made from answers, by what they are and whom they are for.
 #[derive(Default)]
 pub(super) struct Derived {
-    made: Mutex<HashMap<Key, Thing>>,
+    made: Mutex<IndexMap<Key, Thing>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -21,6 +22,20 @@ struct Key {
     owner: String,
     /// The read that it was made from; `None`: from any of them.
     from: Option<String>,
+}
+
+/// A [`Key`] to ask with.
+#[derive(Hash)]
+struct Question<'a> {
+    kind: TypeId,
+    owner: &'a str,
+    from: Option<&'a str>,
+}
+
+impl Equivalent<Key> for Question<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.kind == key.kind && self.owner == key.owner && self.from == key.from.as_deref()
+    }
 }
 
 type Thing = Arc<dyn Any + Send + Sync>;
@@ -33,17 +48,18 @@ impl Derived {
         from: Option<&str>,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        let key = Key {
-            kind: TypeId::of::<T>(),
-            owner: owner.to_owned(),
-            from: from.map(str::to_owned),
-        };
-        let known = self.made().get(&key).map(Arc::clone);
+        let kind = TypeId::of::<T>();
+        let known = self.made().get(&Question { kind, owner, from }).cloned();
         if let Some(known) = known.and_then(|thing| thing.downcast().ok()) {
             return known;
         }
         // Not under the lock: making one thing may need another.
         let thing = Arc::new(make());
+        let key = Key {
+            kind,
+            owner: owner.to_owned(),
+            from: from.map(str::to_owned),
+        };
         self.made().insert(key, Arc::clone(&thing) as Thing);
         thing
     }
@@ -55,7 +71,7 @@ impl Derived {
             .retain(|key, _| key.from.as_ref().is_some_and(of_another));
     }
 
-    fn made(&self) -> MutexGuard<'_, HashMap<Key, Thing>> {
+    fn made(&self) -> MutexGuard<'_, IndexMap<Key, Thing>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

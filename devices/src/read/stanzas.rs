@@ -1,9 +1,9 @@
 //! Groups of `Key: value` lines (`show interfaces switchport`).
 
-use crate::map::IndexMap;
+use super::columns::Row;
 
 /// One group: value by key.
-pub type Stanza = IndexMap<String, String>;
+pub type Stanza = Row;
 
 /// Cuts a text into stanzas; each begins with a line `start: …`. What stands before the first is
 /// left out; an indented line without a key continues the value above (long VLAN lists).
@@ -25,9 +25,7 @@ pub fn parse(text: &str, start: &str) -> Vec<Stanza> {
         }
         if let Some(stanza) = stanzas.last_mut() {
             // The first of two equal keys is the administrative one where a device repeats itself.
-            stanza
-                .entry(key.to_owned())
-                .or_insert_with(|| value.to_owned());
+            stanza.entry(key.into()).or_insert_with(|| value.to_owned());
         }
     }
     stanzas
@@ -50,12 +48,7 @@ mod tests {
         let found = parse(text, "Name");
         let pairs: Vec<Vec<(&str, &str)>> = found
             .iter()
-            .map(|stanza| {
-                stanza
-                    .iter()
-                    .map(|(k, v)| (k.as_str(), v.as_str()))
-                    .collect()
-            })
+            .map(|stanza| stanza.iter().map(|(k, v)| (&**k, v.as_str())).collect())
             .collect();
         assert_eq!(
             pairs,
