@@ -2,7 +2,9 @@
 //!
 //! Layout: `<root>/devices/<device>/…`, readable by the owner only. Every file is written beside
 //! its old version and moved over it, so that a crash at any moment leaves the old or the new one,
-//! never half of either. Structures carry a version; a newer one than we know is refused.
+//! never half of either. Structures carry a version; a newer one than we know is refused. They are
+//! what the next run relies on, and are on the disk before a run ends; texts only tell of a run,
+//! and nobody waits for the disk with them.
 
 pub(crate) mod file;
 mod lock;
@@ -13,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use file::Lasts;
 pub use file::{StoreError, create_dir};
 pub use lock::{DeviceLock, LockError};
 
@@ -91,14 +94,14 @@ impl DeviceStore {
     /// Writes a text file, atomically.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, StoreError> {
         let path = self.dir.join(name);
-        file::replace(&path, text.as_bytes())?;
+        file::replace(&path, text.as_bytes(), Lasts::AfterProcess)?;
         Ok(path)
     }
 }
 
 /// Writes a file that the user named, atomically: a report, a graph.
 pub fn write_file(path: &Path, text: &str) -> Result<(), StoreError> {
-    file::replace(path, text.as_bytes())
+    file::replace(path, text.as_bytes(), Lasts::AfterProcess)
 }
 
 /// The name of a device as one path component: anything unusual becomes `%XX`.

@@ -86,21 +86,22 @@ pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), 
             source,
         }
     })?;
-    replace(path, &text)?;
-    // What the next run relies on must be the new one even after a power cut.
-    let dir = path.parent().unwrap_or(Path::new("."));
-    std::fs::File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(|source| StoreError::Io {
-            action: "replace",
-            path: path.to_owned(),
-            source,
-        })
+    replace(path, &text, Lasts::AfterPowerCut)
 }
 
-/// Writes a new version beside the file and moves it over the old one: whatever happens, one of
-/// them is there. A file that has this content already is left alone.
-pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+/// What a file must outlast whole, be it the old one or the new. Waiting for the disk costs a run of
+/// many devices more than writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// However this process ends: for what only tells of a run.
+    AfterProcess,
+    /// When the machine fails, too: for what the next run relies on.
+    AfterPowerCut,
+}
+
+/// Writes a new version beside the file and moves it over the old one: however the process ends,
+/// one of them is there. A file that has this content already is left alone.
+pub fn replace(path: &Path, content: &[u8], lasts: Lasts) -> Result<(), StoreError> {
     if has(path, content) {
         return Ok(());
     }
@@ -115,14 +116,20 @@ pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
         .parent()
         .filter(|dir| !dir.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    create_dir(dir).map_err(failed("make the directory of"))?;
     // Made with mode 0600: state may hold values of attributes.
-    let mut file = tempfile::Builder::new()
-        .prefix(UNFINISHED)
-        .tempfile_in(dir)
-        .map_err(failed("write"))?;
+    let beside = || tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(dir);
+    let mut file = match beside() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            create_dir(dir).map_err(failed("make the directory of"))?;
+            beside()
+        }
+        made => made,
+    }
+    .map_err(failed("write"))?;
     file.write_all(content).map_err(failed("write"))?;
-    file.as_file().sync_all().map_err(failed("write"))?;
+    if lasts == Lasts::AfterPowerCut {
+        file.as_file().sync_all().map_err(failed("write"))?;
+    }
     file.persist(path)
         .map_err(|error| failed("replace")(error.error))?;
     Ok(())
@@ -215,7 +222,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("classes.txt");
         let written = |content: &str| {
-            replace(&path, content.as_bytes()).unwrap();
+            replace(&path, content.as_bytes(), Lasts::AfterProcess).unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
             // A file that is replaced is another one.
             path.metadata().unwrap().ino()
