@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use petgraph::algo::kosaraju_scc;
-use petgraph::graphmap::DiGraphMap;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef as _;
 use switchtender_devices::model::AutoKind;
 
 use super::relation::Other;
@@ -45,8 +46,8 @@ pub type Cycle = Vec<(usize, Why)>;
 /// The order of a catalog.
 #[derive(Debug, Default)]
 pub struct Order {
-    graph: DiGraphMap<usize, ()>,
-    why: HashMap<(usize, usize), Why>,
+    /// The two markers of each resource; those that are not containers use the first alone.
+    graph: DiGraph<(), Why>,
     pub conflicts: Vec<Conflict>,
 }
 
@@ -65,7 +66,11 @@ fn end(subject: &Subject<'_>, index: usize) -> usize {
 
 impl Order {
     pub fn new(subject: &Subject<'_>) -> Self {
+        let count = subject.destinations.len();
         let mut order = Self::default();
+        (0..2 * count).for_each(|_| {
+            order.graph.add_node(());
+        });
         // Direct relations between resources, for the rules about automatic ones.
         let mut direct: HashMap<(usize, usize), Option<usize>> = HashMap::new();
         for (number, relation) in subject.relations.iter().enumerate() {
@@ -124,7 +129,7 @@ impl Order {
                 Why::Contains,
             );
         }
-        for index in 0..subject.destinations.len() {
+        for index in 0..count {
             let (first, last) = (begin(index), end(subject, index));
             if first != last {
                 order.add(first, last, Why::Contains);
@@ -134,8 +139,8 @@ impl Order {
     }
 
     fn add(&mut self, from: usize, to: usize, why: Why) {
-        self.graph.add_edge(from, to, ());
-        self.why.entry((from, to)).or_insert(why);
+        self.graph
+            .add_edge(NodeIndex::new(from), NodeIndex::new(to), why);
     }
 
     /// One cycle for each knot of the catalog, the shortest that there is in it.
@@ -152,14 +157,17 @@ impl Order {
         cycles
     }
 
-    fn shortest(&self, knot: &[usize]) -> Option<Cycle> {
+    fn shortest(&self, knot: &[NodeIndex]) -> Option<Cycle> {
         let way = cycle::shortest(knot, |node| self.graph.neighbors(node))?;
         Some(
             way.iter()
                 .enumerate()
                 .filter_map(|(at, node)| {
                     let next = way[(at + 1) % way.len()];
-                    Some((node / 2, *self.why.get(&(*node, next))?))
+                    // Of several reasons the one that was found first.
+                    let reasons = self.graph.edges_connecting(*node, next);
+                    let first = reasons.min_by_key(|reason| reason.id())?;
+                    Some((node.index() / 2, *first.weight()))
                 })
                 .collect(),
         )
