@@ -137,10 +137,15 @@ impl Command {
     }
 }
 
+/// After how many steps of tasks the network is looked at. A step may be a catalog's check or a
+/// transaction, and devices that have answered meanwhile wait.
+const EVENT_INTERVAL: u32 = 4;
+
 /// Runs a command's asynchronous part.
 fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .event_interval(EVENT_INTERVAL)
         .build();
     runtime
         .map_err(|error| CommandError::new("cannot start").because(error))?

@@ -5,10 +5,11 @@
 //! device's alone. Begin at [`device_run::Fleet::run_device`].
 
 mod admission;
-pub mod catalog_source;
+pub mod catalog_files;
 pub mod device_run;
 pub mod limits;
 pub mod look;
+mod preparation;
 pub mod reach;
 pub mod runner;
 pub mod served_device;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit};
@@ -14,7 +15,7 @@ use super::view::{self, Done, Ended, View};
 use super::{Global, stop_when_interrupted};
 use crate::deviations::Deviations;
 use crate::error_chain::chain;
-use crate::fleet::catalog_source::CatalogFiles;
+use crate::fleet::catalog_files::CatalogFiles;
 use crate::fleet::device_run::{Fleet, Listener, Purpose};
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::reach::{self, Reach};
@@ -253,9 +254,12 @@ impl Run<'_> {
         };
         let fleet = Fleet {
             reach,
-            catalogs: Box::new(CatalogFiles {
+            catalogs: CatalogFiles {
                 path: self.subject.catalog.clone(),
-            }),
+            },
+            preparing: Semaphore::new(
+                std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            ),
             settings: Settings {
                 noop: self.noop,
                 tags: TagSelection::parse(&self.filter.tags.join(",")),

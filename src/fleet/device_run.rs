@@ -1,7 +1,7 @@
 //! One device, from its lock to its result.
 //!
 //! ```text
-//! lock ─► catalog ─► checks that need no device ─► secrets ─► session ─► facts ─► driver
+//! preparation (lock, catalog, checks that need no device) ─► secrets ─► session ─► facts ─► driver
 //!      ─► transaction ─► proof by one read ─► save ─► close ─► memory
 //! ```
 //!
@@ -20,34 +20,32 @@ use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::driven::{Difference, DrivenProvider};
 use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, SessionError, Statistics};
-use switchtender_devices::value::Value;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::admission::{Refused, admit, worth_telling};
-use super::catalog_source::{CatalogError, CatalogSource};
+use super::admission::worth_telling;
+use super::catalog_files::{CatalogError, CatalogFiles};
+use super::preparation::{MEMORY, Prepared};
 use super::reach::Reach;
 use super::state_files::{self, LastRun, Managed};
 use super::tally::Tally;
-use super::typed;
 use crate::catalog::types::Types;
-use crate::catalog::{self, Catalog, Level, LoadError, Loading, ResourceRef};
+use crate::catalog::{Level, ResourceRef};
 use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::Device;
 use crate::report::{self, CachedCatalog, Report};
-use crate::store::remembered::Remembered;
 use crate::store::{self, LockError, StoreError};
-use crate::transaction::{
-    self, LogEntry, Memory, OperationRecord, RunEvent, Settings, Sink, history,
-};
-use crate::validate::{self, Canonical, Policy};
-
-const MEMORY: &str = "memory.json";
+use crate::transaction::{self, LogEntry, OperationRecord, RunEvent, Settings, Sink, history};
+use crate::validate::Policy;
 
 /// What the runs of a fleet share.
 pub struct Fleet {
     pub reach: Reach,
-    pub catalogs: Box<dyn CatalogSource>,
+    pub catalogs: CatalogFiles,
+    /// Devices being prepared at once, which is work for a processor. The others wait, so that
+    /// between two of them what devices have answered is heard.
+    pub preparing: Semaphore,
     pub settings: Settings,
     pub policy: Policy,
     pub purpose: Purpose,
@@ -137,24 +135,27 @@ impl Fleet {
     /// # Cancellation
     /// Must not be dropped midway; it ends by itself soon after [`Fleet::stop`] was cancelled.
     pub async fn run_device(&self, name: &str, listener: &Listener) -> Result<Ran, NotRun> {
-        let device = &self.reach.inventory.devices[name];
-        let store = self.reach.store.device(name);
-        let _lock = store.lock()?;
-        let platform = self.reach.platform(device)?;
-        let catalog = self.catalog(device).await?;
-        let (findings, known) = self.check(&catalog, device)?;
-        let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
-        let access = self.access(&catalog);
-        let environment = catalog.environment.clone();
-        let resources =
-            typed::resources(catalog, &platform, &types, &self.settings.deviations, known)
-                .map_err(refused)?;
-        let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
-        let remembered = Arc::new(Remembered::load(&store)?);
+        let Prepared {
+            _lock,
+            store,
+            platform,
+            resources,
+            environment,
+            access,
+            findings,
+            mut memory,
+            remembered,
+        } = {
+            let _turn = self.preparing.acquire().await.expect("never closed");
+            // Whoever has been answered goes first.
+            tokio::task::yield_now().await;
+            self.prepare(name)?
+        };
         if self.stop.is_cancelled() {
             return Err(NotRun::Stopped);
         }
 
+        let device = &self.reach.inventory.devices[name];
         let connection = self.reach.connection(device, access).await?;
         let (session, facts) = connection.open().await?;
         let mut provider = DrivenProvider::new(
@@ -189,6 +190,7 @@ impl Fleet {
             Access::ReadWrite => &mut provider,
         };
         let managed = Managed::of(&resources);
+        let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
         let settings = self.settings_of(name);
         let input = transaction::Input {
             resources,
@@ -292,33 +294,6 @@ impl Fleet {
         }
     }
 
-    async fn catalog(&self, device: &Device) -> Result<Catalog, NotRun> {
-        let source = self.catalogs.fetch(device).await?;
-        let mut catalog = catalog::load(&source, &Loading::default()).map_err(refused)?;
-        if self.purpose == Purpose::Plan {
-            // A plan shows what an apply would do; a resource cannot opt out of being harmless.
-            for declared in &mut catalog.resources {
-                declared
-                    .parameters
-                    .retain(|name, value| name != "noop" || *value != Value::Bool(false));
-            }
-        }
-        Ok(catalog)
-    }
-
-    /// Checks all that can be known without the device; what does not stand in the way is kept,
-    /// and so is what the resources were found to want.
-    fn check(
-        &self,
-        catalog: &Catalog,
-        device: &Device,
-    ) -> Result<(Vec<Diagnostic>, Canonical), NotRun> {
-        let registry = &self.reach.registry;
-        let (findings, known) = validate::for_device(catalog, device, registry, &self.policy);
-        let admitted = admit(findings).map_err(|Refused(findings)| NotRun::Refused { findings });
-        Ok((admitted?, known))
-    }
-
     /// The report of a device that could not run.
     pub fn report_of_failure(&self, device: &Device, why: &str) -> Report {
         let mut report = Report::new(self.report_context(device, None));
@@ -338,20 +313,6 @@ impl Fleet {
             job_id: None,
             cached_catalog_status: CachedCatalog::NotUsed,
             log_level: Level::Notice,
-        }
-    }
-
-    /// What the session may do. A noop run can only write where the catalog itself says
-    /// `noop => false`, as in Puppet; a plan never.
-    fn access(&self, catalog: &Catalog) -> Access {
-        let insists = |declared: &catalog::Declared| {
-            declared.parameters.get("noop") == Some(&Value::Bool(false))
-        };
-        match self.purpose {
-            Purpose::Plan => Access::ReadOnly,
-            Purpose::Apply if !self.settings.noop => Access::ReadWrite,
-            Purpose::Apply if catalog.resources.iter().any(insists) => Access::ReadWrite,
-            Purpose::Apply => Access::ReadOnly,
         }
     }
 
@@ -475,12 +436,6 @@ impl Sink for Told<'_> {
             ) => all.push((reference, operations)),
             _ => {}
         }
-    }
-}
-
-fn refused(error: LoadError) -> NotRun {
-    NotRun::Refused {
-        findings: error.diagnostics,
     }
 }
 

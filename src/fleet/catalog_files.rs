@@ -1,20 +1,12 @@
-//! Where the catalogs of devices come from.
+//! Catalogs in files: one for the one device, or a directory that holds `<device>.json`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use switchtender_devices::diagnostic::Source;
 
 use crate::catalog;
 use crate::inventory::Device;
-
-/// A place that has catalogs.
-#[async_trait]
-pub trait CatalogSource: Send + Sync {
-    /// The text of a device's catalog.
-    async fn fetch(&self, device: &Device) -> Result<Arc<Source>, CatalogError>;
-}
 
 /// Why a device has no catalog.
 #[derive(Debug, thiserror::Error)]
@@ -48,27 +40,25 @@ impl CatalogError {
     }
 }
 
-/// Catalogs in files: one file for the one device, or a directory that holds `<device>.json`.
+/// Where the files are.
 #[derive(Clone, Debug)]
 pub struct CatalogFiles {
     pub path: PathBuf,
 }
 
-#[async_trait]
-impl CatalogSource for CatalogFiles {
-    async fn fetch(&self, device: &Device) -> Result<Arc<Source>, CatalogError> {
+impl CatalogFiles {
+    /// Reads the text of a device's catalog.
+    pub fn read(&self, device: &Device) -> Result<Arc<Source>, CatalogError> {
         let path = if self.path.is_dir() {
             self.path.join(format!("{}.json", device.name))
         } else {
             self.path.clone()
         };
-        let bytes = tokio::fs::read(&path)
-            .await
-            .map_err(|source| CatalogError::Unreadable {
-                path: path.clone(),
-                device: device.name.clone(),
-                source,
-            })?;
+        let bytes = std::fs::read(&path).map_err(|source| CatalogError::Unreadable {
+            path: path.clone(),
+            device: device.name.clone(),
+            source,
+        })?;
         Ok(catalog::source(path.display().to_string(), bytes)?)
     }
 }

@@ -1,0 +1,114 @@
+//! What comes before a device is contacted: its lock, its catalog, every check that needs no
+//! device, types, and what earlier runs remembered.
+
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::driver::Platform;
+use switchtender_devices::session::Access;
+use switchtender_devices::value::Value;
+
+use super::admission::{Refused, admit};
+use super::device_run::{Fleet, NotRun, Purpose};
+use super::typed;
+use crate::catalog::types::Types;
+use crate::catalog::{self, Catalog, LoadError, Loading, Resources};
+use crate::inventory::Device;
+use crate::store::remembered::Remembered;
+use crate::store::{DeviceLock, DeviceStore};
+use crate::transaction::{Memory, history};
+use crate::validate::{self, Canonical};
+
+pub(super) const MEMORY: &str = "memory.json";
+
+/// A device that may be contacted, and what is wanted of it.
+pub(super) struct Prepared {
+    /// Held until the run is over.
+    pub _lock: DeviceLock,
+    pub store: DeviceStore,
+    pub platform: Arc<Platform>,
+    pub resources: Resources,
+    pub environment: Option<String>,
+    /// What the session may do.
+    pub access: Access,
+    /// Findings about the catalog that do not stand in the way.
+    pub findings: Vec<Diagnostic>,
+    pub memory: Memory,
+    pub remembered: Arc<Remembered>,
+}
+
+impl Fleet {
+    /// Prepares the run of a device. Files are read, and a processor is busy with the catalog.
+    pub(super) fn prepare(&self, name: &str) -> Result<Prepared, NotRun> {
+        let device = &self.reach.inventory.devices[name];
+        let store = self.reach.store.device(name);
+        let lock = store.lock()?;
+        let platform = self.reach.platform(device)?;
+        let catalog = self.catalog(device)?;
+        let (findings, known) = self.check(&catalog, device)?;
+        let access = self.access(&catalog);
+        let environment = catalog.environment.clone();
+        let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
+        let resources =
+            typed::resources(catalog, &platform, &types, &self.settings.deviations, known)
+                .map_err(refused)?;
+        Ok(Prepared {
+            platform,
+            resources,
+            environment,
+            access,
+            findings,
+            memory: store.load(MEMORY, history::VERSION)?.unwrap_or_default(),
+            remembered: Arc::new(Remembered::load(&store)?),
+            store,
+            _lock: lock,
+        })
+    }
+
+    fn catalog(&self, device: &Device) -> Result<Catalog, NotRun> {
+        let source = self.catalogs.read(device)?;
+        let mut catalog = catalog::load(&source, &Loading::default()).map_err(refused)?;
+        if self.purpose == Purpose::Plan {
+            // A plan shows what an apply would do; a resource cannot opt out of being harmless.
+            for declared in &mut catalog.resources {
+                declared
+                    .parameters
+                    .retain(|name, value| name != "noop" || *value != Value::Bool(false));
+            }
+        }
+        Ok(catalog)
+    }
+
+    /// Checks all that can be known without the device; what does not stand in the way is kept,
+    /// and so is what the resources were found to want.
+    fn check(
+        &self,
+        catalog: &Catalog,
+        device: &Device,
+    ) -> Result<(Vec<Diagnostic>, Canonical), NotRun> {
+        let registry = &self.reach.registry;
+        let (findings, known) = validate::for_device(catalog, device, registry, &self.policy);
+        let admitted = admit(findings).map_err(|Refused(findings)| NotRun::Refused { findings });
+        Ok((admitted?, known))
+    }
+
+    /// What the session may do. A noop run can only write where the catalog itself says
+    /// `noop => false`, as in Puppet; a plan never.
+    fn access(&self, catalog: &Catalog) -> Access {
+        let insists = |declared: &catalog::Declared| {
+            declared.parameters.get("noop") == Some(&Value::Bool(false))
+        };
+        match self.purpose {
+            Purpose::Plan => Access::ReadOnly,
+            Purpose::Apply if !self.settings.noop => Access::ReadWrite,
+            Purpose::Apply if catalog.resources.iter().any(insists) => Access::ReadWrite,
+            Purpose::Apply => Access::ReadOnly,
+        }
+    }
+}
+
+fn refused(error: LoadError) -> NotRun {
+    NotRun::Refused {
+        findings: error.diagnostics,
+    }
+}
