@@ -4,12 +4,17 @@
 //! memory follows what was sent. After a connection that broke in the middle of a change the
 //! device is looked at once more, so that each attribute can be told as done or not applied.
 
+mod broken_connection;
+mod proof;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{Committed, ErrorKind, Note, Provider, ProviderError};
+use self::broken_connection::{Lost, shown};
+pub use self::proof::Difference;
+use super::{Committed, Note, Provider, ProviderError};
 use crate::change::{Change, Instance, Wanted};
 use crate::driver::{Driver, RememberedSecrets};
 use crate::model::TypeModel;
@@ -56,49 +61,12 @@ pub struct DrivenProvider {
     spent: Statistics,
 }
 
-/// The connection broke: nothing more is changed in this run.
-struct Lost {
-    why: ProviderError,
-    /// Another connection was made, so the device can still be read.
-    readable: bool,
-}
-
 /// What was found out about a resource.
 #[derive(Clone)]
 struct Looked {
     wanted: Arc<Wanted>,
     current: Option<Instance>,
     differs: Vec<String>,
-}
-
-impl Looked {
-    fn difference(&self, attribute: &str) -> Difference {
-        let present = if self.current.is_some() {
-            "present"
-        } else {
-            "absent"
-        };
-        let of = |attributes: Option<&Attributes>| attributes?.get(attribute).cloned();
-        let found = of(self.current.as_ref().map(|current| &current.attributes));
-        Difference {
-            reference: self.wanted.reference.clone(),
-            attribute: attribute.to_owned(),
-            wanted: of(Some(&self.wanted.attributes)).unwrap_or(Value::Undef),
-            found: match attribute {
-                "ensure" => Value::Symbol(present.to_owned()),
-                _ => found.unwrap_or(Value::Absent),
-            },
-        }
-    }
-}
-
-/// An attribute that is not as it was set, found after the run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    pub reference: Arc<str>,
-    pub attribute: String,
-    pub wanted: Value,
-    pub found: Value,
 }
 
 impl DrivenProvider {
@@ -146,35 +114,6 @@ impl DrivenProvider {
             self.driver.predict(model, &mut after, operations);
         }
         self.driver.config_diff(&self.read, &after)
-    }
-
-    /// Reads what was set in this run once more, and tells what is not as it was set.
-    ///
-    /// # Errors
-    /// The device could not be read.
-    ///
-    /// # Cancellation
-    /// Must not be dropped midway.
-    pub async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
-        if self.set.is_empty() {
-            return Ok(Vec::new());
-        }
-        let set: Vec<&Wanted> = self.set.iter().map(Arc::as_ref).collect();
-        let requests = self.driver.reads_for(&set);
-        self.state = self.ask(requests).await?;
-        let mut differences = Vec::new();
-        for wanted in &self.set {
-            let looked = self.look(wanted)?;
-            for attribute in &looked.differs {
-                differences.push(looked.difference(attribute));
-            }
-        }
-        Ok(differences)
-    }
-
-    /// Whether anything was set in this run.
-    pub fn has_set(&self) -> bool {
-        !self.set.is_empty()
     }
 
     /// Makes the running configuration the one that the device starts with.
@@ -239,16 +178,6 @@ impl DrivenProvider {
         Ok(())
     }
 
-    /// Nothing can be sent any more.
-    fn lose(&mut self, error: &SessionError) -> ProviderError {
-        let failure = ProviderError::failed(error.kind.to_string());
-        self.lost = Some(Lost {
-            why: failure.clone(),
-            readable: false,
-        });
-        failure
-    }
-
     /// The refusal of a read that a type needs.
     fn refused_read(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
         let refused = |name: &str| self.sent.get(name).cloned().flatten();
@@ -302,65 +231,6 @@ impl DrivenProvider {
             .map_err(|error| ProviderError::failed(error.to_string()))
     }
 
-    /// Looks again after a connection that broke: what was under way is told as done, or as not
-    /// applied. What cannot be found out stays unknown. Nothing more is sent in this run: the
-    /// change may have been what broke it.
-    async fn settle(&mut self, change: &Change, committed: &mut Committed) {
-        let why =
-            committed
-                .operations
-                .iter()
-                .find_map(|(operation, result)| match &result.outcome {
-                    Outcome::Unknown { why } => Some(with_command(why, &shown(operation))),
-                    _ => None,
-                });
-        let Some(why) = why else { return };
-        let found = self.look_again(change).await;
-        self.lost = Some(Lost {
-            why: ProviderError::new(ErrorKind::NotSent, format!("not sent: {why}")),
-            readable: found.is_ok(),
-        });
-        let differs = match found {
-            Ok(differs) => differs,
-            Err(error) => {
-                let text = format!("{why}; looking at the device once more failed: {error}");
-                committed.notes.push(Note::warning(text));
-                return;
-            }
-        };
-        for (name, outcome) in &mut committed.attributes {
-            let unknown = matches!(outcome, Err(error) if error.kind == ErrorKind::Unknown);
-            if !unknown {
-                continue;
-            }
-            *outcome = if differs.contains(name) {
-                Err(ProviderError::new(
-                    ErrorKind::NotSent,
-                    format!("{why}; the device was read again: it was not applied"),
-                ))
-            } else {
-                Ok(())
-            };
-        }
-        // An attribute that failed has told it.
-        if committed.attributes.iter().all(|(_, told)| told.is_ok()) {
-            let text = format!("{why}; the device was read again: it was applied");
-            committed.failure = Some(ProviderError::failed(text));
-        }
-    }
-
-    async fn look_again(&mut self, change: &Change) -> Result<Vec<String>, ProviderError> {
-        let session = self.reconnect.reconnect().await;
-        let session = session.map_err(|error| ProviderError::failed(error.to_string()))?;
-        let broken = std::mem::replace(&mut self.session, session);
-        self.spent = self.spent.plus(broken.statistics());
-        let requests = self.driver.reads_for(&[&change.wanted]);
-        let again = self.ask(requests).await?;
-        // What was read of other types still holds, and is not read again.
-        self.state.extend(again);
-        self.look(&change.wanted).map(|looked| looked.differs)
-    }
-
     /// Keeps the secrets that are now set and that the device will not show.
     fn remember(&self, change: &Change, committed: &Committed) {
         if change.wanted.absent() {
@@ -381,27 +251,6 @@ impl DrivenProvider {
                 self.memory.remember(&change.wanted.reference, name, value);
             }
         }
-    }
-}
-
-/// Why it is not known what became of a command, with the command.
-fn with_command(why: &str, command: &str) -> String {
-    if why.contains(command) {
-        why.to_owned()
-    } else {
-        format!("{why} after `{command}`")
-    }
-}
-
-/// An operation in one line, for messages.
-fn shown(operation: &Operation) -> String {
-    use crate::operation::Action;
-    match &operation.action {
-        Action::Line(line) => match (&line.text, line.mode.last()) {
-            (Some(text), _) | (None, Some(text)) => text.to_string(),
-            (None, None) => String::new(),
-        },
-        Action::Request(request) => format!("{} {}", request.method, request.path),
     }
 }
 

@@ -1,0 +1,106 @@
+//! What becomes of a run whose connection broke: the device is looked at once more, and nothing more
+//! is sent.
+
+use super::DrivenProvider;
+use crate::change::Change;
+use crate::operation::{Action, Operation, Outcome};
+use crate::provider::{Committed, ErrorKind, Note, ProviderError};
+use crate::session::SessionError;
+
+/// The connection broke: nothing more is changed in this run.
+pub struct Lost {
+    pub why: ProviderError,
+    /// Another connection was made, so the device can still be read.
+    pub readable: bool,
+}
+
+impl DrivenProvider {
+    /// Nothing can be sent any more.
+    pub(super) fn lose(&mut self, error: &SessionError) -> ProviderError {
+        let failure = ProviderError::failed(error.kind.to_string());
+        self.lost = Some(Lost {
+            why: failure.clone(),
+            readable: false,
+        });
+        failure
+    }
+
+    /// Looks again after a connection that broke: what was under way is told as done, or as not
+    /// applied. What cannot be found out stays unknown. Nothing more is sent in this run: the
+    /// change may have been what broke it.
+    pub(super) async fn settle(&mut self, change: &Change, committed: &mut Committed) {
+        let why =
+            committed
+                .operations
+                .iter()
+                .find_map(|(operation, result)| match &result.outcome {
+                    Outcome::Unknown { why } => Some(with_command(why, &shown(operation))),
+                    _ => None,
+                });
+        let Some(why) = why else { return };
+        let found = self.look_again(change).await;
+        self.lost = Some(Lost {
+            why: ProviderError::new(ErrorKind::NotSent, format!("not sent: {why}")),
+            readable: found.is_ok(),
+        });
+        let differs = match found {
+            Ok(differs) => differs,
+            Err(error) => {
+                let text = format!("{why}; looking at the device once more failed: {error}");
+                committed.notes.push(Note::warning(text));
+                return;
+            }
+        };
+        for (name, outcome) in &mut committed.attributes {
+            let unknown = matches!(outcome, Err(error) if error.kind == ErrorKind::Unknown);
+            if !unknown {
+                continue;
+            }
+            *outcome = if differs.contains(name) {
+                Err(ProviderError::new(
+                    ErrorKind::NotSent,
+                    format!("{why}; the device was read again: it was not applied"),
+                ))
+            } else {
+                Ok(())
+            };
+        }
+        // An attribute that failed has told it.
+        if committed.attributes.iter().all(|(_, told)| told.is_ok()) {
+            let text = format!("{why}; the device was read again: it was applied");
+            committed.failure = Some(ProviderError::failed(text));
+        }
+    }
+
+    async fn look_again(&mut self, change: &Change) -> Result<Vec<String>, ProviderError> {
+        let session = self.reconnect.reconnect().await;
+        let session = session.map_err(|error| ProviderError::failed(error.to_string()))?;
+        let broken = std::mem::replace(&mut self.session, session);
+        self.spent = self.spent.plus(broken.statistics());
+        let requests = self.driver.reads_for(&[&change.wanted]);
+        let again = self.ask(requests).await?;
+        // What was read of other types still holds, and is not read again.
+        self.state.extend(again);
+        self.look(&change.wanted).map(|looked| looked.differs)
+    }
+}
+
+/// Why it is not known what became of a command, with the command.
+fn with_command(why: &str, command: &str) -> String {
+    if why.contains(command) {
+        why.to_owned()
+    } else {
+        format!("{why} after `{command}`")
+    }
+}
+
+/// An operation in one line, for messages.
+pub fn shown(operation: &Operation) -> String {
+    match &operation.action {
+        Action::Line(line) => match (&line.text, line.mode.last()) {
+            (Some(text), _) | (None, Some(text)) => text.to_string(),
+            (None, None) => String::new(),
+        },
+        Action::Request(request) => format!("{} {}", request.method, request.path),
+    }
+}
