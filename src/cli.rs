@@ -4,7 +4,7 @@
 //! arrange the other rooms; errors become exit codes and hints in [`exit`] alone.
 
 pub mod apply;
-mod catalog_files;
+mod catalog_arguments;
 pub mod cert;
 pub mod completions;
 pub mod definitions;

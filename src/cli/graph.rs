@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use switchtender_devices::diagnostic::nearest;
 
 use super::exit::{CommandError, Exit, print};
-use super::{catalog_files, definitions};
+use super::{catalog_arguments, definitions};
 use crate::catalog::resource::NodeId;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Loading, ResourceRef, Resources, Typing};
@@ -45,7 +45,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit, CommandError> {
     let registry = definitions::load(args.definitions.as_deref())?;
     let name = args.catalog.display().to_string();
-    let bytes = catalog_files::read(&args.catalog)
+    let bytes = catalog_arguments::read(&args.catalog)
         .map_err(|why| CommandError::new(format!("cannot read {name}: {why}")))?;
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let typing = Typing {

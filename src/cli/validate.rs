@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use switchtender_devices::driver::Registry;
 
 use super::Global;
-use super::catalog_files::{files, read};
+use super::catalog_arguments::{files, read};
 use super::exit::{CommandError, Exit, print};
 use super::run::Mixed;
 use crate::catalog::{self, Loading};

@@ -1,4 +1,4 @@
-//! Which files are catalogs, and their bytes.
+//! Which files the arguments of a command name as catalogs, and their bytes.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
