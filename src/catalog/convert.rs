@@ -12,7 +12,7 @@ use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
 
 use super::Level;
-use super::load::{Catalog, Declared, Findings, Kind, LoadError, Told, position};
+use super::load::{Catalog, Declared, Findings, Kind, LoadError, Position, Told, position};
 use super::metaparameters::{self, add_tag, kept_tags, valid_tag};
 use super::position::Segment;
 use super::resource::{Metaparameters, Resource};
@@ -301,11 +301,11 @@ impl Converting<'_, '_> {
         {
             place = None;
         }
-        let at = position(place.as_ref());
+        let at = Position(place.as_ref());
         let (resource, meta) = match ty {
-            None => (None, self.meta(None, &at)?),
+            None => (None, self.meta(None, at)?),
             Some(ty) => {
-                let (resource, meta) = self.resource(ty, &at)?;
+                let (resource, meta) = self.resource(ty, at)?;
                 (Some(resource), meta)
             }
         };
@@ -331,7 +331,7 @@ impl Converting<'_, '_> {
         })
     }
 
-    fn meta(&self, ty: Option<&ResourceType>, at: &str) -> Result<Metaparameters, Finding> {
+    fn meta(&self, ty: Option<&ResourceType>, at: Position<'_>) -> Result<Metaparameters, Finding> {
         let reference = &self.declared.reference;
         metaparameters::read(&self.declared.parameters, reference, |name| {
             let own = match ty {
@@ -341,7 +341,7 @@ impl Converting<'_, '_> {
             own || metaparameters::NAMES.contains(&name)
         })
         .map_err(|bad| {
-            let own = if bad.positioned { at } else { "" };
+            let own = if bad.positioned { at } else { Position(None) };
             Finding::attribute(
                 bad.name,
                 format!(
@@ -355,7 +355,7 @@ impl Converting<'_, '_> {
     fn resource(
         &mut self,
         ty: ResourceType,
-        at: &str,
+        at: Position<'_>,
     ) -> Result<(Resource, Metaparameters), Finding> {
         let reference = self.declared.reference.clone();
         if ty.behaviour.values() == Values::Canonical {
@@ -446,7 +446,7 @@ impl Converting<'_, '_> {
     fn canonical_attributes(
         &mut self,
         model: &Arc<TypeModel>,
-        at: &str,
+        at: Position<'_>,
     ) -> Result<Attributes, Finding> {
         let given = self.take_attributes(model);
         let reference = &self.declared.reference;
@@ -510,7 +510,7 @@ impl Converting<'_, '_> {
         resource: &mut Resource,
         attribute: &AttributeModel,
         value: &Value,
-        at: &str,
+        at: Position<'_>,
     ) -> Result<(), Finding> {
         let name = &attribute.name;
         let values = resource.ty.behaviour.values();

@@ -85,9 +85,20 @@ impl Declared {
 
 /// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
 pub(crate) fn position(place: Option<&Place>) -> String {
-    place.map_or_else(String::new, |place| {
-        format!(" (file: {}, line: {})", place.file, place.line)
-    })
+    Position(place).to_string()
+}
+
+/// As [`position`], made when a message is.
+#[derive(Clone, Copy)]
+pub(super) struct Position<'a>(pub Option<&'a Place>);
+
+impl fmt::Display for Position<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(place) => write!(f, " (file: {}, line: {})", place.file, place.line),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What the compiler said a resource is.

@@ -616,9 +616,14 @@ impl Run<'_> {
     }
 
     /// An event about a resource as a whole.
-    pub(super) fn plain_event(&self, name: &str, status: EventStatus, message: String) -> Event {
+    pub(super) fn plain_event(
+        &self,
+        name: impl Into<String>,
+        status: EventStatus,
+        message: String,
+    ) -> Event {
         Event {
-            name: name.to_owned(),
+            name: name.into(),
             property: None,
             previous_value: None,
             desired_value: None,

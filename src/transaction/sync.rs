@@ -435,7 +435,7 @@ impl Run<'_> {
             redacted: property.sensitive.then_some(true),
             message: None,
             invalidates_refreshes: traits.invalidates_refreshes,
-            ..self.plain_event(&event_name, EventStatus::Success, String::new())
+            ..self.plain_event(event_name, EventStatus::Success, String::new())
         }
     }
 
