@@ -8,7 +8,7 @@ use switchtender_devices::provider::ProviderError;
 use switchtender_devices::value::{Attributes, Value};
 
 use crate::catalog::Level;
-use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::resource::{NodeId, Property, Resource};
 use crate::catalog::types::Values;
 use crate::deviations::Deviation;
 use crate::graph::VertexId;
@@ -58,8 +58,9 @@ impl Run<'_> {
         let reference = reference.as_str();
         let wanted = self.wanted(node, resource);
         let properties = told_properties(resource);
+        let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
         let current = self
-            .retrieve(resource, &wanted, &properties)
+            .retrieve(resource, &wanted, &names)
             .await
             .map_err(|error| error.message)?;
 
@@ -146,11 +147,10 @@ impl Run<'_> {
         id: VertexId,
         resource: &Resource,
         reference: &str,
-        properties: &[&str],
+        properties: &[(&str, Option<Property<'_>>)],
     ) {
-        let mut entry = switchtender_devices::map::with_room(properties.len());
-        for &name in properties {
-            let property = resource.property(name);
+        let mut entry = Vec::with_capacity(properties.len());
+        for (name, property) in properties {
             if property.is_some_and(|property| property.sensitive) {
                 continue;
             }
@@ -159,7 +159,7 @@ impl Run<'_> {
                     .events
                     .iter()
                     .rev()
-                    .find(|event| event.property.as_deref() == Some(name))
+                    .find(|event| event.property.as_deref() == Some(*name))
             });
             let value = match event {
                 Some(event) if event.status != EventStatus::Success => {
@@ -169,12 +169,13 @@ impl Run<'_> {
                     .and_then(|property| property.wanted)
                     .map_or(Value::Undef, |wanted| Value::List(wanted.to_vec())),
             };
-            entry.insert(name.to_owned(), Stored(value));
+            entry.push(((*name).to_owned(), Stored(value)));
         }
         if entry.is_empty() {
             return;
         }
-        self.next_history.insert(reference.to_owned(), entry);
+        self.next_history
+            .insert(reference.to_owned(), entry.into_iter().collect());
     }
 
     /// Of a property that is not as it is wanted: what was remembered, else what it is.
@@ -206,12 +207,12 @@ impl Run<'_> {
 
 /// The properties that are read and remembered: `ensure` first if the type has it, then those that
 /// the resource has.
-fn told_properties(resource: &Resource) -> Vec<&str> {
+fn told_properties(resource: &Resource) -> Vec<(&str, Option<Property<'_>>)> {
     let ensure = resource.model().attributes.get_key_value("ensure");
     let ensure = ensure.filter(|(_, ensure)| ensure.is_property());
-    let ensure = ensure.map(|(name, _)| name.as_str());
-    let others = resource.properties().map(|(name, _)| name);
-    let others = others.filter(|name| *name != "ensure");
+    let ensure = ensure.map(|(name, _)| (name.as_str(), resource.property(name)));
+    let others = resource.properties().filter(|(name, _)| *name != "ensure");
+    let others = others.map(|(name, property)| (name, Some(property)));
     ensure.into_iter().chain(others).collect()
 }
 

@@ -33,8 +33,40 @@ pub struct Memory {
 /// What is kept of each resource.
 pub type ByReference<T> = IndexMap<String, T>;
 
-/// The values that a run left of a resource, by property.
-pub type History = IndexMap<String, Stored>;
+/// The values that a run left of a resource, by property. A list: every resource has one, and of
+/// few values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History(Vec<(String, Stored)>);
+
+impl History {
+    pub fn get(&self, property: &str) -> Option<&Stored> {
+        let found = self.0.iter().find(|(name, _)| name == property);
+        found.map(|(_, stored)| stored)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Stored)> {
+        self.0.iter().map(|(name, stored)| (name.as_str(), stored))
+    }
+}
+
+impl FromIterator<(String, Stored)> for History {
+    fn from_iter<I: IntoIterator<Item = (String, Stored)>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+impl Serialize for History {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for History {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let values = IndexMap::deserialize(deserializer)?;
+        Ok(values.into_iter().collect())
+    }
+}
 
 /// What is known of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

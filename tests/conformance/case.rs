@@ -464,7 +464,7 @@ fn persisted(memory: &Memory) -> Json {
         .map(|(reference, values)| {
             let values: Map<String, Json> = values
                 .iter()
-                .map(|(name, value)| (name.clone(), plain(&value.0)))
+                .map(|(name, value)| (name.to_owned(), plain(&value.0)))
                 .collect();
             (reference.clone(), values.into())
         })
