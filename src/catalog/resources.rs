@@ -69,6 +69,13 @@ impl Resources {
         self.nodes[id.index()].resource.as_deref()
     }
 
+    /// Lets go of a resource whose turn in a run is over, so that the report of a large catalog
+    /// finds room where the catalog was. Puppet's own types stay: schedules are asked at any time.
+    pub(crate) fn release(&mut self, id: NodeId) {
+        let resource = &mut self.nodes[id.index()].resource;
+        resource.take_if(|resource| resource.kept_wanted().is_some());
+    }
+
     /// Every node in the order of the resource list.
     pub fn order(&self) -> &[NodeId] {
         &self.order

@@ -518,8 +518,14 @@ impl Run<'_> {
             self.say_of(id, Level::Info, format!("Evaluated in {took:.2} seconds"));
         }
         if let Some((node, status)) = self.started.take() {
+            // What is skipped may still be named when its type is prefetched, and what made others
+            // when they are done.
+            let is_over = status.skipped.is_none() && !self.made.contains_key(&id);
             self.sink.emit(RunEvent::Resource(Arc::new(status)));
             self.wanted.forget(node);
+            if is_over {
+                self.resources.release(node);
+            }
         }
         result
     }
