@@ -528,3 +528,31 @@ async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
     assert_eq!(code, 0, "{text}");
     assert_eq!(host.report("lb1.lab.test")["status"], "unchanged");
 }
+
+/// The credentials say when a device's configuration is saved; by default it never is.
+#[tokio::test(flavor = "multi_thread")]
+async fn configurations_are_saved_as_the_credentials_say() {
+    let host = Host::new(3).await;
+    for (index, policy) in ["on_change", "always"].into_iter().enumerate() {
+        let file = format!("{}.conf", name(index + 1));
+        let mut credentials: Value = serde_json::from_str(&host.file(&file)).unwrap();
+        credentials["save_config"] = json!(policy);
+        write(&host.dir.path().join(file), &credentials.to_string(), 0o640);
+    }
+    let saved = || -> Vec<usize> {
+        let is_save = |line: &&String| *line == "copy running-config startup-config";
+        let logs = host.switches.iter().map(|switch| switch.log().received());
+        logs.map(|lines| lines.iter().filter(is_save).count())
+            .collect()
+    };
+    // A run that may not write, one that changes, one that finds nothing to do.
+    for (arguments, expected) in [
+        (&["--noop"][..], [0, 0, 0]),
+        (&[], [1, 1, 0]),
+        (&[], [1, 2, 0]),
+    ] {
+        let (code, text) = host.run(arguments).await;
+        assert_eq!(code, 0, "{arguments:?}: {text}");
+        assert_eq!(saved(), expected, "{arguments:?}: {text}");
+    }
+}
