@@ -65,7 +65,7 @@ pub struct DrivenProvider {
 #[derive(Clone)]
 struct Looked {
     wanted: Arc<Wanted>,
-    current: Option<Instance>,
+    current: Option<Arc<Instance>>,
     differs: Vec<String>,
 }
 
@@ -199,7 +199,7 @@ impl DrivenProvider {
             .differs(&wanted, current.as_ref(), self.memory.as_ref());
         Ok(Looked {
             wanted,
-            current,
+            current: current.map(Arc::new),
             differs,
         })
     }
@@ -217,7 +217,7 @@ impl DrivenProvider {
         match self.looked(&change.wanted.reference) {
             Some(looked) => Change {
                 wanted: looked.wanted,
-                current: looked.current,
+                current: looked.current.as_deref().cloned(),
                 attributes: change.attributes.clone(),
                 kind: change.kind,
             },

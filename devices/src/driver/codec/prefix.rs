@@ -1,8 +1,13 @@
 //! Names that people shorten: interface names (`docs/devices/cisco_ios.md`, section 4).
 
+use std::borrow::Cow;
+
 /// The full name for a shortened one; `None` for what the table does not know.
 pub fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
-    let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let compact = match text.contains(char::is_whitespace) {
+        true => Cow::Owned(text.split_whitespace().collect::<String>()),
+        false => Cow::Borrowed(text),
+    };
     let end = compact
         .find(|c: char| c.is_ascii_digit())
         .unwrap_or(compact.len());
@@ -12,7 +17,7 @@ pub fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
         .iter()
         .filter(|(short, full)| begins(name, short) && begins(full, name))
         .max_by_key(|(short, _)| short.len());
-    best.map(|(_, full)| format!("{full}{number}"))
+    best.map(|(_, full)| [full, number].concat())
 }
 
 /// Whether a text begins with another, whatever the case. It is asked for every line of a
