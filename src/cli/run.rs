@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit};
@@ -257,9 +256,7 @@ impl Run<'_> {
             catalogs: CatalogFiles {
                 path: self.subject.catalog.clone(),
             },
-            preparing: Semaphore::new(
-                std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            ),
+            preparing: Fleet::turns_to_prepare(),
             settings: Settings {
                 noop: self.noop,
                 tags: TagSelection::parse(&self.filter.tags.join(",")),

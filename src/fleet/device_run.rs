@@ -9,6 +9,7 @@
 //! After that there is always a [`Ran`]. What happens is told as it happens and not kept, so that
 //! the memory of a fleet's run follows the devices at work.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -130,6 +131,13 @@ impl NotRun {
 }
 
 impl Fleet {
+    /// Turns for [`Fleet::preparing`]: some more than processors, so that one that is free finds
+    /// work.
+    pub fn turns_to_prepare() -> Semaphore {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Semaphore::new(4 * processors)
+    }
+
     /// Runs one device.
     ///
     /// # Cancellation
