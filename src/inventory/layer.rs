@@ -195,17 +195,16 @@ fn origin(item: &Item<'_>, of: &Table) -> Origin {
 
 fn address(item: &Item<'_>) -> Option<String> {
     let text = item.string()?;
-    let help = match address::wrong(&text) {
-        None => return Some(text),
-        Some(help) => help,
-    };
-    item.findings.error_with_help(
-        "address",
-        item.span.clone(),
-        format!("`{text}` is neither a host name nor an IP address"),
-        help,
-    );
-    None
+    if let Some(help) = address::wrong(&text) {
+        item.findings.error_with_help(
+            "address",
+            item.span.clone(),
+            format!("`{text}` is neither a host name nor an IP address"),
+            help,
+        );
+    }
+    // One that is wrong is not missing as well.
+    Some(text)
 }
 
 fn port(item: &Item<'_>) -> Option<u16> {

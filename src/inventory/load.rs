@@ -498,6 +498,12 @@ user = "admin"
                 ],
             ),
             (
+                device("").replace("192.0.2.1", "192.0.2.300"),
+                &[
+                    "3:11 address: `192.0.2.300` is neither a host name nor an IP address | an IPv4 address has four numbers from 0 to 255",
+                ],
+            ),
+            (
                 device("port = 70000"),
                 &["6:8 port: 70000 is not a port (1 to 65535) | -"],
             ),
