@@ -261,3 +261,13 @@ fn the_short_help_has_what_is_common_and_the_long_one_all_settings() {
         assert!(long.contains("--payload_soft_limit"), "{long}");
     }
 }
+
+#[test]
+fn a_directory_of_facts_or_configurations_that_is_not_there_is_told() {
+    for flag in ["--facts", "--running"] {
+        let (code, _, err) =
+            switchtender(&["validate", "examples/catalogs", flag, "no/such/place"]);
+        assert_eq!(code, Some(2));
+        assert!(err.contains("cannot read directory no/such/place"), "{err}");
+    }
+}

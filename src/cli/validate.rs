@@ -145,6 +145,13 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         max_shutdown: args.max_shutdown,
         severities: severities(args.settings.as_deref())?,
     };
+    for directory in [&args.facts, &args.running].into_iter().flatten() {
+        // A misspelt one would go for one in which no device has a file.
+        fs::read_dir(directory).map_err(|error| {
+            let message = format!("cannot read directory {}", directory.display());
+            CommandError::new(message).because(error).exit(2)
+        })?;
+    }
     let files = files(&args.paths)?;
     let given = Given {
         registry: &registry,
