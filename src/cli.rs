@@ -147,9 +147,11 @@ fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T,
         .enable_all()
         .event_interval(EVENT_INTERVAL)
         .build();
-    runtime
-        .map_err(|error| CommandError::new("cannot start").because(error))?
-        .block_on(work)
+    let runtime = runtime.map_err(|error| CommandError::new("cannot start").because(error))?;
+    let result = runtime.block_on(work);
+    // What counts has been waited for; its threads end with the process, without tidying up first.
+    runtime.shutdown_background();
+    result
 }
 
 /// Waits for Ctrl-C or a request to end.
