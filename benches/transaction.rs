@@ -1,8 +1,10 @@
 //! Time and memory per resource, from JSON text to finished report, for catalogs of three shapes.
 //!
-//! `cargo bench --bench transaction` prints a table; each line is measured in a process of its own,
-//! so that memory is that of one catalog. `cargo bench --bench transaction -- chain 1000` measures
-//! one line. Seconds are processor time: what else the machine does shows less in it.
+//! `cargo bench --bench transaction` prints a table; each line is the best of several processes that
+//! measure one catalog each, so that memory is that of one catalog, and no size finds warm what
+//! another does not. `cargo bench --bench transaction -- chain 1000` measures one catalog, once.
+//! Seconds are processor time, the system's included: what else the machine does shows less in it.
+//! The last column is what writing the report as JSON takes on top.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -30,6 +32,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
+/// Processes for each line; the best one counts.
+const REPEATS: usize = 5;
+
 fn main() {
     let arguments: Vec<String> = std::env::args()
         .skip(1)
@@ -44,8 +49,15 @@ fn main() {
         return;
     }
     println!(
-        "{:8} {:>9} {:>9} {:>10} {:>12} {:>9} {:>12}",
-        "shape", "resources", "edges", "seconds", "us/resource", "peak MB", "KB/resource"
+        "{:8} {:>9} {:>9} {:>10} {:>12} {:>9} {:>12} {:>12}",
+        "shape",
+        "resources",
+        "edges",
+        "seconds",
+        "us/resource",
+        "peak MB",
+        "KB/resource",
+        "us to write"
     );
     let myself = std::env::current_exe().expect("a process knows its program");
     for shape in Shape::ALL {
@@ -53,14 +65,25 @@ fn main() {
             if shape == Shape::Dense && size != 100_000 {
                 continue;
             }
-            let output = Command::new(&myself)
-                .args([shape.name(), &size.to_string()])
-                .output()
-                .expect("the bench can start itself");
-            print!("{}", String::from_utf8_lossy(&output.stdout));
-            eprint!("{}", String::from_utf8_lossy(&output.stderr));
+            let lines = (0..REPEATS).map(|_| {
+                let output = Command::new(&myself)
+                    .args([shape.name(), &size.to_string()])
+                    .output()
+                    .expect("the bench can start itself");
+                eprint!("{}", String::from_utf8_lossy(&output.stderr));
+                String::from_utf8(output.stdout).expect("a line is text")
+            });
+            let best = lines.min_by(|one, other| seconds(one).total_cmp(&seconds(other)));
+            print!("{}", best.unwrap_or_default());
         }
     }
+}
+
+/// The seconds of a line; what could not be measured is never the best.
+fn seconds(line: &str) -> f64 {
+    let column = line.split_whitespace().nth(3);
+    let seconds = column.and_then(|text| text.parse().ok());
+    seconds.unwrap_or(f64::INFINITY)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -167,13 +190,17 @@ fn measure(shape: Shape, size: usize) {
     let took = processor_time() - begun;
     assert_eq!(report.changes(), size as u64, "every resource was changed");
     let peak = peak_kilobytes();
+    let begun = processor_time();
+    serde_json::to_writer(std::io::sink(), &report).expect("a report is JSON");
+    let wrote = processor_time() - begun;
     println!(
-        "{:8} {size:>9} {edges:>9} {:>10.3} {:>12.2} {:>9} {:>12.2}",
+        "{:8} {size:>9} {edges:>9} {:>10.4} {:>12.2} {:>9} {:>12.2} {:>12.2}",
         shape.name(),
         took.as_secs_f64(),
         took.as_secs_f64() * 1e6 / size as f64,
         peak / 1024,
         (peak - before) as f64 / size as f64,
+        wrote.as_secs_f64() * 1e6 / size as f64,
     );
 }
 
@@ -306,6 +333,8 @@ impl Provider for Empty {
 
 /// What this process's only thread has worked, where the system tells.
 fn processor_time() -> Duration {
+    // Brought up to date when the thread stops running, otherwise every few milliseconds.
+    std::thread::sleep(Duration::from_micros(1));
     let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat")
         .unwrap_or_default()
         .split_whitespace()
