@@ -16,4 +16,5 @@ pub mod served_device;
 pub mod stand_in;
 mod state_files;
 pub mod tally;
+pub mod turns;
 mod typed;

@@ -20,6 +20,7 @@ use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::reach::{self, Reach};
 use crate::fleet::runner;
 use crate::fleet::stand_in::StandIns;
+use crate::fleet::turns::Turns;
 use crate::inventory::{self, Inventory, Reading, Secrets};
 use crate::route;
 use crate::store::{self, Store};
@@ -256,7 +257,7 @@ impl Run<'_> {
             catalogs: CatalogFiles {
                 path: self.subject.catalog.clone(),
             },
-            preparing: Fleet::turns_to_prepare(),
+            turns: Turns::default(),
             settings: Settings {
                 noop: self.noop,
                 tags: TagSelection::parse(&self.filter.tags.join(",")),

@@ -9,7 +9,6 @@
 //! After that there is always a [`Ran`]. What happens is told as it happens and not kept, so that
 //! the memory of a fleet's run follows the devices at work.
 
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,7 +20,6 @@ use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::driven::{Difference, DrivenProvider};
 use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, SessionError, Statistics};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::worth_telling;
@@ -30,6 +28,7 @@ use super::preparation::{MEMORY, Prepared};
 use super::reach::Reach;
 use super::state_files::{self, LastRun, Managed};
 use super::tally::Tally;
+use super::turns::Turns;
 use crate::catalog::types::Types;
 use crate::catalog::{Level, ResourceRef};
 use crate::clock;
@@ -44,9 +43,7 @@ use crate::validate::Policy;
 pub struct Fleet {
     pub reach: Reach,
     pub catalogs: CatalogFiles,
-    /// Devices being prepared at once, which is work for a processor. The others wait, so that
-    /// between two of them what devices have answered is heard.
-    pub preparing: Semaphore,
+    pub turns: Turns,
     pub settings: Settings,
     pub policy: Policy,
     pub purpose: Purpose,
@@ -131,13 +128,6 @@ impl NotRun {
 }
 
 impl Fleet {
-    /// Turns for [`Fleet::preparing`]: some more than processors, so that one that is free finds
-    /// work.
-    pub fn turns_to_prepare() -> Semaphore {
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Semaphore::new(4 * processors)
-    }
-
     /// Runs one device.
     ///
     /// # Cancellation
@@ -154,9 +144,7 @@ impl Fleet {
             mut memory,
             remembered,
         } = {
-            let _turn = self.preparing.acquire().await.expect("never closed");
-            // Whoever has been answered goes first.
-            tokio::task::yield_now().await;
+            let _turn = self.turns.processor().await;
             self.prepare(name)?
         };
         if self.stop.is_cancelled() {
@@ -236,6 +224,7 @@ impl Fleet {
             ),
         );
         if self.purpose == Purpose::Apply {
+            let turn = self.turns.disk().await;
             let last_run = LastRun::new(&told.report, &told.report);
             let keep = move || {
                 [
@@ -247,6 +236,7 @@ impl Fleet {
             };
             // Files wait for the disk, and other devices need not wait with them.
             let kept = tokio::task::spawn_blocking(keep).await;
+            drop(turn);
             for stored in kept.expect("writing files does not panic") {
                 if let Err(error) = stored {
                     result.fail(

@@ -1,0 +1,48 @@
+//! Turns at what devices of a run share besides the network: the processors and the disk.
+
+use std::num::NonZero;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// Who may be at work with a catalog, and who with files. Turns come in the order in which they
+/// were asked for.
+#[derive(Debug)]
+pub struct Turns {
+    processors: Semaphore,
+    disk: Semaphore,
+}
+
+impl Default for Turns {
+    /// Some more turns than processors, so that one that is free finds work; and a few at the
+    /// disk, each of which takes a thread.
+    fn default() -> Self {
+        const DISK: usize = 16;
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Self {
+            processors: Semaphore::new(4 * processors),
+            disk: Semaphore::new(DISK),
+        }
+    }
+}
+
+impl Turns {
+    /// A turn at the processors. Others wait for theirs, so that between two catalogs what devices
+    /// have answered is heard.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub async fn processor(&self) -> SemaphorePermit<'_> {
+        let turn = self.processors.acquire().await.expect("never closed");
+        // Whoever has been answered goes first.
+        tokio::task::yield_now().await;
+        turn
+    }
+
+    /// A turn at the disk.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub async fn disk(&self) -> SemaphorePermit<'_> {
+        self.disk.acquire().await.expect("never closed")
+    }
+}
