@@ -22,16 +22,26 @@ pub fn create_child(
     collection: &str,
     body: &Fields,
 ) -> Result<String, Refusal> {
-    let mut object = tree
-        .object(&kind.path, path)
-        .cloned()
-        .ok_or_else(|| Refusal::not_found(&kind.title, path))?;
     let sub = &kind.subs[collection];
-    let child = add_sub(tree, sub, &mut object, collection, body)?;
+    changed(tree, kind, path, |tree, object| {
+        add_sub(tree, sub, object, collection, body)
+    })
+}
+
+/// Changes an object by what happens inside of it.
+fn changed<T>(
+    tree: &mut Tree,
+    kind: &'static Kind,
+    path: &str,
+    change: impl FnOnce(&mut Tree, &mut Object) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let object = tree.object(&kind.path, path).cloned();
+    let mut object = object.ok_or_else(|| Refusal::not_found(&kind.title, path))?;
+    let result = change(tree, &mut object)?;
     rewrite::object(&kind.path, &mut object, &Fields::new())?;
     tree.insert(&kind.path, object);
     settle(tree, kind, path)?;
-    Ok(child)
+    Ok(result)
 }
 
 /// Changes a child.
@@ -43,21 +53,15 @@ pub fn change_child(
     body: &Fields,
     missing: Missing,
 ) -> Result<(), Refusal> {
-    let mut object = tree
-        .object(&kind.path, path)
-        .cloned()
-        .ok_or_else(|| Refusal::not_found(&kind.title, path))?;
     let sub = &kind.subs[collection];
-    let found = object
-        .subs
-        .get_mut(collection)
-        .and_then(|children| children.get_mut(child));
-    let found = found.ok_or_else(|| Refusal::not_found(&sub.title, child))?;
-    apply(sub, found, body, missing)?;
-    found.generation = tree.generation + 1;
-    rewrite::object(&kind.path, &mut object, &Fields::new())?;
-    tree.insert(&kind.path, object);
-    settle(tree, kind, path)
+    changed(tree, kind, path, |tree, object| {
+        let children = object.subs.get_mut(collection);
+        let found = children.and_then(|children| children.get_mut(child));
+        let found = found.ok_or_else(|| Refusal::not_found(&sub.title, child))?;
+        apply(sub, found, body, missing)?;
+        found.generation = tree.generation + 1;
+        Ok(())
+    })
 }
 
 /// Removes a child.
@@ -67,19 +71,14 @@ pub fn remove_child(
     path: &str,
     (collection, child): (&str, &str),
 ) -> Result<(), Refusal> {
-    let mut object = tree
-        .object(&kind.path, path)
-        .cloned()
-        .ok_or_else(|| Refusal::not_found(&kind.title, path))?;
     let sub = &kind.subs[collection];
-    let removed = object
-        .subs
-        .get_mut(collection)
-        .and_then(|children| children.remove(child));
-    removed.ok_or_else(|| Refusal::not_found(&sub.title, child))?;
-    rewrite::object(&kind.path, &mut object, &Fields::new())?;
-    tree.insert(&kind.path, object);
-    settle(tree, kind, path)
+    changed(tree, kind, path, |_, object| {
+        let children = object.subs.get_mut(collection);
+        let removed = children.and_then(|children| children.remove(child));
+        removed
+            .map(drop)
+            .ok_or_else(|| Refusal::not_found(&sub.title, child))
+    })
 }
 
 /// An array in a request replaces the whole subcollection.
