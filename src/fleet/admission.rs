@@ -1,7 +1,9 @@
 //! Whether a catalog may be applied, by what the offline rules say of it, in every kind of run.
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
+use switchtender_devices::value::Value;
 
+use crate::catalog::Catalog;
 use crate::validate;
 
 /// Nothing may be sent to the device: all that is to be told of it.
@@ -21,6 +23,14 @@ pub fn admit(mut findings: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Refused> 
         false => found.severity >= Severity::Warning,
     });
     Err(Refused(findings))
+}
+
+/// Whether a resource says `noop => false`; only then can a noop run write at all, as in Puppet.
+pub fn insists(catalog: &Catalog) -> bool {
+    catalog
+        .resources
+        .iter()
+        .any(|declared| declared.parameters.get("noop") == Some(&Value::Bool(false)))
 }
 
 /// A finding about an admitted catalog that people should see in a run, too. The run itself

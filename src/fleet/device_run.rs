@@ -24,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::admission::worth_telling;
 use super::catalog_files::{CatalogError, CatalogFiles};
-use super::preparation::{MEMORY, Prepared};
+use super::preparation::Prepared;
 use super::reach::Reach;
-use super::state_files::{self, LastRun, Managed};
+use super::state_files::{self, LastRun, MEMORY, Managed};
 use super::tally::Tally;
 use super::turns::Turns;
 use crate::catalog::types::Types;
@@ -145,6 +145,9 @@ impl Fleet {
             remembered,
         } = {
             let _turn = self.turns.processor().await;
+            if self.stop.is_cancelled() {
+                return Err(NotRun::Stopped);
+            }
             self.prepare(name)?
         };
         if self.stop.is_cancelled() {

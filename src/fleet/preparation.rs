@@ -8,8 +8,9 @@ use switchtender_devices::driver::Platform;
 use switchtender_devices::session::Access;
 use switchtender_devices::value::Value;
 
-use super::admission::{Refused, admit};
+use super::admission::{Refused, admit, insists};
 use super::device_run::{Fleet, NotRun, Purpose};
+use super::state_files::MEMORY;
 use super::typed;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, LoadError, Loading, Resources};
@@ -18,8 +19,6 @@ use crate::store::remembered::Remembered;
 use crate::store::{DeviceLock, DeviceStore};
 use crate::transaction::{Memory, history};
 use crate::validate::{self, Canonical};
-
-pub(super) const MEMORY: &str = "memory.json";
 
 /// A device that may be contacted, and what is wanted of it.
 pub(super) struct Prepared {
@@ -92,16 +91,12 @@ impl Fleet {
         Ok((admitted?, known))
     }
 
-    /// What the session may do. A noop run can only write where the catalog itself says
-    /// `noop => false`, as in Puppet; a plan never.
+    /// What the session may do. A noop run can only write where the catalog insists; a plan never.
     fn access(&self, catalog: &Catalog) -> Access {
-        let insists = |declared: &catalog::Declared| {
-            declared.parameters.get("noop") == Some(&Value::Bool(false))
-        };
         match self.purpose {
             Purpose::Plan => Access::ReadOnly,
             Purpose::Apply if !self.settings.noop => Access::ReadWrite,
-            Purpose::Apply if catalog.resources.iter().any(insists) => Access::ReadWrite,
+            Purpose::Apply if insists(catalog) => Access::ReadWrite,
             Purpose::Apply => Access::ReadOnly,
         }
     }

@@ -24,18 +24,17 @@ use serde_json::Map;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::provider::driven::{DrivenProvider, Reconnect};
 use switchtender_devices::session::{Access, Session};
-use switchtender_devices::value::Value;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::device_run::shown;
 use super::reach::Connection as Way;
-use super::state_files::{self, Managed};
+use super::state_files::{self, MEMORY, Managed};
 use crate::agent::run::{AgentRun, CachedStatus, Proxy, RunError};
 use crate::agent::{facts, hook};
 use crate::catalog::types::Types;
-use crate::catalog::{Catalog, Level};
+use crate::catalog::Level;
 use crate::clock;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
@@ -48,8 +47,6 @@ use attempt::Attempt;
 pub use error::ServedError;
 use gate::{expire, unless_stopped};
 use prepare::Prepared;
-
-const MEMORY: &str = "memory.json";
 
 /// Who hears what is said about a device, as it is said.
 pub type Listener = Arc<dyn Fn(&str, &LogEntry) + Send + Sync>;
@@ -475,12 +472,4 @@ fn platform(
 /// Logs off; what the device says to that is of no more interest.
 async fn close(mut session: Box<dyn Session>) {
     session.close().await;
-}
-
-/// Whether a resource says `noop => false`; only then can a noop run write at all.
-fn insists(catalog: &Catalog) -> bool {
-    catalog
-        .resources
-        .iter()
-        .any(|declared| declared.parameters.get("noop") == Some(&Value::Bool(false)))
 }

@@ -1,5 +1,5 @@
-//! The files that a run leaves in a device's state directory for people and monitoring
-//! (`docs/transaction.md`, sections 16 and 17): what the catalog manages, and the last run.
+//! The files that a run leaves in a device's state directory: its memory, and for people and
+//! monitoring (`docs/transaction.md`, sections 16 and 17) what the catalog manages, and the last run.
 
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,9 @@ use serde::Serialize;
 use crate::catalog::Resources;
 use crate::report::Report;
 use crate::store::{self, DeviceStore, StoreError};
+
+/// What the next run of a device relies on.
+pub(super) const MEMORY: &str = "memory.json";
 
 /// What a catalog manages. Taken before the run, which makes resources of its own.
 pub(super) struct Managed {

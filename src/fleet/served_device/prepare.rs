@@ -6,13 +6,13 @@ use std::sync::Arc;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::value::Value;
 
-use super::{ServedError, ServedFleet, insists, platform};
+use super::{ServedError, ServedFleet, platform};
 use crate::agent::cache::Head;
 use crate::agent::facts;
 use crate::agent::run::{AgentRun, CachedStatus, Obtained, RunError};
 use crate::catalog::types::Types;
 use crate::catalog::{self, LoadError, Loading, Resources};
-use crate::fleet::admission::{Refused, admit, worth_telling};
+use crate::fleet::admission::{Refused, admit, insists, worth_telling};
 use crate::fleet::typed;
 use crate::inventory::device_conf::{Connection, Entry};
 use crate::validate::{self, Side};
