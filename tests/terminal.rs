@@ -30,6 +30,25 @@ fn every_command_starts_with_colours() {
 }
 
 #[test]
+fn a_log_filter_that_is_not_understood_is_told_and_left_aside() {
+    let stderr = |filter: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+            .args(["explain", "host-resource"])
+            .env("SWITCHTENDER_LOG", filter)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{filter}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let told = stderr("switchtender=loud");
+    assert!(
+        told.contains("SWITCHTENDER_LOG is not understood"),
+        "{told}"
+    );
+    assert_eq!(stderr("switchtender=debug,russh=info"), "");
+}
+
+#[test]
 fn every_finding_is_explained() {
     let (code, list, _) = switchtender(&["explain"]);
     assert_eq!(code, Some(0));
