@@ -209,7 +209,7 @@ impl Fleet {
         self.write_graphs(name, &mut told, &mut result);
         if self.purpose == Purpose::Apply {
             self.prove(&mut provider, &mut told, &mut result).await;
-            let due = device.save_policy().is_due(provider.has_set());
+            let due = device.save_policy().is_due(provider.has_changed());
             if due && access == Access::ReadWrite {
                 save(&mut provider, &mut told, &mut result).await;
             }

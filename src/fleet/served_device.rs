@@ -403,7 +403,7 @@ impl ServedFleet {
             .notice(format!("Applied catalog in {seconds:.2} seconds"));
         self.prove(agent, attempt, &mut provider).await;
         let may_write = !self.settings.noop || insists;
-        if may_write && connection.save.is_due(provider.has_set()) {
+        if may_write && connection.save.is_due(provider.has_changed()) {
             match provider.save().await {
                 Ok(_) => agent
                     .journal

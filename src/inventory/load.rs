@@ -522,7 +522,7 @@ user = "admin"
             (
                 device("save_config = true"),
                 &[
-                    "6:15 unknown-word: `device.a.save_config` is one of three words, not yes or no | write \"on_change\" to save after a run that has set something, \"always\" to save after every run",
+                    "6:15 unknown-word: `device.a.save_config` is one of three words, not yes or no | write \"on_change\" to save after a run that has changed the device, \"always\" to save after every run",
                 ],
             ),
             (

@@ -10,7 +10,7 @@ pub enum SavePolicy {
     /// That is somebody else's business, as it is with Puppet.
     #[default]
     Never,
-    /// After a run that has set something.
+    /// After a run that has changed the device, if only by a part of a resource that failed.
     OnChange,
     /// After every run that may change the device: what others have left unsaved is saved, too.
     Always,
@@ -28,7 +28,7 @@ impl SavePolicy {
             return word(item, &Self::WORDS);
         };
         let help = if yes {
-            "write \"on_change\" to save after a run that has set something, \"always\" to save after every run"
+            "write \"on_change\" to save after a run that has changed the device, \"always\" to save after every run"
         } else {
             "write \"never\""
         };
@@ -49,11 +49,11 @@ impl SavePolicy {
             .map(|(_, policy)| policy)
     }
 
-    /// Whether to save after a run; `set`: it has set something.
-    pub fn is_due(self, set: bool) -> bool {
+    /// Whether to save after a run; `changed`: the device took something.
+    pub fn is_due(self, changed: bool) -> bool {
         match self {
             SavePolicy::Never => false,
-            SavePolicy::OnChange => set,
+            SavePolicy::OnChange => changed,
             SavePolicy::Always => true,
         }
     }

@@ -51,3 +51,45 @@ async fn a_configuration_is_saved_when_the_inventory_says() {
         );
     }
 }
+
+/// A resource that failed half-way has changed the device all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_the_device_took_is_a_change() {
+    let port = |mut wanted: serde_json::Value| {
+        wanted["enable"] = json!(true);
+        resource("Network_interface", "GigabitEthernet1/0/1", wanted)
+    };
+    let one = port(json!({"description": "desk"}));
+    let two = port(json!({"description": "desk", "mtu": 9000}));
+    let made = json!({"enable": true, "description": "users"});
+    let made = resource("Network_interface", "Vlan20", made);
+    // What the device does, what is wanted of it, and what it has of that in the end.
+    let cases = [
+        ("refuse=^interface Vlan20", &made, None),
+        ("refuse=^description", &made, Some("interface Vlan20\n")),
+        ("refuse=^description", &one, None),
+        ("refuse=^mtu", &two, Some(" description desk\n")),
+        ("drop-after=^description", &one, None),
+        (
+            "drop-unanswered=^description",
+            &one,
+            Some(" description desk\n"),
+        ),
+    ];
+    for (fault, wanted, has) in cases {
+        let mut lab = Lab::new();
+        lab.switch("sw1", &[fault]).await;
+        lab.set("sw1", "save_config = \"on_change\"");
+        lab.wants("sw1", std::slice::from_ref(wanted));
+        let before = lab.switches["sw1"].running_config();
+        let ran = lab.apply().await;
+        assert_eq!(ran.device("sw1")["status"], "failed", "{fault}");
+        let after = lab.switches["sw1"].running_config();
+        match has {
+            Some(line) => assert!(after.contains(line), "{fault}: {after}"),
+            None => assert_eq!(after, before, "{fault}"),
+        }
+        let expected = usize::from(has.is_some());
+        assert_eq!(saves(&lab, "sw1"), expected, "{fault}: {}", ran.text());
+    }
+}

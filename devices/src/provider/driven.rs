@@ -54,6 +54,8 @@ pub struct DrivenProvider {
     sent: HashMap<String, Option<ProviderError>>,
     /// What was set in this run, whole.
     set: Vec<Arc<Wanted>>,
+    /// The device took something in this run, whatever became of the rest of its resource.
+    changed: bool,
     /// Resources that were retrieved and not yet done with.
     looked: Mutex<HashMap<Arc<str>, Looked>>,
     lost: Option<Lost>,
@@ -88,6 +90,7 @@ impl DrivenProvider {
             state: State::default(),
             sent: HashMap::new(),
             set: Vec::new(),
+            changed: false,
             looked: Mutex::default(),
             lost: None,
             spent: Statistics::default(),
@@ -114,6 +117,12 @@ impl DrivenProvider {
             self.driver.predict(model, &mut after, operations);
         }
         self.driver.config_diff(&self.read, &after)
+    }
+
+    /// Whether this run has changed the device: it took something, even where it refused more of
+    /// the same resource.
+    pub fn has_changed(&self) -> bool {
+        self.changed
     }
 
     /// Makes the running configuration the one that the device starts with.
@@ -375,6 +384,7 @@ impl Provider for DrivenProvider {
                 notes.extend(said.map(Note::warning));
             }
         }
+        self.changed |= !done.is_empty();
         self.driver
             .predict(&change.wanted.model, &mut self.state, &done);
         let told: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();

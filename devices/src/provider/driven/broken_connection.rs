@@ -62,6 +62,7 @@ impl DrivenProvider {
                     format!("{why}; the device was read again: it was not applied"),
                 ))
             } else {
+                self.changed = true;
                 Ok(())
             };
         }

@@ -61,9 +61,4 @@ impl DrivenProvider {
         }
         Ok(differences)
     }
-
-    /// Whether anything was set in this run.
-    pub fn has_set(&self) -> bool {
-        !self.set.is_empty()
-    }
 }
