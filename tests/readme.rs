@@ -127,7 +127,17 @@ fn the_first_type_of_ones_own_works_as_it_is_written() {
     let checked = run(&["driver", "check", &own]);
     assert!(checked.ends_with("no findings\n"), "{checked}");
     let tested = run(&["driver", "test", &own]);
-    assert!(tested.ends_with(" 0 failed\n"), "{tested}");
+    let counts: Vec<&str> = tested.lines().collect();
+    assert_eq!(counts[0], "own: 3 passed, 0 failed");
+    assert!(
+        counts[1].starts_with("built in: ") && counts[1].ends_with(" passed, 0 failed"),
+        "{tested}"
+    );
+    let tested = run(&["driver", "test", &own, "--type", "site_spanning_tree"]);
+    assert_eq!(
+        tested,
+        "own: 3 passed, 0 failed\nbuilt in: 0 passed, 0 failed\n"
+    );
     let look = [
         "--definitions",
         &own,

@@ -163,6 +163,59 @@ fn explanations_of_drivers_stand_in_columns_and_name_other_platforms() {
     assert!(err.contains("platforms that have one: cisco_ios"), "{err}");
 }
 
+/// Who changes what is built in sees which tests fail for it, and whose they are.
+#[test]
+fn tests_of_ones_own_definitions_are_counted_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("cisco_ios")).unwrap();
+    let head = "schema = 1\nplatform = \"cisco_ios\"\ntype = \"network_vlan\"\n\
+                extends = \"shipped\"\n[attr.vlan_name]\n";
+    let test = |command: &str| {
+        format!(
+            "[[test]]\nname = \"mine\"\nwant = {{ id = \"42\", vlan_name = \"lab\" }}\n\
+             commands = [\"vlan 42\", \" {command}\"]\n"
+        )
+    };
+    let label = "set.text = \"label {vlan_name}\"\n";
+    let shipped = include_str!("../devices/definitions/cisco_ios/network_vlan.toml");
+    let shipped = shipped.matches("[[test]]").count();
+    let inherited = format!("own: 0 passed, 0 failed\nbuilt in: {shipped} passed, 0 failed\n");
+    let broken = format!(
+        "cisco_ios/network_vlan: create (built in)\nexpected:\n  vlan 42\n   name lab\n\
+         found:\n  vlan 42\n   label lab\n\n\
+         own: 0 passed, 0 failed\nbuilt in: {} passed, 1 failed\n",
+        shipped - 1
+    );
+    // What is changed, what is said, and the exit code.
+    let cases = [
+        // Without tests of its own, a file is tested by those of the one that it extends.
+        (String::new(), inherited.as_str(), 0),
+        (
+            test("name lab"),
+            "own: 1 passed, 0 failed\nbuilt in: 0 passed, 0 failed\n",
+            0,
+        ),
+        (
+            test("label lab"),
+            "cisco_ios/network_vlan: mine\nexpected:\n  vlan 42\n   label lab\nfound:\n  \
+             vlan 42\n   name lab\n\nown: 0 passed, 1 failed\nbuilt in: 0 passed, 0 failed\n",
+            1,
+        ),
+        (label.to_owned(), broken.as_str(), 1),
+    ];
+    for (change, expected, code) in cases {
+        let file = dir.path().join("cisco_ios/network_vlan.toml");
+        std::fs::write(&file, format!("{head}{change}")).unwrap();
+        let own = dir.path().to_str().unwrap();
+        let ran = switchtender(&["driver", "test", own, "--type", "network_vlan"]);
+        assert_eq!(
+            ran,
+            (Some(code), expected.to_owned(), String::new()),
+            "{change}"
+        );
+    }
+}
+
 const EXAMPLES: [&str; 5] = [
     "--inventory",
     "examples/inventory.toml",

@@ -43,6 +43,7 @@ pub use implementation::{
 };
 pub use platform::{Platform, Transport};
 pub use registry::Registry;
+pub use self_test::TestResult;
 pub use setting::{Setting, Touch};
 pub use type_driver::TypeDriver;
 

@@ -1,10 +1,10 @@
 //! `switchtender driver`: the models and drivers that there are, and whether they are sound.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use switchtender_devices::diagnostic::{Severity, nearest};
-use switchtender_devices::driver::{Facts, Registry};
+use switchtender_devices::driver::{Facts, Registry, TestResult};
 
 use super::Global;
 use super::definitions;
@@ -33,7 +33,7 @@ enum Command {
     },
     /// Run the tests that stand in the definitions
     Test {
-        /// Test this directory over the built-in definitions
+        /// Test this directory over the built-in definitions, and these with it
         dir: Option<PathBuf>,
         /// Only this type
         #[arg(long = "type", value_name = "TYPE")]
@@ -58,9 +58,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
         Command::List { dir } => list(&definitions::load(dir.as_deref())?),
         Command::Check { dir } => check(&definitions::load(dir.as_deref())?, global),
-        Command::Test { dir, type_name } => {
-            test(&definitions::load(dir.as_deref())?, type_name.as_deref())
-        }
+        Command::Test { dir, type_name } => test(dir.as_deref(), type_name.as_deref()),
         Command::Explain {
             platform,
             type_name,
@@ -117,32 +115,43 @@ fn check(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
     Ok(if bad { Exit::FAILURE } else { Exit::SUCCESS })
 }
 
-fn test(registry: &Registry, only: Option<&str>) -> Result<Exit, CommandError> {
+fn test(directory: Option<&Path>, only: Option<&str>) -> Result<Exit, CommandError> {
+    let registry = definitions::load(directory)?;
+    let with_own = directory.is_some();
     if let Some(name) = only
         && registry.model(name).is_none()
     {
-        return Err(unknown_type(registry, name));
+        return Err(unknown_type(&registry, name));
     }
     let results = registry.test(only);
-    let mut failed = 0;
     for result in &results {
         if let Some(failure) = &result.failure {
-            failed += 1;
+            // With files of one's own, one built in may fail for what they change.
+            let whose = if with_own && !result.own {
+                " (built in)"
+            } else {
+                ""
+            };
             print(&format!(
-                "{}: {}\n{failure}\n\n",
+                "{}: {}{whose}\n{failure}\n\n",
                 result.definition, result.name
             ));
         }
     }
-    print(&format!(
-        "{} passed, {failed} failed\n",
-        results.len() - failed
-    ));
-    Ok(if failed > 0 {
-        Exit::FAILURE
+    let (own, shipped): (Vec<_>, Vec<_>) = results.iter().partition(|result| result.own);
+    print(&if with_own {
+        format!("own: {}\nbuilt in: {}\n", counted(&own), counted(&shipped))
     } else {
-        Exit::SUCCESS
-    })
+        format!("{}\n", counted(&shipped))
+    });
+    let failed = results.iter().any(|result| result.failure.is_some());
+    Ok(if failed { Exit::FAILURE } else { Exit::SUCCESS })
+}
+
+fn counted(results: &[&TestResult]) -> String {
+    let failed = results.iter().filter(|result| result.failure.is_some());
+    let failed = failed.count();
+    format!("{} passed, {failed} failed", results.len() - failed)
 }
 
 fn explain(

@@ -4,13 +4,14 @@
 //! send nothing; the author writes nothing for that.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::facts::Facts;
 use super::platform::Platform;
 use super::type_driver::TypeDriver;
 use super::{Driver, NothingRemembered, Problem};
 use crate::change::{Change, ChangeKind, Instance, Wanted};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Severity, Source};
 use crate::document::{Item, Table};
 use crate::model::load::value_of;
 use crate::operation::{Action, Operation};
@@ -22,8 +23,8 @@ use crate::value::{Attributes, Value};
 #[derive(Clone, Debug)]
 pub struct SelfTest {
     pub name: String,
-    /// Place in the file, for findings.
-    pub span: std::ops::Range<usize>,
+    /// The file it stands in: the definition's, or the one that this extends.
+    source: Arc<Source>,
     given: Reads,
     facts: Facts,
     want: Option<Attributes>,
@@ -62,6 +63,8 @@ pub struct TestResult {
     /// `cisco_ios/network_vlan`.
     pub definition: String,
     pub name: String,
+    /// The test stands in a user's file, not in one built into the program.
+    pub own: bool,
     pub covers: Vec<Covers>,
     /// What is wrong, in several lines; `None` when it passed.
     pub failure: Option<String>,
@@ -92,7 +95,7 @@ impl SelfTest {
                 .collect()
         };
         let test = Self {
-            span: item.span.clone(),
+            source: Arc::clone(&item.findings.source),
             given: strings("given").into_iter().collect(),
             facts: strings("facts").into_iter().collect(),
             want: table.get("want").and_then(|item| attributes(&item)),
@@ -128,23 +131,20 @@ impl SelfTest {
 }
 
 /// Runs a test of a definition.
-pub fn run(
-    platform: &std::sync::Arc<Platform>,
-    definition: &TypeDriver,
-    test: &SelfTest,
-) -> TestResult {
+pub fn run(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -> TestResult {
     let mut covers = Vec::new();
     let failure = check(platform, definition, test, &mut covers).err();
     TestResult {
         definition: format!("{}/{}", platform.name, definition.model.name),
         name: test.name.clone(),
+        own: !definition.shipped && Arc::ptr_eq(&test.source, &definition.source),
         covers,
         failure,
     }
 }
 
 fn check(
-    platform: &std::sync::Arc<Platform>,
+    platform: &Arc<Platform>,
     definition: &TypeDriver,
     test: &SelfTest,
     covers: &mut Vec<Covers>,
@@ -202,7 +202,7 @@ fn check(
     let wanted = match resolved {
         Ok(attributes) => Wanted {
             reference: format!("{}[{}]", model.name, test.name).into(),
-            model: std::sync::Arc::clone(model),
+            model: Arc::clone(model),
             attributes,
         },
         Err(errors) => {
@@ -313,7 +313,7 @@ fn operations_for(
     };
     let change = Change {
         kind,
-        wanted: std::sync::Arc::new(wanted),
+        wanted: Arc::new(wanted),
         current,
         attributes,
     };
