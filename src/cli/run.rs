@@ -240,7 +240,7 @@ impl Run<'_> {
             .iter()
             .map(|device| Membership {
                 site: device.site().map(str::to_owned),
-                jump_host: device.jump_host().map(str::to_owned),
+                jump_host: device.settings.jump_host().map(str::to_owned),
             })
             .collect();
         let mixed = route::Mixed::from(self.subject.mixed);

@@ -6,22 +6,24 @@ use switchtender_devices::diagnostic::{Diagnostic, nearest};
 use switchtender_devices::document::Findings;
 use switchtender_devices::map::IndexMap;
 
-use super::device::Device;
+use super::device::Declared;
 use super::layer::Jump;
 
 /// Reports what can only be seen with all devices at hand.
-pub fn check(findings: &Findings, devices: &IndexMap<String, Device>) {
+pub fn check(findings: &Findings, devices: &IndexMap<String, Declared>) {
     let source = &findings.source;
-    let mut certnames: BTreeMap<&str, &Device> = BTreeMap::new();
-    let mut addresses: BTreeMap<(&str, Option<u16>, Option<&str>), &Device> = BTreeMap::new();
+    let mut certnames: BTreeMap<&str, &Declared> = BTreeMap::new();
+    let mut addresses: BTreeMap<(&str, Option<u16>, Option<&str>), &Declared> = BTreeMap::new();
     for device in devices.values() {
-        if let Some(first) = certnames.insert(&device.certname, device) {
+        if let Some(first) = certnames.insert(device.certname(), device) {
             findings.push(
                 Diagnostic::error(
                     "duplicate-certname",
                     format!(
                         "devices `{}` and `{}` have one certname, `{}`",
-                        first.name, device.name, device.certname
+                        first.name,
+                        device.name,
+                        device.certname()
                     ),
                 )
                 .at(source, device.span.clone(), "")
@@ -29,26 +31,26 @@ pub fn check(findings: &Findings, devices: &IndexMap<String, Device>) {
                 .help("one catalog would go to both; set `certname` of one of them"),
             );
         }
-        let at = (device.address.as_str(), device.port(), device.jump_host());
-        if let Some(first) = addresses.insert(at, device) {
-            let span = match &device.settings.address {
-                Some(address) => address.origin.span.clone(),
-                None => device.span.clone(),
-            };
-            findings.push(
-                Diagnostic::warning(
-                    "duplicate-address",
-                    format!(
-                        "devices `{}` and `{}` have one address, {}",
-                        first.name, device.name, device.address
-                    ),
-                )
-                .at(source, span, "")
-                .help("two catalogs would be applied to one device, in no certain order"),
-            );
+        let settings = &device.settings;
+        if let Some(address) = &settings.address {
+            let port = settings.port.as_ref().map(|port| port.value);
+            let at = (address.value.as_str(), port, settings.jump_host());
+            if let Some(first) = addresses.insert(at, device) {
+                findings.push(
+                    address
+                        .origin
+                        .warning(
+                            "duplicate-address",
+                            format!(
+                                "devices `{}` and `{}` have one address, {}",
+                                first.name, device.name, address.value
+                            ),
+                        )
+                        .help("two catalogs would be applied to one device, in no certain order"),
+                );
+            }
         }
         jump(findings, devices, device);
-        let settings = &device.settings;
         if settings.password.is_none()
             && settings.token.is_none()
             && settings.private_key.is_none()
@@ -67,7 +69,7 @@ pub fn check(findings: &Findings, devices: &IndexMap<String, Device>) {
 }
 
 /// The jump host must be there, and the way must end.
-fn jump(findings: &Findings, devices: &IndexMap<String, Device>, device: &Device) {
+fn jump(findings: &Findings, devices: &IndexMap<String, Declared>, device: &Declared) {
     let mut way = vec![device.name.as_str()];
     let mut settings = &device.settings;
     while let Some(jump) = &settings.jump {

@@ -1,4 +1,4 @@
-//! A device of the inventory, after merging.
+//! A device of the inventory, after merging: as it is declared, and as it can be run.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,7 +6,38 @@ use std::ops::Range;
 use switchtender_devices::value::Value;
 
 use super::SavePolicy;
-use super::layer::{Jump, Layer};
+use super::layer::Layer;
+
+/// What the tables of a device say together. What every device needs may be missing.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// The name in the inventory.
+    pub name: String,
+    /// Place of its table in the file.
+    pub span: Range<usize>,
+    /// Everything that is set, with its origin.
+    pub settings: Layer,
+}
+
+impl Declared {
+    /// The name that its catalog carries.
+    pub fn certname(&self) -> &str {
+        let certname = self.settings.certname.as_ref();
+        certname.map_or(&self.name, |certname| &certname.value)
+    }
+
+    /// The device, unless it lacks its platform or its address.
+    pub fn complete(self) -> Option<Device> {
+        Some(Device {
+            platform: self.settings.platform.as_ref()?.value.clone(),
+            address: self.settings.address.as_ref()?.value.clone(),
+            certname: self.certname().to_owned(),
+            name: self.name,
+            span: self.span,
+            settings: self.settings,
+        })
+    }
+}
 
 /// A device and how to reach it. Nothing in it is a secret that was looked up.
 #[derive(Clone, Debug)]
@@ -24,22 +55,8 @@ pub struct Device {
 }
 
 impl Device {
-    /// The port, where the inventory names one.
-    pub fn port(&self) -> Option<u16> {
-        self.settings.port.as_ref().map(|port| port.value)
-    }
-
     pub fn site(&self) -> Option<&str> {
         self.settings.site.as_ref().map(|site| site.value.as_str())
-    }
-
-    /// Name or address of the jump host.
-    pub fn jump_host(&self) -> Option<&str> {
-        match &self.settings.jump.as_ref()?.value {
-            Jump::No => None,
-            Jump::Device(name) => Some(name),
-            Jump::Host(host) => host.address.as_ref().map(|address| address.value.as_str()),
-        }
     }
 
     pub fn label(&self, name: &str) -> Option<&str> {

@@ -137,6 +137,17 @@ settings! {
     save_config: SavePolicy = |item, _, _| SavePolicy::read(item);
 }
 
+impl Layer {
+    /// Name or address of the jump host.
+    pub fn jump_host(&self) -> Option<&str> {
+        match &self.jump.as_ref()?.value {
+            Jump::No => None,
+            Jump::Device(name) => Some(name),
+            Jump::Host(host) => host.address.as_ref().map(|address| address.value.as_str()),
+        }
+    }
+}
+
 /// The host through which a device is reached.
 #[derive(Clone, Debug)]
 pub enum Jump {

@@ -11,7 +11,7 @@ use switchtender_devices::document::{self, Findings, Table as Document};
 use switchtender_devices::map::IndexMap;
 
 use super::check::check;
-use super::device::Device;
+use super::device::Declared;
 use super::file_context::{FileContext, masked};
 use super::layer::{Jump, Layer};
 use super::permission::readable_by_others;
@@ -102,11 +102,17 @@ impl Inventory {
                 );
             }
             let below = defaults.clone().unwrap_or_default();
-            let devices: IndexMap<String, Device> = devices
+            let devices: IndexMap<String, Declared> = devices
                 .into_iter()
-                .filter_map(|(name, (layer, span))| {
-                    let device = merge(&findings, name, span, layer, &platforms, &below)?;
-                    Some((device.name.clone(), device))
+                .map(|(name, (own, span))| {
+                    let settings = merge(own, &platforms, &below);
+                    let device = Declared {
+                        name: name.clone(),
+                        span,
+                        settings,
+                    };
+                    incomplete(&findings, &device);
+                    (name, device)
                 })
                 .collect();
             if let Some(known) = &reading.platforms {
@@ -116,7 +122,7 @@ impl Inventory {
                         && seen.insert(platform.origin.span.start)
                     {
                         let span = platform.origin.span.clone();
-                        known_platform(&findings, known, &device.platform, span);
+                        known_platform(&findings, known, &platform.value, span);
                     }
                 }
             }
@@ -129,7 +135,7 @@ impl Inventory {
         }
         if found.iter().any(|found| found.code == "toml-syntax") {
             // What a slip has swallowed seems to be missing, or of another kind.
-            let swallowed = ["missing-key", "wrong-kind", "no-devices"];
+            let swallowed = ["missing-key", "wrong-kind", "no-devices", "no-credentials"];
             found.retain(|found| !swallowed.contains(&found.code));
         }
         found.sort_by_key(|found| found.labels.first().map(|label| label.span.start));
@@ -139,9 +145,10 @@ impl Inventory {
         if !errors.is_empty() {
             return Err(errors.into_iter().chain(warnings).collect());
         }
+        let complete = |(name, device): (String, Declared)| Some((name, device.complete()?));
         Ok(Self {
             source,
-            devices,
+            devices: devices.into_iter().filter_map(complete).collect(),
             limits,
             allow_readable,
             warnings,
@@ -277,59 +284,49 @@ fn literals(findings: &Findings, layer: &Layer, readable: Option<u32>) {
     }
 }
 
+/// A device's own settings over its platform's over the defaults.
 fn merge(
-    findings: &Findings,
-    name: String,
-    span: Range<usize>,
     own: Layer,
     platforms: &IndexMap<String, (Layer, Range<usize>)>,
     defaults: &Layer,
-) -> Option<Device> {
-    if !usable_name(&name) {
-        findings.error_with_help(
-            "device-name",
-            span,
-            format!("`{name}` cannot be a device's name"),
-            "use letters, digits and . _ - : only",
-        );
-        return None;
-    }
+) -> Layer {
     let platform = own.platform.as_ref().or(defaults.platform.as_ref());
     let layer = platform.and_then(|platform| platforms.get(&platform.value));
-    let settings = match layer {
+    match layer {
         Some((layer, _)) => own.over(layer),
         None => own,
     }
-    .over(defaults);
-    let text = |setting: &Option<Setting<String>>| setting.as_ref().map(|s| s.value.clone());
-    let missing = |key: &str| {
+    .over(defaults)
+}
+
+/// Tells what every device needs and this one has not.
+fn incomplete(findings: &Findings, device: &Declared) {
+    let name = &device.name;
+    if !usable_name(name) {
         findings.error_with_help(
-            "missing-key",
-            span.clone(),
-            format!("device `{name}` has no `{key}`"),
-            format!(
-                "add {key} = \"…\" to [device.{name}] or to a table that it takes defaults from"
-            ),
+            "device-name",
+            device.span.clone(),
+            format!("`{name}` cannot be a device's name"),
+            "use letters, digits and . _ - : only",
         );
-    };
-    let required = [
-        ("platform", text(&settings.platform)),
-        ("address", text(&settings.address)),
-        ("user", text(&settings.user)),
-    ];
-    for (key, value) in &required {
-        if value.is_none() {
-            missing(key);
+    }
+    let settings = &device.settings;
+    for (key, setting) in [
+        ("platform", &settings.platform),
+        ("address", &settings.address),
+        ("user", &settings.user),
+    ] {
+        if setting.is_none() {
+            findings.error_with_help(
+                "missing-key",
+                device.span.clone(),
+                format!("device `{name}` has no `{key}`"),
+                format!(
+                    "add {key} = \"…\" to [device.{name}] or to a table that it takes defaults from"
+                ),
+            );
         }
     }
-    Some(Device {
-        platform: text(&settings.platform)?,
-        address: text(&settings.address)?,
-        certname: text(&settings.certname).unwrap_or_else(|| name.clone()),
-        name,
-        span,
-        settings,
-    })
 }
 
 /// Names become file names and stand in patterns.
@@ -471,7 +468,7 @@ user = "admin"
                 &["6:1 unknown-key: unknown key `adress` in [device.a] | did you mean `address`?"],
             ),
             (
-                "[device.a]\naddress = \"x\"".into(),
+                "[device.a]\naddress = \"x\"\nagent = true".into(),
                 &[
                     "1:1 missing-key: device `a` has no `platform` | add platform = \"…\" to [device.a] or to a table that it takes defaults from",
                     "1:1 missing-key: device `a` has no `user` | add user = \"…\" to [device.a] or to a table that it takes defaults from",
@@ -558,6 +555,18 @@ user = "admin"
             (
                 device("jump = \"b\""),
                 &["6:8 unknown-jump: there is no device `b` | did you mean `a`?"],
+            ),
+            // One that lacks something is there all the same, and lacks all that it lacks at once.
+            (
+                format!(
+                    "{}[device.b]\naddress = \"192.0.2.1\"\n",
+                    device("jump = \"b\"")
+                ),
+                &[
+                    "7:1 missing-key: device `b` has no `platform` | add platform = \"…\" to [device.b] or to a table that it takes defaults from",
+                    "7:1 missing-key: device `b` has no `user` | add user = \"…\" to [device.b] or to a table that it takes defaults from",
+                    "7:1 no-credentials: device `b` has no way to log in | give it `password`, `private_key` or `agent = true`",
+                ],
             ),
             (
                 device("jump = \"a\""),
