@@ -6,18 +6,20 @@
 //! Whoever sends nothing after the handshake gets the alert for certain, for nothing of his makes
 //! the server reset the connection.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, ProtocolVersion};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tower_service::Service as _;
 
 /// A server that sends neither a ticket nor an alert by then says nothing by it.
 const LIMIT: Duration = Duration::from_secs(5);
-/// More than any proxy says before its tunnel begins.
-const LARGEST_HEAD: u64 = 16 << 10;
 
 /// Where the server is reached.
 pub struct Place<'a> {
@@ -40,7 +42,7 @@ pub async fn heard(place: &Place<'_>, config: Arc<ClientConfig>) -> Option<rustl
 
 async fn listen(place: &Place<'_>, config: Arc<ClientConfig>) -> Option<rustls::Error> {
     let name = ServerName::try_from(place.host.to_owned()).ok()?;
-    let mut stream = connected(place).await.ok()?;
+    let mut stream = connected(place).await?;
     let mut tls = ClientConnection::new(config, name).ok()?;
     let mut buffer = [0; 4096];
     loop {
@@ -76,25 +78,18 @@ fn accepted(tls: &ClientConnection) -> bool {
     }
 }
 
-async fn connected(place: &Place<'_>) -> std::io::Result<TcpStream> {
+async fn connected(place: &Place<'_>) -> Option<TcpStream> {
+    let (host, port) = (place.host, place.port);
     let Some(proxy) = place.proxy else {
-        return TcpStream::connect((place.host, place.port)).await;
+        return TcpStream::connect((host, port)).await.ok();
     };
-    let mut stream = TcpStream::connect(proxy).await?;
-    let host = match place.host {
-        address if address.contains(':') => format!("[{address}]"),
-        name => name.to_owned(),
+    let server = match host.contains(':') {
+        true => format!("https://[{host}]:{port}"),
+        false => format!("https://{host}:{port}"),
     };
-    let ask = format!(
-        "CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n",
-        port = place.port
-    );
-    stream.write_all(ask.as_bytes()).await?;
-    // Byte by byte, for what follows the head is the server's.
-    let mut head = Vec::new();
-    let mut limited = (&mut stream).take(LARGEST_HEAD);
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(limited.read_u8().await?);
-    }
-    Ok(stream)
+    let proxy = format!("http://{proxy}").parse().ok()?;
+    let mut tunnel = Tunnel::new(proxy, HttpConnector::new());
+    poll_fn(|context| tunnel.poll_ready(context)).await.ok()?;
+    let stream = tunnel.call(server.parse().ok()?).await.ok()?;
+    Some(stream.into_inner())
 }
