@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
 
-use crate::lab::{Lab, PLANTED, Ran, vlan};
+use crate::lab::{Lab, PLANTED, Ran, resource, vlan};
 
-/// Waits until one of the devices was told a line.
+/// Waits until one of the devices was told a line, or a request, that begins so.
 async fn told(lab: &Lab, line: &str) {
-    let was_told = |name: &String| lab.log(name).received().iter().any(|told| told == line);
+    let was_told = |name: &String| {
+        let received = lab.log(name).received();
+        received.iter().any(|told| told.starts_with(line))
+    };
     let told = async {
-        while !lab.switches.keys().any(was_told) {
+        while !lab.entries.keys().any(was_told) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
@@ -113,6 +117,85 @@ async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
     }
 }
 
+/// The same over HTTPS, where each of these resources takes two requests, one after the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_under_way_on_a_load_balancer_is_finished() {
+    const POOLS: usize = 40;
+    let pools = |wanted: serde_json::Value| {
+        let node = json!({"ensure": "present", "address": "198.51.100.11"});
+        let mut all = vec![resource("F5_node", "/Common/web1", node)];
+        all.extend((0..POOLS).map(|number| {
+            let name = format!("/Common/p{number:02}");
+            resource("F5_pool", &name, wanted.clone())
+        }));
+        all
+    };
+    let mut lab = Lab::new();
+    // Slow enough that the end is far when the signal comes; nothing waits for it.
+    lab.balancer("lb1", &["latency=15ms"]).await;
+    lab.wants("lb1", &pools(json!({"ensure": "present"})));
+    lab.apply().await.ends_with(2);
+    lab.balancers["lb1"].log().clear();
+
+    let members = json!([{"name": "/Common/web1", "port": 80}]);
+    let wanted = json!({"ensure": "present", "allow_nat": false, "members": members});
+    lab.wants("lb1", &pools(wanted));
+    let pool = |number: usize| format!("/mgmt/tm/ltm/pool/~Common~p{number:02}");
+    let ran = interrupted_at(&lab, &format!("PATCH {} ", pool(5)), "-INT").await;
+    ran.ends_with(1);
+    ran.says("interrupted: resources under way are finished");
+
+    // Whatever was begun has both of its requests, the last one, too; then comes the way out.
+    let writes = lab.log("lb1").writes();
+    let changed = writes.len() / 2;
+    assert!((6..POOLS).contains(&changed), "{writes:?}");
+    let expected: Vec<String> = (0..changed)
+        .flat_map(|number| {
+            [
+                format!("PATCH {} {{\"allowNat\":\"no\"}}", pool(number)),
+                format!(
+                    "POST {}/members {{\"name\":\"/Common/web1:80\"}}",
+                    pool(number)
+                ),
+            ]
+        })
+        .collect();
+    assert_eq!(writes, expected);
+    let received = lab.log("lb1").received();
+    let last = received.last().unwrap();
+    assert!(
+        last.starts_with("DELETE /mgmt/shared/authz/tokens/"),
+        "{last}"
+    );
+
+    // Events and report tell of exactly that.
+    let told = ran.events("lb1");
+    let succeeded = told.iter().filter(|told| told.contains(": success: "));
+    assert_eq!(succeeded.count(), 2 * changed, "{told:?}");
+    assert_eq!(told.len(), 2 * changed, "{told:?}");
+    assert_eq!(ran.device("lb1")["tally"]["skipped"], POOLS - changed);
+    let [(_, report)] = &lab.files("reports")[..] else {
+        panic!("one report for one device");
+    };
+    let report: serde_json::Value = serde_json::from_str(report).unwrap();
+    let statuses = report["resource_statuses"].as_object().unwrap();
+    let number = |key: &str| {
+        let pools = statuses
+            .iter()
+            .filter(|(reference, status)| reference.starts_with("F5_pool[") && status[key] == true);
+        pools.count()
+    };
+    assert_eq!(
+        (number("changed"), number("skipped")),
+        (changed, POOLS - changed)
+    );
+
+    // The next run does the rest.
+    let ran = lab.apply().await;
+    ran.ends_with(2);
+    assert_eq!(ran.device("lb1")["tally"]["changed"], POOLS - changed);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn devices_that_have_not_begun_are_told_as_not_run() {
     let mut lab = Lab::new();
@@ -137,22 +220,31 @@ async fn devices_that_have_not_begun_are_told_as_not_run() {
 /// Whoever does not want to wait for a device that says nothing asks twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_interrupt_ends_at_once() {
-    let mut lab = Lab::new();
-    lab.switch("sw1", &["stall-after=^name made"]).await;
-    lab.wants("sw1", &[vlan(100, "made")]);
-    lab.preamble = lab
-        .preamble
-        .replacen("[defaults]", "[defaults]\ncommand_timeout = \"10m\"", 1);
-    let mut child = lab.command(&["apply"]).spawn().unwrap();
-    told(&lab, "name made").await;
-    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-    send(&child, "-INT");
-    let ended = async {
-        let line = said.next_line().await.unwrap().unwrap();
-        assert!(line.ends_with("once more ends at once"), "{line}");
+    for (on_a_switch, waits_for) in [(true, "name made"), (false, "POST /mgmt/tm/ltm/node")] {
+        let mut lab = Lab::new();
+        let stall = format!("stall-after=^{waits_for}");
+        if on_a_switch {
+            lab.switch("sw1", &[&stall]).await;
+            lab.wants("sw1", &[vlan(100, "made")]);
+        } else {
+            lab.balancer("lb1", &[&stall]).await;
+            let node = json!({"ensure": "present", "address": "198.51.100.11"});
+            lab.wants("lb1", &[resource("F5_node", "/Common/web1", node)]);
+        }
+        lab.preamble =
+            lab.preamble
+                .replacen("[defaults]", "[defaults]\ncommand_timeout = \"10m\"", 1);
+        let mut child = lab.command(&["apply"]).spawn().unwrap();
+        told(&lab, waits_for).await;
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
         send(&child, "-INT");
-        child.wait().await.unwrap()
-    };
-    let status = tokio::time::timeout(Duration::from_secs(60), ended).await;
-    assert_eq!(status.expect("it ends").code(), Some(130));
+        let ended = async {
+            let line = said.next_line().await.unwrap().unwrap();
+            assert!(line.ends_with("once more ends at once"), "{line}");
+            send(&child, "-INT");
+            child.wait().await.unwrap()
+        };
+        let status = tokio::time::timeout(Duration::from_secs(60), ended).await;
+        assert_eq!(status.expect("it ends").code(), Some(130), "{waits_for}");
+    }
 }
