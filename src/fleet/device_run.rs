@@ -26,7 +26,7 @@ use super::admission::worth_telling;
 use super::catalog_files::{CatalogError, CatalogFiles};
 use super::preparation::Prepared;
 use super::reach::Reach;
-use super::state_files::{self, LastRun, MEMORY, Managed};
+use super::state_files::{self, LastRun, Managed};
 use super::tally::Tally;
 use super::turns::Turns;
 use crate::catalog::types::Types;
@@ -35,8 +35,8 @@ use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::Device;
 use crate::report::{self, CachedCatalog, Report};
-use crate::store::{self, LockError, StoreError};
-use crate::transaction::{self, LogEntry, OperationRecord, RunEvent, Settings, Sink, history};
+use crate::store::{LockError, StoreError};
+use crate::transaction::{self, LogEntry, OperationRecord, RunEvent, Settings, Sink};
 use crate::validate::Policy;
 
 /// What the runs of a fleet share.
@@ -141,8 +141,7 @@ impl Fleet {
             environment,
             access,
             findings,
-            mut memory,
-            remembered,
+            mut kept,
         } = {
             let _turn = self.turns.processor().await;
             if self.stop.is_cancelled() {
@@ -161,7 +160,7 @@ impl Fleet {
             Driver::new(&platform, &facts),
             session,
             Box::new(connection),
-            Arc::clone(&remembered) as Arc<_>,
+            Arc::clone(&kept.remembered) as Arc<_>,
         );
         let began = Instant::now();
         let mut told = Told {
@@ -197,7 +196,7 @@ impl Fleet {
             settings: &settings,
             clock: &clock::timestamp,
             zone: clock::zone(),
-            memory: &mut memory,
+            memory: &mut kept.memory,
             provider: applied,
             sink: &mut told,
             stop: &|| self.stop.is_cancelled(),
@@ -206,7 +205,7 @@ impl Fleet {
         let _ = transaction::run(input).await;
 
         let mut result = Outcome::default();
-        self.write_graphs(name, &mut told, &mut result);
+        self.write_graphs(name, &mut told, &mut result).await;
         if self.purpose == Purpose::Apply {
             self.prove(&mut provider, &mut told, &mut result).await;
             let due = device.save_policy().is_due(provider.has_changed());
@@ -227,21 +226,16 @@ impl Fleet {
             ),
         );
         if self.purpose == Purpose::Apply {
-            let turn = self.turns.disk().await;
             let last_run = LastRun::new(&told.report, &told.report);
-            let keep = move || {
+            let written = self.turns.write(move || {
                 [
-                    store.save(MEMORY, history::VERSION, &memory),
-                    remembered.save(&store),
+                    kept.write(&store),
                     managed.write(&store),
                     last_run.write(&store),
                 ]
-            };
-            // Files wait for the disk, and other devices need not wait with them.
-            let kept = tokio::task::spawn_blocking(keep).await;
-            drop(turn);
-            for stored in kept.expect("writing files does not panic") {
-                if let Err(error) = stored {
+            });
+            for written in written.await {
+                if let Err(error) = written {
                     result.fail(
                         &mut told,
                         format!("cannot keep the state of the device: {}", chain(&error)),
@@ -283,14 +277,14 @@ impl Fleet {
         self.purpose == Purpose::Plan || self.settings.noop
     }
 
-    fn write_graphs(&self, device: &str, told: &mut Told<'_>, result: &mut Outcome) {
+    async fn write_graphs(&self, device: &str, told: &mut Told<'_>, result: &mut Outcome) {
         let (Some(dir), Some(graphs)) = (&self.graphs, told.graphs.take()) else {
             return;
         };
-        let written: Result<(), StoreError> = graphs.iter().try_for_each(|(file, text)| {
-            store::write_file(&state_files::graph_path(dir, device, file), text)
-        });
-        if let Err(error) = written {
+        let place = |(file, text)| (state_files::graph_path(dir, device, file), text);
+        let graphs: Vec<_> = graphs.into_iter().map(place).collect();
+        let written = self.turns.write(move || state_files::write_graphs(&graphs));
+        if let Err(error) = written.await {
             result.fail(told, format!("cannot write a graph: {}", chain(&error)));
         }
     }

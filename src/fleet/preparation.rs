@@ -10,14 +10,12 @@ use switchtender_devices::value::Value;
 
 use super::admission::{Refused, admit, insists};
 use super::device_run::{Fleet, NotRun, Purpose};
-use super::state_files::MEMORY;
+use super::state_files::Kept;
 use super::typed;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, LoadError, Loading, Resources};
 use crate::inventory::Device;
-use crate::store::remembered::Remembered;
 use crate::store::{DeviceLock, DeviceStore};
-use crate::transaction::{Memory, history};
 use crate::validate::{self, Canonical};
 
 /// A device that may be contacted, and what is wanted of it.
@@ -32,8 +30,7 @@ pub(super) struct Prepared {
     pub access: Access,
     /// Findings about the catalog that do not stand in the way.
     pub findings: Vec<Diagnostic>,
-    pub memory: Memory,
-    pub remembered: Arc<Remembered>,
+    pub kept: Kept,
 }
 
 impl Fleet {
@@ -57,8 +54,7 @@ impl Fleet {
             environment,
             access,
             findings,
-            memory: store.load(MEMORY, history::VERSION)?.unwrap_or_default(),
-            remembered: Arc::new(Remembered::load(&store)?),
+            kept: Kept::load(&store)?,
             store,
             _lock: lock,
         })

@@ -30,7 +30,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::device_run::shown;
 use super::reach::Connection as Way;
-use super::state_files::{self, MEMORY, Managed};
+use super::state_files::{self, Kept, Managed};
+use super::turns::Turns;
 use crate::agent::run::{AgentRun, CachedStatus, Proxy, RunError};
 use crate::agent::{facts, hook};
 use crate::catalog::Level;
@@ -38,9 +39,8 @@ use crate::catalog::types::Types;
 use crate::clock;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
-use crate::store::remembered::Remembered;
-use crate::store::{self, DeviceStore, Store, StoreError};
-use crate::transaction::{self, LogEntry, Memory, RunEvent, Settings, history};
+use crate::store::{DeviceStore, Store, StoreError};
+use crate::transaction::{self, LogEntry, RunEvent, Settings};
 use crate::validate::Policy;
 
 use attempt::Attempt;
@@ -56,6 +56,7 @@ pub struct ServedFleet {
     pub proxy: Arc<Proxy>,
     pub secrets: Secrets,
     pub readers: Readers,
+    pub turns: Turns,
     pub settings: Settings,
     /// What is asked of catalogs.
     pub policy: Policy,
@@ -302,15 +303,21 @@ impl ServedFleet {
         })
     }
 
-    fn write_graphs(&self, store: &DeviceStore, attempt: &Attempt<'_>) -> Result<(), StoreError> {
-        for event in &attempt.events {
-            if let RunEvent::Graph { file, text } = event
-                && let Some(path) = self.graph_file(store, attempt.device, file)
-            {
-                store::write_file(&path, text)?;
+    async fn write_graphs(
+        &self,
+        store: &DeviceStore,
+        attempt: &Attempt<'_>,
+    ) -> Result<(), StoreError> {
+        let graphs = attempt.events.iter().filter_map(|event| match event {
+            RunEvent::Graph { file, text } => {
+                let path = self.graph_file(store, attempt.device, file)?;
+                Some((path, text.clone()))
             }
-        }
-        Ok(())
+            _ => None,
+        });
+        let graphs: Vec<_> = graphs.collect();
+        let written = self.turns.write(move || state_files::write_graphs(&graphs));
+        written.await
     }
 
     async fn apply(
@@ -361,13 +368,12 @@ impl ServedFleet {
             way = self.way(&connection, &platform, Access::ReadWrite);
             session = way.reconnect().await?;
         }
-        let mut memory: Memory = store.load(MEMORY, history::VERSION)?.unwrap_or_default();
-        let remembered = Arc::new(Remembered::load(store)?);
+        let mut kept = Kept::load(store)?;
         let mut provider = DrivenProvider::new(
             Driver::new(&platform, &facts),
             session,
             Box::new(way),
-            Arc::clone(&remembered) as Arc<_>,
+            Arc::clone(&kept.remembered) as Arc<_>,
         );
         for note in provider.notes() {
             agent.journal.warning(note);
@@ -389,14 +395,14 @@ impl ServedFleet {
             settings: &settings,
             clock: &clock::timestamp,
             zone: clock::zone(),
-            memory: &mut memory,
+            memory: &mut kept.memory,
             provider: &mut provider,
             sink: &mut sink,
             stop: &|| stop.is_cancelled(),
         })
         .await;
         let seconds = began.elapsed().as_secs_f64();
-        self.write_graphs(store, attempt)?;
+        self.write_graphs(store, attempt).await?;
         agent.times.insert("catalog_application", seconds);
         agent
             .journal
@@ -417,10 +423,11 @@ impl ServedFleet {
         for note in provider.close().await {
             agent.journal.warning(note);
         }
-        store.save(MEMORY, history::VERSION, &memory)?;
-        remembered.save(store)?;
-        managed.write(store)?;
-        Ok(())
+        let store = store.clone();
+        let written = self
+            .turns
+            .write(move || kept.write(&store).and(managed.write(&store)));
+        Ok(written.await?)
     }
 
     /// Proves by one more read that what was set is as it was set.

@@ -2,15 +2,42 @@
 //! monitoring (`docs/transaction.md`, sections 16 and 17) what the catalog manages, and the last run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::catalog::Resources;
 use crate::report::Report;
+use crate::store::remembered::Remembered;
 use crate::store::{self, DeviceStore, StoreError};
+use crate::transaction::{Memory, history};
+
+const MEMORY: &str = "memory.json";
 
 /// What the next run of a device relies on.
-pub(super) const MEMORY: &str = "memory.json";
+pub(super) struct Kept {
+    pub memory: Memory,
+    pub remembered: Arc<Remembered>,
+}
+
+impl Kept {
+    /// What earlier runs left; nothing if there were none.
+    pub fn load(store: &DeviceStore) -> Result<Self, StoreError> {
+        Ok(Self {
+            memory: store.load(MEMORY, history::VERSION)?.unwrap_or_default(),
+            remembered: Arc::new(Remembered::load(store)?),
+        })
+    }
+
+    /// Writes all of it, though a part of it cannot be written.
+    ///
+    /// # Errors
+    /// What was the first that could not be written.
+    pub fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
+        let memory = store.save(MEMORY, history::VERSION, &self.memory);
+        memory.and(self.remembered.save(store))
+    }
+}
 
 /// What a catalog manages. Taken before the run, which makes resources of its own.
 pub(super) struct Managed {
@@ -55,6 +82,12 @@ impl LastRun {
         store.write("state/last_run_report.json", &self.report)?;
         Ok(())
     }
+}
+
+/// Writes the graphs of a run: where each goes, and its text.
+pub(super) fn write_graphs(graphs: &[(PathBuf, String)]) -> Result<(), StoreError> {
+    let mut graphs = graphs.iter();
+    graphs.try_for_each(|(path, text)| store::write_file(path, text))
 }
 
 /// Where one of a run's graphs goes: `DIR/<device>/<file>`.

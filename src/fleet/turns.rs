@@ -38,11 +38,14 @@ impl Turns {
         turn
     }
 
-    /// A turn at the disk.
+    /// Writes files in a turn at the disk. They wait for it on a thread of their own, so that
+    /// other devices need not.
     ///
     /// # Cancellation
-    /// May be dropped at any time.
-    pub async fn disk(&self) -> SemaphorePermit<'_> {
-        self.disk.acquire().await.expect("never closed")
+    /// What was begun is written; what had no turn yet is not.
+    pub async fn write<T: Send + 'static>(&self, write: impl FnOnce() -> T + Send + 'static) -> T {
+        let _turn = self.disk.acquire().await.expect("never closed");
+        let written = tokio::task::spawn_blocking(write).await;
+        written.expect("writing files does not panic")
     }
 }

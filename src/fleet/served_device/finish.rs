@@ -99,7 +99,8 @@ impl ServedFleet {
                     .err(format!("Could not keep the report: {}", chain(&error))),
             }
         }
-        if let Err(error) = LastRun::new(report, &json).write(store) {
+        let (last_run, store) = (LastRun::new(report, &json), store.clone());
+        if let Err(error) = self.turns.write(move || last_run.write(&store)).await {
             agent.journal.err(chain(&error));
         }
         attempt.take(&mut agent.journal);
