@@ -145,6 +145,10 @@ impl Device {
     }
 }
 
+/// More than a busy machine needs for anything that ends by itself: whoever waits for a limit to
+/// strike sets one.
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+
 pub(super) fn target() -> Target {
     Target {
         device: "core1".to_owned(),
@@ -168,8 +172,8 @@ pub(super) fn target() -> Target {
             tls: TlsPolicy::System,
             proxy: None,
         },
-        connect_timeout: Duration::from_secs(5),
-        command_timeout: Duration::from_secs(10),
+        connect_timeout: PATIENCE,
+        command_timeout: PATIENCE,
         transcript: None,
     }
 }

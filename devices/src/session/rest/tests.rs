@@ -17,6 +17,7 @@ use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::secret::Text;
+use crate::session::scripted::PATIENCE;
 use crate::session::target::{
     Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, TlsPolicy,
 };
@@ -213,8 +214,8 @@ fn target(server: &Server) -> Target {
             tls: TlsPolicy::CaFile(server.ca.clone()),
             proxy: None,
         },
-        connect_timeout: Duration::from_secs(5),
-        command_timeout: Duration::from_secs(2),
+        connect_timeout: PATIENCE,
+        command_timeout: PATIENCE,
         transcript: None,
     }
 }

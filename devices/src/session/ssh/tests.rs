@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::dialogue::rules_for_tests;
 use crate::dialogue::{Dialect, Protocol};
 use crate::read::ReadRequest;
-use crate::session::scripted::{Device, Log, target};
+use crate::session::scripted::{Device, Log, PATIENCE, target};
 use crate::session::target::{Algorithms, HostKeyPolicy, Target};
 use crate::session::{Access, SessionErrorKind, open};
 
@@ -664,7 +664,7 @@ async fn nobody_there_silence_and_other_protocols_have_names() {
         error.to_string(),
         format!("no session with 127.0.0.1:{port} within 200ms")
     );
-    target.connect_timeout = Duration::from_secs(5);
+    target.connect_timeout = PATIENCE;
     let web = tokio::spawn(async move {
         use tokio::io::AsyncWriteExt;
         while let Ok((mut socket, _)) = listener.accept().await {
