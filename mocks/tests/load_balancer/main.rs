@@ -4,3 +4,6 @@ mod client;
 mod faults;
 mod objects;
 mod protocol;
+mod refusals;
+mod rewriting;
+mod site;

@@ -1,7 +1,8 @@
 //! The mock switch as its clients see it, over real sockets.
 
+mod answers;
 mod faults;
-mod lines;
+mod running_config;
 mod session;
 mod shows;
 mod terminal;

@@ -14,6 +14,13 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// How long a stalled device is listened to.
 pub const SILENCE: Duration = Duration::from_millis(300);
 
+/// A machine of today.
+pub const XE: &str = "C9300-48P";
+/// One with 100 Mbit/s ports, which knows one kind of trunk.
+pub const OLD: &str = "WS-C2960-24TT-L";
+/// One that knows two.
+pub const ISL: &str = "WS-C3750G-24TS-1U";
+
 pub struct Trusting;
 
 impl Handler for Trusting {

@@ -1,0 +1,61 @@
+//! What the device answers: garbage, and facts.
+
+use serde_json::json;
+use switchtender_devices::read::Reads;
+
+use crate::{box_with, shipped, wanted};
+
+#[test]
+fn answers_that_are_no_collections_are_told_with_their_read() {
+    let (registry, driver) = shipped();
+    let node = wanted(
+        registry,
+        &driver,
+        "f5_node",
+        &json!({"ensure": "present", "address": "192.0.2.1"}),
+    );
+    for (answer, message) in [
+        (json!([1]), "not a JSON object"),
+        (json!({"items": {"a": 1}}), "`items` is not a list"),
+        (
+            json!({"items": [{"address": "192.0.2.1"}]}),
+            "an object without a name",
+        ),
+    ] {
+        let state = box_with(&driver, &node, "GET /mgmt/tm/ltm/node", &answer);
+        let error = driver.instance(&node, &state).expect_err("garbage");
+        assert_eq!(
+            error.to_string(),
+            format!("cannot understand the answer to `GET /mgmt/tm/ltm/node`: {message}")
+        );
+    }
+}
+
+#[test]
+fn facts_are_those_of_the_unit_that_answers() {
+    let (registry, _) = shipped();
+    let platform = registry.platform("f5_bigip").expect("shipped");
+    let device = json!({"items": [
+        {"name": "lb0", "selfDevice": "false", "hostname": "lb0.lab.test", "version": "13.1.0"},
+        {"name": "lb1", "selfDevice": "true", "hostname": "lb1.lab.test", "version": "14.1.4", "baseMac": "00:00:5e:00:53:01",
+         "managementIp": "192.0.2.20", "marketingName": "BIG-IP Virtual Edition", "failoverState": "active"},
+    ]});
+    let reads: Reads = platform
+        .fact_reads()
+        .into_iter()
+        .map(|request| (request.name, device.to_string()))
+        .collect();
+    let facts = platform.facts(&reads);
+    for (name, expected) in [
+        ("operatingsystem", Some("F5")),
+        ("operatingsystemrelease", Some("14.1.4")),
+        ("fqdn", Some("lb1.lab.test")),
+        ("macaddress", Some("00:00:5e:00:53:01")),
+        ("ipaddress", Some("192.0.2.20")),
+        ("productname", Some("BIG-IP Virtual Edition")),
+        ("failoverState", Some("active")),
+        ("chassisId", None),
+    ] {
+        assert_eq!(facts.get(name).map(String::as_str), expected, "{name}");
+    }
+}

@@ -1,0 +1,361 @@
+//! Inventories as people write them: what is read, and what is told of mistakes.
+
+use switchtender_devices::diagnostic::Label;
+
+use super::*;
+
+const DEVICE: &str =
+    "platform = \"cisco_ios\"\naddress = \"192.0.2.1\"\nuser = \"u\"\nagent = true\n";
+
+fn parse(text: &str) -> Result<Inventory, Vec<Diagnostic>> {
+    let reading = Reading {
+        platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
+        ..Reading::default()
+    };
+    Inventory::parse("inventory.toml", text, Path::new("/etc/st"), None, &reading)
+}
+
+/// `line:column code message | help` of each.
+fn told(list: &[Diagnostic]) -> Vec<String> {
+    list.iter()
+        .map(|found| {
+            let place = |label: &Label| {
+                let (line, column) = label.source.position(label.span.start);
+                format!("{line}:{column} ")
+            };
+            format!(
+                "{}{}: {} | {}",
+                found.labels.first().map(place).unwrap_or_default(),
+                found.code,
+                found.message,
+                found.help.as_deref().unwrap_or("-"),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_device_takes_what_it_does_not_say_from_its_platform_then_from_the_defaults() {
+    let inventory = parse(
+        r#"
+[defaults]
+user = "puppet"
+password = { env = "NET_PASSWORD" }
+command_timeout = "2m"
+labels.stage = "lab"
+labels.rack = "none"
+
+[platform.cisco_ios]
+enable_password = { file = "secrets/enable" }
+algorithms = "compatible"
+command_timeout = "1m"
+save_config = "on_change"
+options.network_trunk.manage_vlan_lists = true
+
+[limits]
+concurrency = 100
+per_site = 5
+
+[device.sw1]
+platform = "cisco_ios"
+certname = "sw1.lab.test"
+address = "192.0.2.1"
+port = 2222
+labels.rack = "a1"
+site = "fra"
+
+[device.lb1]
+platform = "f5_bigip"
+address = "lb1.lab.test"
+user = "admin"
+"#,
+    )
+    .unwrap();
+    let shown: Vec<String> = inventory
+        .show(&inventory.devices.values().collect::<Vec<_>>())
+        .into_iter()
+        .flat_map(|device| {
+            device.settings.into_iter().map(move |setting| {
+                let table = setting.table.unwrap_or_default();
+                format!(
+                    "{} {} = {} {table}",
+                    device.name, setting.key, setting.value
+                )
+            })
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "sw1 platform = cisco_ios [device.sw1]",
+            "sw1 certname = sw1.lab.test [device.sw1]",
+            "sw1 address = 192.0.2.1 [device.sw1]",
+            "sw1 port = 2222 [device.sw1]",
+            "sw1 user = puppet [defaults]",
+            "sw1 password = environment variable NET_PASSWORD [defaults]",
+            "sw1 enable_password = file /etc/st/secrets/enable [platform.cisco_ios]",
+            "sw1 algorithms = compatible [platform.cisco_ios]",
+            "sw1 site = fra [device.sw1]",
+            "sw1 command_timeout = 1m [platform.cisco_ios]",
+            "sw1 save_config = on_change [platform.cisco_ios]",
+            "sw1 labels.rack = a1 [device.sw1]",
+            "sw1 labels.stage = lab [defaults]",
+            "sw1 options.network_trunk.manage_vlan_lists = true [platform.cisco_ios]",
+            "lb1 platform = f5_bigip [device.lb1]",
+            "lb1 certname = lb1 ",
+            "lb1 address = lb1.lab.test [device.lb1]",
+            "lb1 user = admin [device.lb1]",
+            "lb1 password = environment variable NET_PASSWORD [defaults]",
+            "lb1 command_timeout = 2m [defaults]",
+            "lb1 labels.rack = none [defaults]",
+            "lb1 labels.stage = lab [defaults]",
+        ]
+    );
+    assert_eq!(
+        inventory.limits,
+        Limits {
+            concurrency: Some(100),
+            per_site: Some(5),
+            per_jump: None
+        }
+    );
+    assert_eq!(inventory.warnings, []);
+}
+
+#[test]
+fn mistakes_are_told_with_their_place_and_what_to_do() {
+    let device = |rest: &str| format!("[device.a]\n{DEVICE}{rest}\n");
+    let cases: Vec<(String, &[&str])> = vec![
+        (
+            device("adress = \"x\""),
+            &["6:1 unknown-key: unknown key `adress` in [device.a] | did you mean `address`?"],
+        ),
+        (
+            "[device.a]\naddress = \"x\"\nagent = true".into(),
+            &[
+                "1:1 missing-key: device `a` has no `platform` | add platform = \"…\" to [device.a] or to a table that it takes defaults from",
+                "1:1 missing-key: device `a` has no `user` | add user = \"…\" to [device.a] or to a table that it takes defaults from",
+            ],
+        ),
+        // A slip in the syntax is told alone, not with what it has swallowed.
+        (
+            device("").replace("address = ", "address = = "),
+            &[
+                "3:11 toml-syntax: extra `=`, expected nothing | -",
+                "3:13 toml-syntax: unexpected key or value, expected newline, `#` | -",
+            ],
+        ),
+        (
+            device("").replace("cisco_ios", "cisco_io"),
+            &["2:12 unknown-platform: there is no platform `cisco_io` | did you mean `cisco_ios`?"],
+        ),
+        (
+            "[platform.junos]\n".into(),
+            &[
+                "1:1 unknown-platform: there is no platform `junos` | known platforms: cisco_ios, f5_bigip",
+            ],
+        ),
+        (
+            device("").replace("192.0.2.1", "192.0.2.300"),
+            &[
+                "3:11 address: `192.0.2.300` is neither a host name nor an IP address | an IPv4 address has four numbers from 0 to 255",
+            ],
+        ),
+        (
+            device("port = 70000"),
+            &["6:8 port: 70000 is not a port (1 to 65535) | -"],
+        ),
+        (
+            device("command_timeout = \"30\""),
+            &[
+                "6:19 duration: `30` is not a duration | write a number with its unit: \"30s\", \"500ms\", \"2m\"",
+            ],
+        ),
+        (
+            device("algorithms = \"legcay\""),
+            &[
+                "6:14 unknown-word: `device.a.algorithms` cannot be \"legcay\" | did you mean \"legacy\"?",
+            ],
+        ),
+        (
+            device("save_config = true"),
+            &[
+                "6:15 unknown-word: `device.a.save_config` is one of three words, not yes or no | write \"on_change\" to save after a run that has changed the device, \"always\" to save after every run",
+            ],
+        ),
+        (
+            device("save_config = false"),
+            &[
+                "6:15 unknown-word: `device.a.save_config` is one of three words, not yes or no | write \"never\"",
+            ],
+        ),
+        (
+            device("save_config = \"sometimes\""),
+            &[
+                "6:15 unknown-word: `device.a.save_config` cannot be \"sometimes\" | one of \"never\", \"on_change\", \"always\"",
+            ],
+        ),
+        (
+            device("fingerprint = \"SHA256:abc\""),
+            &[
+                "6:15 fingerprint: `SHA256:abc` is not a SHA-256 fingerprint | for SSH as `ssh-keyscan HOST | ssh-keygen -lf -` prints it (SHA256:…), for HTTPS 64 hex digits as `openssl x509 -fingerprint -sha256` prints them",
+            ],
+        ),
+        (
+            device("password = { env = \"A\", file = \"b\" }"),
+            &[
+                "6:12 secret-source: `device.a.password` must name exactly one place of the secret | write { env = \"VARIABLE\" }, { file = \"path\" } or { command = [\"program\", \"argument\"] }",
+            ],
+        ),
+        (
+            device("password = { vault = \"A\" }"),
+            &[
+                "6:14 unknown-key: unknown key `vault` in [device.a.password] | known keys: `command`, `env`, `file`",
+            ],
+        ),
+        (
+            device("jump = \"b\""),
+            &["6:8 unknown-jump: there is no device `b` | did you mean `a`?"],
+        ),
+        // One that lacks something is there all the same, and lacks all that it lacks at once.
+        (
+            format!(
+                "{}[device.b]\naddress = \"192.0.2.1\"\n",
+                device("jump = \"b\"")
+            ),
+            &[
+                "7:1 missing-key: device `b` has no `platform` | add platform = \"…\" to [device.b] or to a table that it takes defaults from",
+                "7:1 missing-key: device `b` has no `user` | add user = \"…\" to [device.b] or to a table that it takes defaults from",
+                "7:1 no-credentials: device `b` has no way to log in | give it `password`, `private_key` or `agent = true`",
+            ],
+        ),
+        (
+            device("jump = \"a\""),
+            &[
+                "6:8 jump-cycle: the way to `a` never ends: a → a | set `jump = false` in [device.a]",
+            ],
+        ),
+        (
+            device("jump = { address = \"x\" }"),
+            &["6:8 missing-key: key `user` is missing in [device.a.jump] | -"],
+        ),
+        (
+            "[defaults]\naddress = \"x\"\n".into(),
+            &[
+                "2:11 misplaced-key: `address` cannot stand in [defaults] | it belongs to one device: put it into [device.<name>]",
+            ],
+        ),
+        (
+            "[limits]\nconcurrency = 0\n".into(),
+            &["2:15 limit: `limits.concurrency` must be at least 1 | -"],
+        ),
+        (
+            format!("[device.\"../a\"]\n{DEVICE}"),
+            &[
+                "1:1 device-name: `../a` cannot be a device's name | use letters, digits and . _ - : only",
+            ],
+        ),
+        (
+            format!(
+                "{}[device.b]\n{}certname = \"a\"\n",
+                device(""),
+                DEVICE.replace("2.1", "2.2")
+            ),
+            &[
+                "7:1 duplicate-certname: devices `a` and `b` have one certname, `a` | one catalog would go to both; set `certname` of one of them",
+            ],
+        ),
+    ];
+    for (text, expected) in cases {
+        let found = parse(&text).expect_err(&text);
+        assert_eq!(told(&found), expected, "{text}");
+    }
+}
+
+#[test]
+fn odd_things_are_warnings() {
+    let text = format!(
+        "[device.a]\n{DEVICE}[device.b]\n{}",
+        DEVICE.replace("agent = true\n", "")
+    );
+    let inventory = parse(&text).unwrap();
+    assert_eq!(
+        told(&inventory.warnings),
+        [
+            "6:1 no-credentials: device `b` has no way to log in | give it `password`, `private_key` or `agent = true`",
+            "8:11 duplicate-address: devices `a` and `b` have one address, 192.0.2.1 | two catalogs would be applied to one device, in no certain order",
+        ]
+    );
+}
+
+#[test]
+fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
+    let text = format!("[device.a]\n{DEVICE}password = \"s3cr3t\" \noops = 1\n");
+    let clean = text.replace("oops = 1\n", "");
+    let inventory = parse(&clean).unwrap();
+    assert_eq!(
+        told(&inventory.warnings),
+        [
+            "6:12 literal-secret: `password` is written in the inventory | use password = { env = \"…\" }, { file = \"…\" } or { command = [\"…\"] }"
+        ]
+    );
+    let read = |text: &str, allow_readable| {
+        let reading = Reading {
+            allow_readable,
+            ..Reading::default()
+        };
+        Inventory::parse("i.toml", text, Path::new(""), Some(0o644), &reading)
+    };
+    let refused = read(&clean, false).unwrap_err();
+    assert_eq!(
+        told(&refused),
+        [
+            "6:12 readable-secret: `password` is written here, and others can read this file (mode 0644) | use password = { env = \"…\" }, or `chmod 600 i.toml`, or set allow_readable = true"
+        ]
+    );
+    assert!(read(&clean, true).is_ok());
+    assert!(read(&format!("allow_readable = true\n{clean}"), false).is_ok());
+
+    let everything = format!("{:?}{:?}{:?}", parse(&text), inventory, refused);
+    assert!(!everything.contains("s3cr3t"));
+}
+
+#[test]
+fn the_example_is_right() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/inventory.toml");
+    let reading = Reading {
+        platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
+        ..Reading::default()
+    };
+    let inventory = Inventory::load(&path, &reading).unwrap();
+    let devices: Vec<_> = inventory
+        .devices
+        .values()
+        .map(|d| (d.name.as_str(), d.platform.as_str(), d.certname.as_str()))
+        .collect();
+    assert_eq!(
+        devices,
+        [
+            ("sw1", "cisco_ios", "sw1.lab.test"),
+            ("lb1", "f5_bigip", "lb1.lab.test")
+        ]
+    );
+    assert_eq!(inventory.warnings, []);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_by_name() {
+    let found = Inventory::load(Path::new("/nonexistent/i.toml"), &Reading::default());
+    let told = told(&found.unwrap_err());
+    assert!(
+        told[0].contains("cannot read inventory /nonexistent/i.toml"),
+        "{told:?}"
+    );
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), b"user = \"\xff\"").unwrap();
+    let found = Inventory::load(file.path(), &Reading::default()).unwrap_err();
+    assert!(
+        found[0].message.contains("not UTF-8 text (byte 8)"),
+        "{found:?}"
+    );
+}
