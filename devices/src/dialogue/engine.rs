@@ -93,12 +93,10 @@ impl Dialogue {
     }
 
     /// Takes bytes as they come.
-    pub fn receive(&mut self, bytes: &[u8]) -> Vec<Event> {
+    pub fn receive(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
-        for byte in bytes {
-            if let Some(line) = self.screen.put(*byte) {
-                self.complete_line(line, &mut events);
-            }
+        while let Some(line) = self.screen.take_line(&mut bytes) {
+            self.complete_line(line, &mut events);
         }
         self.last_line(&mut events);
         events

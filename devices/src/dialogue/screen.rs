@@ -30,8 +30,34 @@ enum Escape {
 const LINE_LIMIT: usize = 1 << 20;
 
 impl Screen {
-    /// Takes one byte; a complete line is returned.
-    pub fn put(&mut self, byte: u8) -> Option<String> {
+    /// Takes bytes as far as the end of a line, which is returned complete; what follows is left.
+    pub fn take_line(&mut self, bytes: &mut &[u8]) -> Option<String> {
+        loop {
+            *bytes = &bytes[self.append(bytes)..];
+            let (byte, rest) = bytes.split_first()?;
+            *bytes = rest;
+            let line = self.put(*byte);
+            if line.is_some() {
+                return line;
+            }
+        }
+    }
+
+    /// Prints the text that the bytes begin with, where it goes to the end of the line: most of what
+    /// a device says. Returns how many bytes that were.
+    fn append(&mut self, bytes: &[u8]) -> usize {
+        if self.escape != Escape::None || self.cursor < self.line.len() {
+            return 0;
+        }
+        let text = bytes.iter().position(|byte| !is_text(*byte));
+        let text = text.unwrap_or(bytes.len());
+        let text = text.min(LINE_LIMIT.saturating_sub(self.line.len()));
+        self.line.extend_from_slice(&bytes[..text]);
+        self.cursor += text;
+        text
+    }
+
+    fn put(&mut self, byte: u8) -> Option<String> {
         match self.escape {
             Escape::Started => self.after_escape(byte),
             Escape::Control(parameter) => self.in_control(parameter, byte),
@@ -45,7 +71,7 @@ impl Screen {
                 b'\n' => return Some(self.take()),
                 b'\r' => self.cursor = 0,
                 0x08 => self.cursor = self.cursor.saturating_sub(1),
-                b'\t' | b' '..=0x7e | 0x80.. => self.print(byte),
+                text if is_text(text) => self.print(text),
                 _ => {}
             },
         }
@@ -132,6 +158,11 @@ impl Screen {
     }
 }
 
+/// Whether a byte stands for itself, or for a part of a character.
+fn is_text(byte: u8) -> bool {
+    matches!(byte, b'\t' | b' '..=0x7e | 0x80..)
+}
+
 /// Devices print UTF-8 or, the older ones, Latin-1.
 fn decode(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
@@ -146,9 +177,13 @@ mod tests {
 
     fn show(bytes: &[u8]) -> Vec<String> {
         let mut screen = Screen::default();
-        let mut lines: Vec<_> = bytes.iter().filter_map(|byte| screen.put(*byte)).collect();
+        let mut lines = put(&mut screen, bytes);
         lines.push(screen.current());
         lines
+    }
+
+    fn put(screen: &mut Screen, mut bytes: &[u8]) -> Vec<String> {
+        std::iter::from_fn(|| screen.take_line(&mut bytes)).collect()
     }
 
     #[test]
@@ -171,6 +206,11 @@ mod tests {
         ];
         for (name, bytes, expected) in cases {
             assert_eq!(show(bytes), expected, "{name}");
+            let mut screen = Screen::default();
+            let pieces = bytes.chunks(1);
+            let mut lines: Vec<_> = pieces.flat_map(|byte| put(&mut screen, byte)).collect();
+            lines.push(screen.current());
+            assert_eq!(lines, expected, "{name}, byte by byte");
         }
     }
 
@@ -184,12 +224,9 @@ mod tests {
         ];
         for rest in ways {
             let mut screen = Screen::default();
-            for byte in b" --More-- " {
-                assert_eq!(screen.put(*byte), None);
-            }
+            assert_eq!(put(&mut screen, b" --More-- "), [""; 0]);
             screen.blank();
-            let lines: Vec<_> = rest.iter().filter_map(|byte| screen.put(*byte)).collect();
-            assert_eq!(lines, [" ip address"]);
+            assert_eq!(put(&mut screen, rest), [" ip address"]);
         }
     }
 }

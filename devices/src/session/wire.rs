@@ -32,6 +32,8 @@ const QUIET: Duration = Duration::from_secs(1);
 const PAUSES_BEFORE_KNOCKING: u32 = 2;
 /// An answer longer than this is no answer.
 const ANSWER_LIMIT: usize = 64 << 20;
+/// Most bytes that are received at once.
+const PIECE: usize = 16 << 10;
 
 /// A terminal with a dialogue on it.
 pub(super) struct Wire {
@@ -48,6 +50,8 @@ pub(super) struct Wire {
     pub round_trips: u64,
     /// Something was written since we last waited.
     wrote: bool,
+    /// What came last.
+    buffer: Vec<u8>,
 }
 
 /// A line and what the device answered to it.
@@ -105,6 +109,7 @@ impl Wire {
             limit: options.limit,
             round_trips: 0,
             wrote: false,
+            buffer: Vec::with_capacity(PIECE),
         }
     }
 
@@ -264,16 +269,16 @@ impl Wire {
     /// Bytes, turned into events; `None` after a pause without any.
     async fn receive(&mut self) -> Result<Option<Vec<Event>>, SessionErrorKind> {
         self.round_trips += u64::from(std::mem::take(&mut self.wrote));
-        let mut buffer = [0; 16 * 1024];
         let pause = QUIET.min(self.limit);
-        let count = match timeout(pause, self.stream.read(&mut buffer)).await {
+        self.buffer.clear();
+        match timeout(pause, self.stream.read_buf(&mut self.buffer)).await {
             Err(_) => return Ok(None),
             Ok(Err(error)) => return Err(self.dropped(&error.to_string())),
             Ok(Ok(0)) => return Err(self.dropped("the device closed it")),
-            Ok(Ok(count)) => count,
-        };
-        self.transcript.received(&buffer[..count], &self.mask);
-        let events = self.dialogue.receive(&buffer[..count]);
+            Ok(Ok(_)) => {}
+        }
+        self.transcript.received(&self.buffer, &self.mask);
+        let events = self.dialogue.receive(&self.buffer);
         if self.dialogue.held() > ANSWER_LIMIT {
             return Err(SessionErrorKind::Garbage {
                 command: self.command(),
