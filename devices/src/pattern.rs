@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use regex::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Largest compiled form, in bytes.
@@ -45,6 +45,60 @@ impl Deref for Pattern {
     fn deref(&self) -> &Regex {
         let compiled = || compile(&self.0.text).expect("it was parsed, and its size is bounded");
         self.0.compiled.get_or_init(compiled)
+    }
+}
+
+/// Patterns that a text is held against together, which takes as long as one of them would. Compiled
+/// as [`Pattern`] is.
+#[derive(Clone, Default)]
+pub struct Patterns(Arc<LazySet>);
+
+#[derive(Default)]
+struct LazySet {
+    patterns: Vec<Pattern>,
+    compiled: OnceLock<RegexSet>,
+}
+
+impl Patterns {
+    /// Whether one of them matches.
+    pub fn is_match(&self, text: &str) -> bool {
+        !self.0.patterns.is_empty() && self.compiled().is_match(text)
+    }
+
+    /// The place of the first one that matches.
+    pub fn first_match(&self, text: &str) -> Option<usize> {
+        // Most texts match none, and seeing that is cheaper than telling which.
+        if !self.is_match(text) {
+            return None;
+        }
+        self.compiled().matches(text).into_iter().next()
+    }
+
+    fn compiled(&self) -> &RegexSet {
+        let LazySet { patterns, compiled } = self.0.as_ref();
+        compiled.get_or_init(|| {
+            // Not of the compiled patterns, which nobody needs.
+            let texts = patterns.iter().map(|pattern| pattern.0.text.as_str());
+            RegexSetBuilder::new(texts)
+                .size_limit(SIZE * patterns.len())
+                .build()
+                .expect("each was parsed, and its size is bounded")
+        })
+    }
+}
+
+impl FromIterator<Pattern> for Patterns {
+    fn from_iter<I: IntoIterator<Item = Pattern>>(patterns: I) -> Self {
+        Self(Arc::new(LazySet {
+            patterns: patterns.into_iter().collect(),
+            compiled: OnceLock::new(),
+        }))
+    }
+}
+
+impl fmt::Debug for Patterns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.0.patterns).finish()
     }
 }
 
@@ -117,6 +171,27 @@ mod tests {
             let pattern = Pattern::new(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(pattern.as_str(), text);
         }
+    }
+
+    #[test]
+    fn of_several_patterns_the_first_that_matches_is_told() {
+        let texts = ["^a", "(?i)b$", r"(?x) \d\d  # two digits"];
+        let patterns: Patterns = texts
+            .map(|text| Pattern::new(text).unwrap())
+            .into_iter()
+            .collect();
+        let cases = [
+            ("ab", Some(0)),
+            ("xB", Some(1)),
+            ("x12b", Some(1)),
+            ("x12", Some(2)),
+            ("x1", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(patterns.first_match(text), expected, "{text}");
+            assert_eq!(patterns.is_match(text), expected.is_some(), "{text}");
+        }
+        assert!(!Patterns::default().is_match(""));
     }
 
     #[test]

@@ -190,7 +190,7 @@ impl Dialogue {
     }
 
     fn complete_line(&mut self, line: String, events: &mut Vec<Event>) {
-        if self.rules.is_noise(&line) {
+        if self.rules.noise.is_match(&line) {
             return;
         }
         let Some(exchange) = self.under_way.front_mut() else {

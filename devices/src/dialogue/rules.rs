@@ -3,7 +3,7 @@
 //! Made from the sections `[connection]`, `[mode.*]`, `[open]`, `[close]`, `[save]`, `[error]` and
 //! `[confirm.*]` of a platform's file by [`Rules::read`]. No platform is named in code.
 
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Patterns};
 
 /// Index of a mode in [`Rules::modes`].
 pub type ModeId = usize;
@@ -18,7 +18,7 @@ pub struct Rules {
     /// How much may be written before its prompts are seen.
     pub window: Window,
     /// Lines that are no part of any answer: log messages, time stamps.
-    pub noise: Vec<Pattern>,
+    pub noise: Patterns,
     /// Lines with secrets, whoever set them; group 1 is the secret.
     pub secrets: Vec<Pattern>,
     pub pager: Option<Pager>,
@@ -39,8 +39,7 @@ pub struct Rules {
     pub open: Vec<Step>,
     pub close: Vec<Step>,
     pub save: Vec<Step>,
-    /// In order of precedence.
-    pub errors: Vec<(Class, Pattern)>,
+    pub errors: Errors,
     pub confirms: Vec<Confirm>,
 }
 
@@ -119,6 +118,15 @@ pub enum Class {
     Command,
 }
 
+/// The lines of output that mean something.
+#[derive(Clone, Debug, Default)]
+pub struct Errors {
+    /// In order of precedence.
+    pub patterns: Patterns,
+    /// What each of the patterns means.
+    pub classes: Vec<Class>,
+}
+
 /// A question that the device may ask.
 #[derive(Clone, Debug)]
 pub struct Confirm {
@@ -184,10 +192,6 @@ impl Rules {
         }
         way.reverse();
         Some(way)
-    }
-
-    pub fn is_noise(&self, line: &str) -> bool {
-        self.noise.iter().any(|pattern| pattern.is_match(line))
     }
 
     /// Whether configuration lines are taken in this mode.

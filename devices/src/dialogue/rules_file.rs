@@ -2,7 +2,9 @@
 
 use crate::map::IndexMap;
 
-use super::rules::{Class, Confirm, Edge, Mode, ModeId, Pager, Rules, SecretRequest, Step, Window};
+use super::rules::{
+    Class, Confirm, Edge, Errors, Mode, ModeId, Pager, Rules, SecretRequest, Step, Window,
+};
 use crate::document::{Item, Table};
 use crate::pattern::Pattern;
 
@@ -30,7 +32,7 @@ impl Rules {
             window: connection
                 .table("window")
                 .map_or(Window::DEFAULT, |table| window(&table)),
-            noise: patterns(connection.get("noise")),
+            noise: patterns(connection.get("noise")).into_iter().collect(),
             secrets: patterns(root.get("secrets")),
             pager: connection.table("pager").and_then(|table| pager(&table)),
             rename: pattern(connection.get("rename")),
@@ -244,20 +246,23 @@ const CLASSES: [(&str, Class); 5] = [
     ("command", Class::Command),
 ];
 
-fn errors(root: &Table<'_>) -> Vec<(Class, Pattern)> {
+fn errors(root: &Table<'_>) -> Errors {
     let Some(table) = root.table("error") else {
-        return Vec::new();
+        return Errors::default();
     };
-    let errors = CLASSES
+    let (classes, all): (Vec<Class>, Vec<Pattern>) = CLASSES
         .iter()
         .flat_map(|(key, class)| {
             patterns(table.get(key))
                 .into_iter()
                 .map(|pattern| (*class, pattern))
         })
-        .collect();
+        .unzip();
     table.finish();
-    errors
+    Errors {
+        patterns: all.into_iter().collect(),
+        classes,
+    }
 }
 
 fn confirms(root: &Table<'_>) -> Vec<Confirm> {

@@ -1,7 +1,7 @@
 //! What an answer means: taken, or refused and in which words.
 
 use super::line::{Answer, Input};
-use super::rules::{Class, Rules};
+use super::rules::{Class, Errors, Rules};
 use crate::secret::{MASK, Piece, Text};
 
 /// What became of a line.
@@ -98,10 +98,8 @@ impl Rules {
     /// The class of a line of output.
     pub fn classify(&self, line: &str) -> Option<Class> {
         let line = line.trim_end();
-        self.errors
-            .iter()
-            .find(|(_, pattern)| pattern.is_match(line))
-            .map(|(class, _)| *class)
+        let Errors { patterns, classes } = &self.errors;
+        patterns.first_match(line).map(|place| classes[place])
     }
 }
 

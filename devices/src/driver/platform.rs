@@ -11,7 +11,7 @@ use super::type_driver::TypeDriver;
 use crate::dialogue::Protocol;
 use crate::document::{Item, Table};
 use crate::model::load::{check_schema, pattern, word};
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Patterns};
 use crate::read::columns::Columns;
 use crate::read::indent::{IndentRules, OpaqueRule, Tree};
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
@@ -268,7 +268,7 @@ fn read_rule(name: &str, item: &Item<'_>) -> Option<ReadRule> {
     })
 }
 
-fn patterns(item: &Item<'_>) -> Vec<Pattern> {
+fn patterns(item: &Item<'_>) -> Patterns {
     let items = item.list().unwrap_or_default();
     items
         .iter()

@@ -4,13 +4,13 @@
 //! section 3). Separator lines and other noise are left out; a text between delimiters (a banner)
 //! is one node whose body is not looked into.
 
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Patterns};
 
 /// How a platform's configuration is written.
 #[derive(Clone, Debug, Default)]
 pub struct IndentRules {
     /// Lines that are no content.
-    pub ignore: Vec<Pattern>,
+    pub ignore: Patterns,
     pub opaque: Vec<OpaqueRule>,
     /// What is replaced in every line before it counts: counters, other spellings.
     pub replace: Vec<(Pattern, String)>,
@@ -61,7 +61,7 @@ impl Tree {
         while let Some(line) = lines.next() {
             let line = line.trim_end();
             let content = line.trim_start();
-            if content.is_empty() || rules.ignore.iter().any(|noise| noise.is_match(content)) {
+            if content.is_empty() || rules.ignore.is_match(content) {
                 continue;
             }
             let depth = line.len() - content.len();
@@ -152,7 +152,9 @@ mod tests {
     fn rules() -> IndentRules {
         let pattern = |text: &str| Pattern::new(text).unwrap();
         IndentRules {
-            ignore: vec![pattern("^!"), pattern("^exit(-vrf|-address-family)?$")],
+            ignore: [pattern("^!"), pattern("^exit(-vrf|-address-family)?$")]
+                .into_iter()
+                .collect(),
             opaque: vec![OpaqueRule {
                 start: pattern(r"^banner \S+ \^C"),
                 end: pattern(r"\^C"),
