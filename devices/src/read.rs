@@ -8,6 +8,7 @@
 pub mod columns;
 mod derived;
 pub mod indent;
+pub mod row;
 pub mod stanzas;
 
 use std::any::Any;
@@ -19,7 +20,7 @@ use crate::value::Attributes;
 use columns::Columns;
 use derived::Derived;
 use indent::Tree;
-use stanzas::Stanza;
+use row::Row;
 
 /// One thing to ask a device for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +41,7 @@ pub type Reads = IndexMap<String, String>;
 pub enum Parsed {
     Tree(Tree),
     Columns(Columns),
-    Stanzas(Vec<Stanza>),
+    Stanzas(Vec<Row>),
     Json(serde_json::Value),
     Text(String),
 }

@@ -6,10 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::map::IndexMap;
-
-/// A row: text by name of the column, which all rows share.
-pub type Row = IndexMap<Arc<str>, String>;
+use super::row::Row;
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +14,7 @@ pub struct Columns {
     pub rows: Vec<Row>,
 }
 
-/// A column: its name, where it begins, where its header ends (in characters).
+/// A column: its name, which all rows share, where it begins, where its header ends (in characters).
 struct Column {
     name: Arc<str>,
     start: usize,
@@ -56,7 +53,7 @@ impl Columns {
                 Some(_) => cut(line, &columns),
                 None => assign(line, &columns),
             };
-            if row.first().is_some_and(|(_, cell)| !cell.is_empty()) {
+            if row.first().is_some_and(|cell| !cell.is_empty()) {
                 rows.push(row);
             }
         }
@@ -166,7 +163,7 @@ mod tests {
         table
             .rows
             .iter()
-            .map(|row| names.iter().map(|name| row[*name].clone()).collect())
+            .map(|row| names.iter().map(|name| row[*name].to_owned()).collect())
             .collect()
     }
 

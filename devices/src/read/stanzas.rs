@@ -1,31 +1,28 @@
 //! Groups of `Key: value` lines (`show interfaces switchport`).
 
-use super::columns::Row;
-
-/// One group: value by key.
-pub type Stanza = Row;
+use super::row::Row;
 
 /// Cuts a text into stanzas; each begins with a line `start: …`. What stands before the first is
 /// left out; an indented line without a key continues the value above (long VLAN lists).
-pub fn parse(text: &str, start: &str) -> Vec<Stanza> {
-    let mut stanzas: Vec<Stanza> = Vec::new();
+pub fn parse(text: &str, start: &str) -> Vec<Row> {
+    let mut stanzas: Vec<Row> = Vec::new();
     for line in text.lines() {
         let Some((key, value)) = entry(line) else {
             if line.starts_with([' ', '\t'])
                 && !line.trim().is_empty()
                 && let Some(stanza) = stanzas.last_mut()
-                && let Some((_, last)) = stanza.last_mut()
+                && let Some(last) = stanza.last_mut()
             {
                 last.push_str(line.trim());
             }
             continue;
         };
         if key == start {
-            stanzas.push(Stanza::default());
+            stanzas.push(Row::default());
         }
         if let Some(stanza) = stanzas.last_mut() {
             // The first of two equal keys is the administrative one where a device repeats itself.
-            stanza.entry(key.into()).or_insert_with(|| value.to_owned());
+            stanza.add(key, value);
         }
     }
     stanzas
@@ -46,10 +43,8 @@ mod tests {
     fn a_stanza_begins_at_its_key_and_values_may_continue() {
         let text = "% noise\nName: Gi1/0/1\nSwitchport: Enabled\nTrunking VLANs Enabled: 1,5,\n     20-30\nCapture Mode Disabled\n\nName: Po1\nSwitchport: Disabled\nPO: 10.0.0.1:80\n";
         let found = parse(text, "Name");
-        let pairs: Vec<Vec<(&str, &str)>> = found
-            .iter()
-            .map(|stanza| stanza.iter().map(|(k, v)| (&**k, v.as_str())).collect())
-            .collect();
+        let pairs: Vec<Vec<(&str, &str)>> =
+            found.iter().map(|stanza| stanza.iter().collect()).collect();
         assert_eq!(
             pairs,
             [

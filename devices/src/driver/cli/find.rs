@@ -12,8 +12,8 @@ use crate::change::Instance;
 use crate::change::Wanted;
 use crate::driver::codec::text_of;
 use crate::read::State;
-use crate::read::columns::Row;
 use crate::read::indent::Node;
+use crate::read::row::Row;
 use crate::value::{Attributes, Value};
 
 /// An instance with the lines that tell it.

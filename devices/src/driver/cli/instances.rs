@@ -10,8 +10,8 @@ use super::find::{Found, first_match};
 use super::rules::Kind;
 use super::template::{Bindings, Template, Vocabulary};
 use crate::driver::codec::text_of;
-use crate::read::columns::Row;
 use crate::read::indent::{Node, Tree};
+use crate::read::row::Row;
 use crate::read::{Parsed, State};
 use crate::value::{Attributes, Value};
 
