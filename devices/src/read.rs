@@ -46,6 +46,9 @@ pub enum Parsed {
     Text(String),
 }
 
+/// What operations made of the instances of a type, in the order in which they were touched.
+pub type Predicted = IndexMap<String, Option<Attributes>>;
+
 /// What is known of a device: its answers, and what operations have changed since (predicted).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
@@ -54,7 +57,7 @@ pub struct State {
     derived: Derived,
     /// By type and instance: what operations made of something that was read from a table, whose
     /// text they do not change. `None`: it is gone.
-    predicted: IndexMap<(String, String), Option<Attributes>>,
+    predicted: IndexMap<String, Predicted>,
     /// Secrets that predicted operations carried, as they were sent.
     secrets: Vec<String>,
 }
@@ -105,11 +108,11 @@ impl State {
     }
 
     /// Something that follows from the answer to one read alone, worked out at the first question
-    /// and again after the answer has changed. `owner` tells things of one kind apart: a type, or
-    /// an attribute of it. A state is one device's, on which each type has one implementation.
+    /// and again after the answer has changed. `owner` tells things of one kind apart: a type, and
+    /// what of it. A state is one device's, on which each type has one implementation.
     pub fn derived<T: Any + Send + Sync>(
         &self,
-        owner: &str,
+        owner: (&str, &str),
         from: &str,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
@@ -122,21 +125,12 @@ impl State {
         owner: &str,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        self.derived.get(owner, None, make)
+        self.derived.get((owner, ""), None, make)
     }
 
-    /// What was predicted for an instance of a type: `Some(None)` says that it is gone.
-    pub fn predicted(&self, kind: &str, instance: &str) -> Option<Option<&Attributes>> {
-        let key = (kind.to_owned(), instance.to_owned());
-        self.predicted.get(&key).map(Option::as_ref)
-    }
-
-    /// The predicted instances of a type, in the order in which they were touched.
-    pub fn predictions(&self, kind: &str) -> impl Iterator<Item = (&str, Option<&Attributes>)> {
-        self.predicted
-            .iter()
-            .filter(move |((of, _), _)| of == kind)
-            .map(|((_, instance), attributes)| (instance.as_str(), attributes.as_ref()))
+    /// What was predicted for instances of a type, if anything; `None` of one says that it is gone.
+    pub fn predicted(&self, kind: &str) -> Option<&Predicted> {
+        self.predicted.get(kind)
     }
 
     /// Secrets that stand in what was predicted, to be masked wherever it is shown.
@@ -153,8 +147,8 @@ impl State {
     }
 
     pub fn predict(&mut self, kind: &str, instance: &str, attributes: Option<Attributes>) {
-        self.predicted
-            .insert((kind.to_owned(), instance.to_owned()), attributes);
+        let of_kind = self.predicted.entry(kind.to_owned()).or_default();
+        of_kind.insert(instance.to_owned(), attributes);
     }
 }
 

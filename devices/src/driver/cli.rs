@@ -267,15 +267,19 @@ impl Implementation for CliType {
 
     fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
         let found = self.find_all(state, None);
-        Ok(found
-            .into_iter()
-            .filter(find::Found::is_present)
-            .map(find::Found::into_instance)
-            .collect())
+        // In the model's order, whatever the order of the device's lines.
+        let order = |name: &String| self.model.attributes.get_index_of(name);
+        let present = found.into_iter().filter(find::Found::is_present);
+        let in_order = present.map(|found| {
+            let mut instance = found.into_instance();
+            instance.attributes.sort_by_cached_key(|name, _| order(name));
+            instance
+        });
+        Ok(in_order.collect())
     }
 
     fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
-        let found = self.find(wanted, state).filter(find::Found::is_present);
+        let found = self.find(&wanted.attributes, state).filter(find::Found::is_present);
         Ok(found.map(find::Found::into_instance))
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Derived {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     kind: TypeId,
-    owner: String,
+    owner: (String, String),
     /// The read that it was made from; `None`: from any of them.
     from: Option<String>,
 }
@@ -28,13 +28,14 @@ struct Key {
 #[derive(Hash)]
 struct Question<'a> {
     kind: TypeId,
-    owner: &'a str,
+    owner: (&'a str, &'a str),
     from: Option<&'a str>,
 }
 
 impl Equivalent<Key> for Question<'_> {
     fn equivalent(&self, key: &Key) -> bool {
-        self.kind == key.kind && self.owner == key.owner && self.from == key.from.as_deref()
+        let (kind, what) = &key.owner;
+        self.kind == key.kind && self.owner == (kind, what) && self.from == key.from.as_deref()
     }
 }
 
@@ -44,7 +45,7 @@ impl Derived {
     /// The thing that was made for somebody from a read, or from all; made now if there is none.
     pub fn get<T: Any + Send + Sync>(
         &self,
-        owner: &str,
+        owner: (&str, &str),
         from: Option<&str>,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
@@ -57,7 +58,7 @@ impl Derived {
         let thing = Arc::new(make());
         let key = Key {
             kind,
-            owner: owner.to_owned(),
+            owner: (owner.0.to_owned(), owner.1.to_owned()),
             from: from.map(str::to_owned),
         };
         self.made().insert(key, Arc::clone(&thing) as Thing);
@@ -103,7 +104,7 @@ mod tests {
 
     /// How long the answer to a read is, counted once per change.
     fn length(state: &State, read: &str, counted: &mut usize) -> usize {
-        let length = state.derived("test", read, || {
+        let length = state.derived(("test", ""), read, || {
             *counted += 1;
             match state.get(read) {
                 Some(Parsed::Text(text)) => text.len(),

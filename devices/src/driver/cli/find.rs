@@ -1,6 +1,6 @@
 //! Finding instances in what was read, and reading what stands in them.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::map::IndexMap;
 
@@ -9,7 +9,6 @@ use super::rules::{AttributeRule, Cell, Fallback, Kind, Place};
 use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
 use super::{CliType, rules};
 use crate::change::Instance;
-use crate::change::Wanted;
 use crate::driver::codec::text_of;
 use crate::read::State;
 use crate::read::indent::Node;
@@ -52,11 +51,13 @@ impl Found {
 
 impl CliType {
     /// What is known of a resource: of several lines with its names the one that is most like it.
-    pub fn find(&self, wanted: &Wanted, state: &State) -> Option<Found> {
-        let found = self.find_all(state, Some(&wanted.attributes));
+    pub fn find(&self, wanted: &Attributes, state: &State) -> Option<Found> {
+        let mut found = self.find_all(state, Some(wanted));
+        if found.len() < 2 {
+            return found.pop();
+        }
         let likeness = |found: &Found| {
-            let same =
-                |(name, value): &(&String, &Value)| wanted.attributes.get(*name) == Some(value);
+            let same = |(name, value): &(&String, &Value)| wanted.get(*name) == Some(value);
             found.attributes.iter().filter(same).count()
         };
         // The first of several equal ones.
@@ -104,9 +105,9 @@ impl CliType {
             Kind::Block(_) => self.read_block(&nodes[known.at], &mut found),
             Kind::Line { .. } => {}
             Kind::Row { .. } => {
-                let name = self.instance_name(&found.attributes);
-                match state.predicted(&self.model.name, &name) {
-                    Some(attributes) => found.attributes = attributes?.clone(),
+                let predicted = state.predicted(&self.model.name);
+                match predicted.and_then(|of| of.get(&self.instance_name(&found.attributes))) {
+                    Some(attributes) => found.attributes = attributes.as_ref()?.clone(),
                     None => {
                         let row = &rows_of(state, &self.instance.from)[known.at];
                         self.read_cells(row, &mut found);
@@ -125,9 +126,12 @@ impl CliType {
         instances: &Instances,
         only: Option<&Attributes>,
     ) {
+        let Some(predicted) = state.predicted(&self.model.name) else {
+            return;
+        };
         let is_read = |attributes: &Attributes| instances.named(self, attributes).next().is_some();
-        let mut add = |attributes: Option<&Attributes>| {
-            if let Some(attributes) = attributes.filter(|attributes| !is_read(attributes)) {
+        let add = |attributes: &Option<Attributes>| {
+            if let Some(attributes) = attributes.as_ref().filter(|known| !is_read(known)) {
                 all.push(Found {
                     attributes: attributes.clone(),
                     ..Found::default()
@@ -135,14 +139,11 @@ impl CliType {
             }
         };
         match only {
-            Some(names) => {
-                let name = self.instance_name(names);
-                add(state.predicted(&self.model.name, &name).flatten());
-            }
-            None => {
-                let predicted = state.predictions(&self.model.name);
-                predicted.for_each(|(_, attributes)| add(attributes));
-            }
+            Some(names) => predicted
+                .get(&self.instance_name(names))
+                .into_iter()
+                .for_each(add),
+            None => predicted.values().for_each(add),
         }
     }
 
@@ -372,7 +373,7 @@ impl CliType {
             }
             let other = match &rule.fallback {
                 Some(Fallback::Cell { read, key, cell }) => {
-                    let row = self.fallback_row(rule, read, key, found, state);
+                    let row = self.fallback_row(read, key, found, state);
                     let text = row.and_then(|row| row.get(cell.name.as_str()));
                     text.and_then(|text| self.cell_value(&rule.name, cell, text))
                 }
@@ -383,17 +384,11 @@ impl CliType {
                 found.attributes.insert(rule.name.clone(), value);
             }
         }
-        // In the model's order, whatever the order of the device's lines.
-        let order = |name: &String| self.model.attributes.get_index_of(name);
-        found
-            .attributes
-            .sort_by(|a, _, b, _| order(a).cmp(&order(b)));
     }
 
     /// The row of another table that is about the instance; the table's keys are read once.
     fn fallback_row<'a>(
         &self,
-        rule: &AttributeRule,
         read: &str,
         key: &str,
         found: &Found,
@@ -402,10 +397,9 @@ impl CliType {
         struct Keys(HashMap<String, usize>);
         let name = self.model.namevars().next()?;
         let own = found.attributes.get(name).and_then(text_of)?;
-        let owner = format!("{} {}", self.model.name, rule.name);
         let rows = rows_of(state, read);
-        let keys = state.derived(&owner, read, || {
-            let mut keys = HashMap::new();
+        let keys = state.derived((&self.model.name, key), read, || {
+            let mut keys = HashMap::default();
             for (place, row) in rows.iter().enumerate() {
                 let cell = row.get(key);
                 let key = cell.and_then(|cell| text_of(&self.read(name, cell)?));

@@ -3,7 +3,9 @@
 //! Headers, lines and keys of rows are read once for all resources of a type ([`State::derived`]);
 //! what stands inside a block or in the other cells of a row is read when somebody asks for it.
 
-use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use super::CliType;
 use super::find::{Found, first_match};
@@ -39,13 +41,19 @@ impl Instances {
         cli: &'a CliType,
         names: &'a Attributes,
     ) -> impl Iterator<Item = &'a Known> {
-        let places = self.by_names.get(&cli.names_as_text(names));
-        let alike = places.into_iter().flatten().map(|place| &self.all[*place]);
+        // On a device of which nothing is known nobody has to be looked for.
+        let any = !self.all.is_empty();
+        let places = any.then(|| self.by_names.get(&cli.names_as_text(names)));
+        let alike = places
+            .flatten()
+            .into_iter()
+            .flatten()
+            .map(|place| &self.all[*place]);
         alike.filter(|known| cli.has_names(&known.found.attributes, names))
     }
 
     fn new(cli: &CliType, all: Vec<Known>) -> Self {
-        let mut by_names: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_names: HashMap<String, Vec<usize>> = HashMap::default();
         for (place, known) in all.iter().enumerate() {
             let names = cli.names_as_text(&known.found.attributes);
             by_names.entry(names).or_default().push(place);
@@ -56,9 +64,12 @@ impl Instances {
 
 impl CliType {
     /// The instances in a state, whatever is inside them.
-    pub(super) fn known(&self, state: &State) -> std::sync::Arc<Instances> {
+    pub(super) fn known(&self, state: &State) -> Arc<Instances> {
         let from = &self.instance.from;
-        state.derived(&self.model.name, from, || {
+        if state.get(from).is_none() {
+            return Arc::default();
+        }
+        state.derived((&self.model.name, ""), from, || {
             let all = match &self.instance.kind {
                 Kind::Singleton(label) => self.singleton(state.tree(from), label),
                 Kind::Row { key, .. } => self.rows(rows_of(state, from), key),
@@ -80,7 +91,10 @@ impl CliType {
         const BETWEEN: char = '\0';
         let mut text = String::new();
         for name in self.model.namevars() {
-            text.extend(attributes.get(name).and_then(text_of));
+            match attributes.get(name).map(Value::unwrap_sensitive) {
+                Some(Value::String(name)) => text.push_str(name),
+                other => text.extend(other.and_then(text_of)),
+            }
             text.push(BETWEEN);
         }
         text

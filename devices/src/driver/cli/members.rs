@@ -82,8 +82,8 @@ impl CliType {
         let Some(tree) = state.tree(CONFIG) else {
             return;
         };
-        let owner = format!("{} {}", self.model.name, rule.name);
-        let referring = state.derived(&owner, CONFIG, || self.referring(rule, block, tree));
+        let owner = (self.model.name.as_str(), rule.name.as_str());
+        let referring = state.derived(owner, CONFIG, || self.referring(rule, block, tree));
         let mut members = Vec::new();
         let mut shared: IndexMap<&str, Vec<&Value>> = IndexMap::default();
         for line in referring.to(self, &found.attributes) {

@@ -24,9 +24,8 @@ impl CliType {
         state: &State,
     ) -> Option<Value> {
         let line = line_about(rule, names)?;
-        let owner = format!("{} {}", self.model.name, rule.name);
         let from = &self.instance.from;
-        let value = state.derived(&owner, from, || {
+        let value = state.derived((&self.model.name, &rule.name), from, || {
             self.line_value(rule, line, nodes_of(state.tree(from)))
         });
         (*value).clone()

@@ -33,7 +33,7 @@ impl CliType {
         change: &Change,
         state: &State,
     ) -> Result<Vec<Operation>, RenderError> {
-        let found = self.find(&change.wanted, state);
+        let found = self.find(&change.wanted.attributes, state);
         let mut merged = Attributes::default();
         if let Some(found) = found.as_ref().filter(|_| self.instance.keep_unmanaged) {
             merged.extend(found.attributes.clone());

@@ -23,8 +23,13 @@ pub fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
 /// Whether a text begins with another, whatever the case. It is asked for every line of a
 /// configuration and every entry of a table.
 fn begins(text: &str, start: &str) -> bool {
-    let bytes = text.as_bytes().get(..start.len());
-    bytes.is_some_and(|bytes| bytes.eq_ignore_ascii_case(start.as_bytes()))
+    let (text, start) = (text.as_bytes(), start.as_bytes());
+    let first = |bytes: &[u8]| bytes.first().map(u8::to_ascii_lowercase);
+    // Most differ in the first letter.
+    first(text) == first(start)
+        && text
+            .get(..start.len())
+            .is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
 #[cfg(test)]
