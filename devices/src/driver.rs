@@ -24,6 +24,7 @@ pub mod self_test;
 pub mod setting;
 pub mod type_driver;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
@@ -191,10 +192,10 @@ impl Driver {
 
     /// The resource with values that depend on the current state worked out; to be called before
     /// [`Driver::differs`] and kept for the change.
-    pub fn resolve(&self, wanted: &Wanted, current: Option<&Instance>) -> Wanted {
+    pub fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
         match self.implementation(&wanted.model) {
             Ok(implementation) => implementation.resolve(wanted, current),
-            Err(_) => wanted.clone(),
+            Err(_) => Cow::Borrowed(wanted),
         }
     }
 

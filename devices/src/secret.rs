@@ -25,7 +25,7 @@ impl Text {
         Self::default()
     }
 
-    pub fn plain(text: impl Into<String>) -> Self {
+    pub fn plain(text: impl Into<String> + AsRef<str>) -> Self {
         let mut new = Self::new();
         new.push(text);
         new
@@ -37,12 +37,11 @@ impl Text {
         new
     }
 
-    pub fn push(&mut self, text: impl Into<String>) {
-        let text = text.into();
+    pub fn push(&mut self, text: impl Into<String> + AsRef<str>) {
         if let Some(Piece::Plain(last)) = self.0.last_mut() {
-            last.push_str(&text);
-        } else if !text.is_empty() {
-            self.0.push(Piece::Plain(text));
+            last.push_str(text.as_ref());
+        } else if !text.as_ref().is_empty() {
+            self.0.push(Piece::Plain(text.into()));
         }
     }
 
@@ -102,12 +101,23 @@ impl Text {
 
     /// The text with its secrets, as the device gets it. Never for people.
     pub fn reveal(&self) -> String {
-        self.0
-            .iter()
-            .map(|piece| match piece {
-                Piece::Plain(text) | Piece::Secret(text) => text.as_str(),
-            })
-            .collect()
+        self.texts().collect()
+    }
+
+    /// The characters that the device gets, one by one.
+    pub fn chars(&self) -> impl Iterator<Item = char> {
+        self.texts().flat_map(str::chars)
+    }
+
+    /// How many bytes the device gets.
+    pub fn len(&self) -> usize {
+        self.texts().map(str::len).sum()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|piece| match piece {
+            Piece::Plain(text) | Piece::Secret(text) => text.as_str(),
+        })
     }
 
     /// The secrets themselves, for whoever must mask them where the device prints them back.

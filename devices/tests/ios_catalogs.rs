@@ -135,7 +135,7 @@ impl Switch {
                 None => ChangeKind::Create,
                 Some(_) => ChangeKind::Update,
             },
-            wanted: Arc::new(wanted),
+            wanted: Arc::new(wanted.into_owned()),
             current,
             attributes,
         };

@@ -39,6 +39,7 @@ use crate::model::{ArrayKind, TypeModel};
 use crate::operation::Operation;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Value};
+use render::Goal;
 use rewrite::Rewrite;
 use rules::{AttributeRule, InstanceRule};
 use template::Vocabulary;
@@ -233,29 +234,23 @@ impl Implementation for CliType {
         self.requests.clone()
     }
 
-    fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
+    fn canonicalize(&self, mut attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
-        let mut canonical = Attributes::default();
-        for (name, value) in attributes {
-            let value = match self.codecs.get(&name) {
-                Some(codec) if !is_unset(&value) => {
-                    match self.in_canonical_words(&name, codec, &value) {
-                        Ok(value) => self.finished(&name, value),
-                        Err(message) => {
-                            errors.push(ValueError::new(&name, message));
-                            value
-                        }
-                    }
+        for (name, value) in &mut attributes {
+            if let Some(codec) = self.codecs.get(name)
+                && !is_unset(value)
+            {
+                match self.in_canonical_words(name, codec, value) {
+                    Ok(canonical) => *value = self.finished(name, canonical),
+                    Err(message) => errors.push(ValueError::new(name, message)),
                 }
-                _ => value,
-            };
-            canonical.insert(name, value);
+            }
         }
         for rewrite in &self.rewrites {
-            rewrite.apply(&mut canonical);
+            rewrite.apply(&mut attributes);
         }
         if errors.is_empty() {
-            Ok(canonical)
+            Ok(attributes)
         } else {
             Err(errors)
         }
@@ -272,14 +267,18 @@ impl Implementation for CliType {
         let present = found.into_iter().filter(find::Found::is_present);
         let in_order = present.map(|found| {
             let mut instance = found.into_instance();
-            instance.attributes.sort_by_cached_key(|name, _| order(name));
+            instance
+                .attributes
+                .sort_by_cached_key(|name, _| order(name));
             instance
         });
         Ok(in_order.collect())
     }
 
     fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
-        let found = self.find(&wanted.attributes, state).filter(find::Found::is_present);
+        let found = self
+            .find(&wanted.attributes, state)
+            .filter(find::Found::is_present);
         Ok(found.map(find::Found::into_instance))
     }
 
@@ -287,15 +286,18 @@ impl Implementation for CliType {
         self.as_far_as_known(state)
     }
 
-    fn resolve(&self, wanted: &Wanted, current: Option<&Instance>) -> Wanted {
-        let mut wanted = wanted.clone();
+    fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
+        let mut resolved = Cow::Borrowed(wanted);
         for (name, codec) in &self.codecs {
-            if let Some(value) = wanted.attributes.get_mut(name) {
+            if let Some(ranges) = rules::range_set(Some(codec))
+                && let Some(value) = wanted.attributes.get(name)
+            {
                 let current = current.and_then(|current| current.attributes.get(name));
-                *value = codec.resolve(value, current);
+                let value = ranges.resolve(value, current);
+                resolved.to_mut().attributes.insert(name.clone(), value);
             }
         }
-        wanted
+        resolved
     }
 
     fn differs(
@@ -308,7 +310,13 @@ impl Implementation for CliType {
     }
 
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
-        self.operations(change, state)
+        let names: Vec<&str> = change.attributes.iter().map(String::as_str).collect();
+        let goal = Goal {
+            kind: change.kind,
+            wanted: &change.wanted.attributes,
+            names: &names,
+        };
+        self.operations(goal, state)
     }
 
     fn predict(&self, state: &mut State, operations: &[Operation]) {

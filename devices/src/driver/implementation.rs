@@ -4,6 +4,7 @@
 //! and parsed answers in, values and operations out. [`Driver`](super::Driver) chooses among the
 //! variants of an implementation and is what the rest of the program uses.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::setting::{Setting, Touch};
@@ -56,10 +57,10 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     }
 
     /// The resource with values that depend on the current state worked out, such as
-    /// `["add", "10-20"]` of a VLAN list.
-    fn resolve(&self, wanted: &Wanted, current: Option<&Instance>) -> Wanted {
+    /// `["add", "10-20"]` of a VLAN list; most have none.
+    fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
         let _ = current;
-        wanted.clone()
+        Cow::Borrowed(wanted)
     }
 
     /// The properties that are out of sync, in the model's order; `ensure` first. Without a

@@ -299,7 +299,7 @@ fn operations_for(
     let current = driver
         .instance(wanted, state)
         .map_err(|error| error.to_string())?;
-    let wanted = driver.resolve(wanted, current.as_ref());
+    let wanted = driver.resolve(wanted, current.as_ref()).into_owned();
     let attributes = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
     if attributes.is_empty() {
         return Ok((Vec::new(), None));

@@ -7,10 +7,11 @@
 mod broken_connection;
 mod proof;
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use foldhash::{HashMap, HashSet};
 
 use self::broken_connection::{Lost, shown};
 pub use self::proof::Difference;
@@ -66,7 +67,8 @@ pub struct DrivenProvider {
 /// What was found out about a resource.
 #[derive(Clone)]
 struct Looked {
-    wanted: Arc<Wanted>,
+    /// The resource with values that depend on the device worked out, if it has any.
+    resolved: Option<Arc<Wanted>>,
     current: Option<Arc<Instance>>,
     differs: Vec<String>,
 }
@@ -85,10 +87,10 @@ impl DrivenProvider {
             reconnect,
             memory,
             expected: Vec::new(),
-            ready: HashSet::new(),
+            ready: HashSet::default(),
             read: State::default(),
             state: State::default(),
-            sent: HashMap::new(),
+            sent: HashMap::default(),
             set: Vec::new(),
             changed: false,
             looked: Mutex::default(),
@@ -202,30 +204,30 @@ impl DrivenProvider {
             .driver
             .instance(wanted, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
-        let wanted = Arc::new(self.driver.resolve(wanted, current.as_ref()));
+        let wanted = self.driver.resolve(wanted, current.as_ref());
         let differs = self
             .driver
             .differs(&wanted, current.as_ref(), self.memory.as_ref());
+        let resolved = match wanted {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(resolved) => Some(Arc::new(resolved)),
+        };
         Ok(Looked {
-            wanted,
+            resolved,
             current: current.map(Arc::new),
             differs,
         })
     }
 
-    fn looked(&self, reference: &str) -> Option<Looked> {
-        self.looked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(reference)
-            .cloned()
+    fn looked(&self) -> MutexGuard<'_, HashMap<Arc<str>, Looked>> {
+        self.looked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The change as the driver needs it: values that depend on the device worked out.
     fn resolved(&self, change: &Change) -> Change {
-        match self.looked(&change.wanted.reference) {
+        match self.looked().get(&change.wanted.reference) {
             Some(looked) => Change {
-                wanted: looked.wanted,
+                wanted: Arc::clone(looked.resolved.as_ref().unwrap_or(&change.wanted)),
                 current: looked.current.as_deref().cloned(),
                 attributes: change.attributes.clone(),
                 kind: change.kind,
@@ -288,7 +290,8 @@ impl Provider for DrivenProvider {
     }
 
     fn in_sync(&self, wanted: &Wanted, property: &str, _: &Value) -> Option<bool> {
-        let looked = self.looked(&wanted.reference)?;
+        let all = self.looked();
+        let looked = all.get(&wanted.reference)?;
         Some(!looked.differs.iter().any(|name| name == property))
     }
 
@@ -336,8 +339,7 @@ impl Provider for DrivenProvider {
             };
             attributes.insert((*property).to_owned(), value);
         }
-        let mut all = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(wanted.reference.clone(), looked);
+        self.looked().insert(wanted.reference.clone(), looked);
         Ok(attributes)
     }
 
@@ -399,10 +401,7 @@ impl Provider for DrivenProvider {
         {
             self.set.push(Arc::clone(&change.wanted));
         }
-        self.looked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&change.wanted.reference);
+        self.looked().remove(&change.wanted.reference);
         committed
     }
 

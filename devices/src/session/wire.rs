@@ -171,7 +171,7 @@ impl Wire {
                     self.mask.add_all(text);
                 }
                 let written = self.dialogue.send(input.clone());
-                waiting.push_back((input, Instant::now(), written.reveal().len()));
+                waiting.push_back((input, Instant::now(), written.len()));
                 bytes.append(written);
             }
             if !bytes.is_empty() {

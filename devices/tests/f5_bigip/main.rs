@@ -135,7 +135,7 @@ fn apply(driver: &Driver, wanted: &Wanted, state: &mut State) -> Vec<Operation> 
             Some(_) if wanted.absent() => ChangeKind::Remove,
             Some(_) => ChangeKind::Update,
         },
-        wanted: Arc::new(wanted.clone()),
+        wanted: Arc::new(wanted.clone().into_owned()),
         current,
         attributes,
     };

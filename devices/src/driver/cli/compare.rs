@@ -1,9 +1,10 @@
 //! What differs between wanted and current, and what can be said without the device.
 
+use super::render::Goal;
 use super::rules::{AttributeRule, Kind, Place};
 use super::template::{Template, trailing_number};
 use super::{CliType, is_unset};
-use crate::change::{Change, ChangeKind, Instance, Wanted};
+use crate::change::{ChangeKind, Instance, Wanted};
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, decode_type7, text_of};
 use crate::driver::implementation::{Problem, ProblemKind, RememberedSecrets};
@@ -35,12 +36,15 @@ impl CliType {
             let Some(value) = wanted.attributes.get(&model.name) else {
                 continue;
             };
-            if model.name == "ensure" || !self.is_managed(&model.name, value) {
+            let rule = self.attributes.get(&model.name);
+            let line = rule.and_then(|rule| self.named(&rule.set, &model.name, value));
+            if model.name == "ensure" || rule.is_some_and(|rule| !rule.is_managed(line)) {
                 continue;
             }
-            let differs = match current {
-                Some(current) => !self.same(&model.name, wanted, current),
-                None => self.must_be_sent(&model.name, value),
+            let differs = match (current, rule) {
+                (Some(current), _) => !self.same((&model.name, value), rule, wanted, current),
+                (None, Some(rule)) => rule.must_be_sent(value, line),
+                (None, None) => !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false),
             };
             if differs && model.role != Role::ReadOnly {
                 names.push(model.name.clone());
@@ -51,39 +55,19 @@ impl CliType {
 
     /// Whether the platform applies the attribute and has something to send for the value.
     pub(super) fn is_managed(&self, name: &str, value: &Value) -> bool {
-        let Some(rule) = self.attributes.get(name) else {
-            return true;
-        };
-        let nothing_to_send = || matches!(self.named(&rule.set, name, value), Some(None));
-        let is_set = !matches!(rule.place, Place::NumberOf(_));
-        rule.is_applied() && is_set && !nothing_to_send()
-    }
-
-    /// Whether a value has to be sent to an instance that the device does not have yet: what a
-    /// new one has by itself has not, unless the definition gives a line for it.
-    pub(super) fn must_be_sent(&self, name: &str, value: &Value) -> bool {
-        let Some(rule) = self.attributes.get(name) else {
-            return !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
-        };
-        if rule.initial.as_ref() == Some(value) {
-            return false;
-        }
-        if let Some(line) = self.named(&rule.set, name, value) {
-            return line.is_some();
-        }
-        let by_itself = match &rule.absent {
-            Some(absent) => absent == value,
-            None => is_unset(value),
-        };
-        !(by_itself || rule.place_is_instance() && *value == Value::Bool(false))
-    }
-
-    fn same(&self, name: &str, wanted: &Wanted, current: &Instance) -> bool {
-        let Some(value) = wanted.attributes.get(name) else {
-            return true;
-        };
-        let actual = current.attributes.get(name);
         let rule = self.attributes.get(name);
+        rule.is_none_or(|rule| rule.is_managed(self.named(&rule.set, name, value)))
+    }
+
+    /// Whether the device has the value of an attribute, or what is as good.
+    fn same(
+        &self,
+        (name, value): (&str, &Value),
+        rule: Option<&AttributeRule>,
+        wanted: &Wanted,
+        current: &Instance,
+    ) -> bool {
+        let actual = current.attributes.get(name);
         if let Some(actual) = actual {
             if alike(value, actual) {
                 return true;
@@ -162,8 +146,11 @@ impl CliType {
                 ),
             );
         }
-        for (name, value) in &wanted.attributes {
-            if let Some(rule) = self.attributes.get(name) {
+        let attributes = wanted.attributes.iter();
+        let attributes = attributes.map(|(name, value)| (name, value, self.attributes.get(name)));
+        let attributes: Vec<(&String, &Value, Option<&AttributeRule>)> = attributes.collect();
+        for (name, value, rule) in &attributes {
+            if let Some(rule) = rule {
                 let reason = self.named(&rule.unsupported_values, name, value);
                 match reason.map(String::as_str) {
                     None => {}
@@ -183,8 +170,7 @@ impl CliType {
                     );
                 }
             }
-            if let Some(Place::NumberOf(other)) = self.attributes.get(name).map(|rule| &rule.place)
-            {
+            if let Some(Place::NumberOf(other)) = rule.map(|rule| &rule.place) {
                 let name_of = wanted
                     .attributes
                     .get(other)
@@ -198,15 +184,12 @@ impl CliType {
                     );
                 }
             }
-            if let Some(message) = self.cannot_write(name, value) {
+            if let Some(message) = self.cannot_write(name, value, *rule) {
                 error(name, ProblemKind::Unwritable, message);
             }
         }
-        for (name, value) in &wanted.attributes {
-            let left_out = self
-                .attributes
-                .get(name)
-                .and_then(|rule| rule.left_out.as_ref());
+        for (name, value, rule) in &attributes {
+            let left_out = rule.and_then(|rule| rule.left_out.as_ref());
             // What is declared off or at its default says nothing that would be missed.
             let says_something =
                 !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
@@ -217,7 +200,7 @@ impl CliType {
                     Severity::Error => "is refused",
                 };
                 problems.push(Problem {
-                    attribute: name.clone(),
+                    attribute: (*name).clone(),
                     kind: ProblemKind::Unsupported,
                     severity: left_out.severity,
                     message: format!("{how} on {}: {}", self.platform, left_out.reason),
@@ -225,7 +208,7 @@ impl CliType {
                 });
             }
         }
-        problems.extend(self.misunderstandings(wanted));
+        problems.extend(self.misunderstandings(wanted, &attributes));
         if problems
             .iter()
             .all(|problem| problem.severity != Severity::Error)
@@ -236,22 +219,23 @@ impl CliType {
     }
 
     /// What is given and does something else than it seems to.
-    fn misunderstandings(&self, wanted: &Wanted) -> impl Iterator<Item = Problem> {
+    fn misunderstandings(
+        &self,
+        wanted: &Wanted,
+        attributes: &[(&String, &Value, Option<&AttributeRule>)],
+    ) -> impl Iterator<Item = Problem> {
         let named = |name: &str| {
             let value = wanted.attributes.get(name)?;
             self.value_name(name, value)
         };
-        let given = wanted
-            .attributes
-            .iter()
-            .filter(|(_, value)| !is_unset(value));
-        given.filter_map(move |(name, _)| {
-            let misleading = self.attributes.get(name)?.misleading.as_ref()?;
+        let given = attributes.iter().filter(|(_, value, _)| !is_unset(value));
+        given.filter_map(move |(name, _, rule)| {
+            let misleading = rule.as_ref()?.misleading.as_ref()?;
             let holds = misleading.when.iter().all(|(name, values)| {
                 named(name).is_some_and(|named| values.iter().any(|value| *value == named))
             });
             holds.then(|| Problem {
-                attribute: name.clone(),
+                attribute: (*name).clone(),
                 kind: ProblemKind::Misleading,
                 severity: Severity::Warning,
                 message: misleading.says.clone(),
@@ -261,8 +245,12 @@ impl CliType {
     }
 
     /// Why a value cannot stand in a line of the device.
-    fn cannot_write(&self, name: &str, value: &Value) -> Option<String> {
-        let rule = self.attributes.get(name);
+    fn cannot_write(
+        &self,
+        name: &str,
+        value: &Value,
+        rule: Option<&AttributeRule>,
+    ) -> Option<String> {
         let place = rule.map_or(&Place::Instance, |rule| &rule.place);
         if matches!(
             place,
@@ -273,10 +261,10 @@ impl CliType {
         }
         let is_secret = matches!(value, Value::Sensitive(_));
         let elements = match value.unwrap_sensitive() {
-            Value::List(items) => items.clone(),
-            one => vec![one.clone()],
+            Value::List(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
         };
-        for element in &elements {
+        for element in elements {
             if is_unset(element) || rule.and_then(|rule| rule.absent.as_ref()) == Some(element) {
                 continue;
             }
@@ -342,7 +330,7 @@ impl CliType {
 
     /// Lines that the device's input does not take, found by writing the resource as a new one.
     fn unsendable(&self, wanted: &Wanted) -> Vec<Problem> {
-        let namevar = self.model.namevars().next().unwrap_or("name").to_owned();
+        let namevar = self.model.namevars().next().unwrap_or("name");
         let problem = |attribute: &str, message: String| Problem {
             attribute: attribute.to_owned(),
             kind: ProblemKind::Unwritable,
@@ -354,17 +342,14 @@ impl CliType {
             return Vec::new();
         }
         let wanted = crate::driver::Implementation::resolve(self, wanted, None);
-        let attributes = wanted.attributes.keys();
-        let change = Change {
+        let names = wanted.attributes.keys().map(String::as_str);
+        let names: Vec<&str> = names.filter(|name| !self.is_namevar(name)).collect();
+        let goal = Goal {
             kind: ChangeKind::Create,
-            attributes: attributes
-                .filter(|name| !self.is_namevar(name))
-                .cloned()
-                .collect(),
-            wanted: std::sync::Arc::new(wanted),
-            current: None,
+            wanted: &wanted.attributes,
+            names: &names,
         };
-        let operations = match self.operations(&change, &State::default()) {
+        let operations = match self.operations(goal, &State::default()) {
             Ok(operations) => operations,
             Err(error) => return vec![problem(&error.attribute, error.message)],
         };
@@ -373,9 +358,9 @@ impl CliType {
             let Action::Line(line) = &operation.action else {
                 continue;
             };
-            let attribute = operation.attributes.first().unwrap_or(&namevar);
+            let attribute = operation.attributes.first().map_or(namevar, String::as_str);
             for text in line.text.iter().chain(&line.body) {
-                let length = text.reveal().chars().count();
+                let length = text.chars().count();
                 if length > self.line_limit {
                     problems.push(problem(
                         attribute,
@@ -385,10 +370,7 @@ impl CliType {
                         ),
                     ));
                 }
-                let refused = text
-                    .reveal()
-                    .chars()
-                    .find(|c| self.refused_characters.contains(*c));
+                let refused = text.chars().find(|c| self.refused_characters.contains(*c));
                 if let Some(character) = refused {
                     problems.push(problem(
                         attribute,
@@ -402,8 +384,27 @@ impl CliType {
 }
 
 impl AttributeRule {
-    fn place_is_instance(&self) -> bool {
-        matches!(self.place, Place::Instance)
+    /// As [`CliType::is_managed`], of a value for which the rule gives this line.
+    pub(super) fn is_managed(&self, line: Option<&Option<Template>>) -> bool {
+        let is_set = !matches!(self.place, Place::NumberOf(_));
+        self.is_applied() && is_set && !matches!(line, Some(None))
+    }
+
+    /// Whether a value for which the rule gives this line has to be sent to an instance that the
+    /// device does not have yet: what a new one has by itself has not, unless there is a line.
+    pub(super) fn must_be_sent(&self, value: &Value, line: Option<&Option<Template>>) -> bool {
+        if self.initial.as_ref() == Some(value) {
+            return false;
+        }
+        if let Some(line) = line {
+            return line.is_some();
+        }
+        let by_itself = match &self.absent {
+            Some(absent) => absent == value,
+            None => is_unset(value),
+        };
+        let in_instance = matches!(self.place, Place::Instance);
+        !(by_itself || in_instance && *value == Value::Bool(false))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Making the lines of a change.
 
+use std::borrow::Cow;
+
 use crate::map::IndexMap;
 
 use super::find::{Found, without_no};
 use super::rules::{AttributeRule, Kind, NoForm, Place, range_set};
 use super::template::{Template, Vocabulary};
 use super::{CliType, is_unset};
-use crate::change::{Change, ChangeKind};
+use crate::change::ChangeKind;
 use crate::driver::codec::{Codec, RangeSet};
 use crate::driver::implementation::RenderError;
 use crate::operation::{Action, Line, Operation};
@@ -14,13 +16,23 @@ use crate::read::State;
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
 
+/// What is to be brought about.
+#[derive(Clone, Copy)]
+pub(super) struct Goal<'a> {
+    pub kind: ChangeKind,
+    /// All that is wanted of the resource.
+    pub wanted: &'a Attributes,
+    /// The attributes that are to be set.
+    pub names: &'a [&'a str],
+}
+
 /// A change under way: what is wanted, what is there, and the lines made so far.
 pub(super) struct Rendering<'a> {
     cli: &'a CliType,
-    change: &'a Change,
+    goal: Goal<'a>,
     found: Option<&'a Found>,
     /// Wanted values over current ones.
-    merged: Attributes,
+    merged: &'a Attributes,
     /// Which spelling of the instance's block the device uses.
     spelling: usize,
     mode: Vec<Text>,
@@ -30,33 +42,21 @@ pub(super) struct Rendering<'a> {
 impl CliType {
     pub(super) fn operations(
         &self,
-        change: &Change,
+        goal: Goal<'_>,
         state: &State,
     ) -> Result<Vec<Operation>, RenderError> {
-        let found = self.find(&change.wanted.attributes, state);
-        let mut merged = Attributes::default();
-        if let Some(found) = found.as_ref().filter(|_| self.instance.keep_unmanaged) {
-            merged.extend(found.attributes.clone());
-        }
-        // The form of the device's secret says nothing about the form of a wanted one.
-        for (secret, codec) in &self.codecs {
-            if let Codec::Type7 { form } = codec.as_ref()
-                && change.wanted.attributes.contains_key(secret)
-            {
-                merged.shift_remove(form);
-            }
-        }
-        merged.extend(change.wanted.attributes.clone());
+        let found = self.find(goal.wanted, state);
+        let merged = self.merged(goal.wanted, found.as_ref());
         let mut rendering = Rendering {
             cli: self,
-            change,
+            goal,
             found: found.as_ref(),
-            merged,
+            merged: &merged,
             spelling: self.spelling_in_use(state, found.as_ref()),
             mode: Vec::new(),
             operations: Vec::new(),
         };
-        if change.kind == ChangeKind::Remove {
+        if goal.kind == ChangeKind::Remove {
             rendering.remove()?;
         } else {
             rendering.bring_about()?;
@@ -69,7 +69,7 @@ impl CliType {
                     .iter()
                     .chain(&line.text)
                     .chain(&line.body)
-                    .any(|text| text.reveal().chars().any(char::is_control))
+                    .any(|text| text.chars().any(char::is_control))
             {
                 let attribute = operation.attributes.first().cloned().unwrap_or_default();
                 return Err(RenderError {
@@ -80,16 +80,34 @@ impl CliType {
         }
         Ok(operations)
     }
+
+    /// Wanted values over current ones.
+    fn merged<'w>(&self, wanted: &'w Attributes, found: Option<&Found>) -> Cow<'w, Attributes> {
+        let Some(found) = found.filter(|_| self.instance.keep_unmanaged) else {
+            return Cow::Borrowed(wanted);
+        };
+        let mut merged = found.attributes.clone();
+        // The form of the device's secret says nothing about the form of a wanted one.
+        for (secret, codec) in &self.codecs {
+            if let Codec::Type7 { form } = codec.as_ref()
+                && wanted.contains_key(secret)
+            {
+                merged.shift_remove(form);
+            }
+        }
+        merged.extend(wanted.clone());
+        Cow::Owned(merged)
+    }
 }
 
 impl<'a> Rendering<'a> {
     /// For a device that has nothing.
-    pub(super) fn of_nothing(cli: &'a CliType, change: &'a Change) -> Self {
+    pub(super) fn of_nothing(cli: &'a CliType, goal: Goal<'a>) -> Self {
         Self {
             cli,
-            change,
+            goal,
             found: None,
-            merged: change.wanted.attributes.clone(),
+            merged: goal.wanted,
             spelling: 0,
             mode: Vec::new(),
             operations: Vec::new(),
@@ -103,7 +121,7 @@ impl<'a> Rendering<'a> {
         value: &Value,
     ) -> Result<(), RenderError> {
         self.mode = self.mode_path()?;
-        self.set(rule, value)
+        self.set(rule, value, self.cli.named(&rule.set, &rule.name, value))
     }
 
     /// The mode in which lines are sent.
@@ -123,12 +141,12 @@ impl<'a> Rendering<'a> {
         // `ensure` as an ordinary attribute: the instance is a property of something that stays.
         if let Some(rule) = cli.attributes.get("ensure") {
             self.mode = self.mode_path()?;
-            return self.scalar(rule, &"absent".into());
+            return self.existence(rule, "absent");
         }
         if matches!(cli.instance.kind, Kind::Line { ref block, .. } if !block.is_empty()) {
             self.mode = self.mode_path()?;
         }
-        let ensure = ["ensure".to_owned()];
+        let ensure = ["ensure"];
         if let Some(template) = &cli.instance.remove_empty
             && found.siblings <= 1
         {
@@ -160,18 +178,12 @@ impl<'a> Rendering<'a> {
             return self.line(spellings);
         }
         self.mode = self.mode_path()?;
-        let creates = self.change.kind == ChangeKind::Create || self.found.is_none();
-        if creates && !self.mode.is_empty() && !cli.attributes.contains_key("ensure") {
-            let attribute = if cli.model.ensurable() { "ensure" } else { "" };
-            let attributes: Vec<String> = match attribute {
-                "" => Vec::new(),
-                name => vec![name.to_owned()],
-            };
-            if !attributes.is_empty() {
-                self.enter(&attributes);
-            }
+        let creates = self.goal.kind == ChangeKind::Create || self.found.is_none();
+        let has_own_line = cli.attributes.contains_key("ensure");
+        if creates && !self.mode.is_empty() && !has_own_line && cli.model.ensurable() {
+            self.enter("ensure");
         }
-        let inside_of = |name: &String| self.change.attributes.contains(name);
+        let inside_of = |name: &String| self.goal.names.contains(&name.as_str());
         let concerned = |rule: &&AttributeRule| {
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
             concerned && rule.inside.is_none() && rule.is_applied()
@@ -180,7 +192,7 @@ impl<'a> Rendering<'a> {
         rules.sort_by_cached_key(|rule| self.turn(rule));
         for rule in rules {
             if rule.name == "ensure" {
-                self.scalar(rule, &"present".into())?;
+                self.existence(rule, "present")?;
                 continue;
             }
             let block = self.mode.len();
@@ -200,7 +212,7 @@ impl<'a> Rendering<'a> {
         if rule.first.is_empty() {
             return 2;
         }
-        let value = self.change.wanted.attributes.get(&rule.name);
+        let value = self.goal.wanted.get(&rule.name);
         let named = value.and_then(|value| self.cli.value_name(&rule.name, value));
         match named {
             Some(named) if rule.first.iter().any(|first| *first == named) => 1,
@@ -213,31 +225,47 @@ impl<'a> Rendering<'a> {
         if !rule.with.is_empty() && !matches!(rule.place, Place::Elsewhere(_)) {
             return self.group(rule);
         }
-        let Some(value) = self.merged.get(&rule.name).cloned() else {
+        let Some(value) = self.merged.get(&rule.name) else {
             return Ok(());
         };
-        if !self.cli.is_managed(&rule.name, &value) {
-            return Ok(());
+        let line = self.cli.named(&rule.set, &rule.name, value);
+        let is_due = self.found.is_some() || rule.must_be_sent(value, line);
+        if rule.is_managed(line) && is_due {
+            self.set(rule, value, line)?;
         }
-        if self.found.is_none() && !self.cli.must_be_sent(&rule.name, &value) {
-            return Ok(());
-        }
-        self.set(rule, &value)
+        Ok(())
     }
 
-    fn set(&mut self, rule: &AttributeRule, value: &Value) -> Result<(), RenderError> {
+    /// Adds the lines for a value; `line` is the one that its rule gives for it.
+    fn set(
+        &mut self,
+        rule: &AttributeRule,
+        value: &Value,
+        line: Option<&Option<Template>>,
+    ) -> Result<(), RenderError> {
         match &rule.place {
             Place::Opaque { words, delimiters } => self.opaque(rule, words, delimiters, value),
             Place::Elsewhere(block) => self.elsewhere(rule, block, value),
             _ if rule.many => self.many(rule, value),
-            _ => self.scalar(rule, value),
+            _ => self.scalar(rule, value, line),
         }
     }
 
+    /// The line for a value of `ensure` where it is an ordinary attribute.
+    fn existence(&mut self, rule: &AttributeRule, value: &str) -> Result<(), RenderError> {
+        let value = value.into();
+        self.scalar(rule, &value, self.cli.named(&rule.set, &rule.name, &value))
+    }
+
     /// A line with one value.
-    fn scalar(&mut self, rule: &AttributeRule, value: &Value) -> Result<(), RenderError> {
+    fn scalar(
+        &mut self,
+        rule: &AttributeRule,
+        value: &Value,
+        line: Option<&Option<Template>>,
+    ) -> Result<(), RenderError> {
         let cli = self.cli;
-        if let Some(line) = cli.named(&rule.set, &rule.name, value) {
+        if let Some(line) = line {
             if let Some(template) = line {
                 let text = self
                     .written(template)
@@ -265,7 +293,7 @@ impl<'a> Rendering<'a> {
             .written(template)
             .ok_or_else(|| self.error(&rule.name))?;
         if let (Some(more), Some(_)) = (&rule.more, range_set(cli.codecs.get(&rule.name)))
-            && text.reveal().len() > cli.line_limit
+            && text.len() > cli.line_limit
         {
             return self.long_list(rule, template, more, value);
         }
@@ -340,38 +368,40 @@ impl<'a> Rendering<'a> {
     /// A line with several attributes: sent as a whole when one of them differs.
     fn group(&mut self, rule: &AttributeRule) -> Result<(), RenderError> {
         let cli = self.cli;
-        let names: Vec<String> = [&rule.name]
-            .into_iter()
-            .chain(&rule.with)
-            .cloned()
-            .collect();
+        let names: Vec<&String> = [&rule.name].into_iter().chain(&rule.with).collect();
         let absent = |name: &String| {
             let rule = cli.attributes.get(name)?;
             rule.absent.as_ref()
         };
         let kept: IndexMap<&String, &Value> = names
             .iter()
-            .filter_map(|name| Some((name, self.merged.get(name)?)))
+            .filter_map(|name| Some((*name, self.merged.get(*name)?)))
             .filter(|(name, value)| !is_unset(value) && absent(name) != Some(value))
             .collect();
         let text = if kept.is_empty() {
             self.no_form(rule, None)?
         } else {
             let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
-            let values = |name: &str| match names.iter().find(|other| *other == name) {
-                Some(name) => kept.get(name).copied(),
+            let values = |name: &str| match names.iter().find(|other| **other == name) {
+                Some(name) => kept.get(*name).copied(),
                 None => self.merged.get(name),
             };
             template
                 .write(&values, cli)
                 .ok_or_else(|| self.error(&rule.name))?
         };
-        let changed: Vec<String> = names
-            .into_iter()
-            .filter(|name| self.change.attributes.contains(name))
-            .collect();
+        let changed = self.changed(rule);
         self.push(&changed, text, rule.prompts);
         Ok(())
+    }
+
+    /// The attributes in the lines of a rule that are to be set.
+    fn changed<'r>(&self, rule: &'r AttributeRule) -> Vec<&'r str> {
+        let names = [&rule.name].into_iter().chain(&rule.with);
+        let names = names.map(String::as_str);
+        names
+            .filter(|name| self.goal.names.contains(name))
+            .collect()
     }
 
     fn opaque(
@@ -449,12 +479,7 @@ impl<'a> Rendering<'a> {
             if before.is_some() && stays && !shared_differs {
                 continue;
             }
-            let changed: Vec<String> = [&rule.name]
-                .into_iter()
-                .chain(&rule.with)
-                .filter(|name| self.change.attributes.contains(*name))
-                .cloned()
-                .collect();
+            let changed = self.changed(rule);
             if let Some((_, line)) = before {
                 self.push(&changed, no(Text::plain(line)), rule.prompts);
             }
@@ -486,7 +511,7 @@ impl<'a> Rendering<'a> {
                 values.insert(name.clone(), value.clone());
             }
         }
-        let attributes = self.change.attributes.clone();
+        let attributes = self.goal.names;
         if let Some(found) = self.found {
             // What `remove` names tells one line from another; with another value the device
             // would keep the old line beside the new one.
@@ -496,7 +521,7 @@ impl<'a> Rendering<'a> {
                     != found.attributes.get(name).map(Value::unwrap_sensitive)
             });
             if other || cli.instance.replace_first {
-                self.remove_line(found, &attributes)?;
+                self.remove_line(found, attributes)?;
             }
         }
         let template = spellings.first().ok_or_else(|| self.error("ensure"))?;
@@ -508,11 +533,11 @@ impl<'a> Rendering<'a> {
                 .find(|name| !values.contains_key(*name));
             self.error(missing.unwrap_or("ensure"))
         })?;
-        self.push(&attributes, text, cli.instance.prompts);
+        self.push(attributes, text, cli.instance.prompts);
         Ok(())
     }
 
-    fn remove_line(&mut self, found: &Found, attributes: &[String]) -> Result<(), RenderError> {
+    fn remove_line(&mut self, found: &Found, attributes: &[&str]) -> Result<(), RenderError> {
         let cli = self.cli;
         match cli.instance.remove.first() {
             Some(template) => {
@@ -621,11 +646,7 @@ impl<'a> Rendering<'a> {
         let Some(found) = self.found else {
             return text;
         };
-        for (name, value) in found
-            .attributes
-            .iter()
-            .chain(&self.change.wanted.attributes)
-        {
+        for (name, value) in found.attributes.iter().chain(self.goal.wanted) {
             let secret = self.cli.is_secret(name) || matches!(value, Value::Sensitive(_));
             if let Some(word) = self
                 .cli
@@ -638,9 +659,9 @@ impl<'a> Rendering<'a> {
         text
     }
 
-    fn enter(&mut self, attributes: &[String]) {
+    fn enter(&mut self, attribute: &str) {
         self.operations.push(Operation {
-            attributes: attributes.to_vec(),
+            attributes: vec![attribute.to_owned()],
             action: Action::Line(Line {
                 mode: self.mode.clone(),
                 text: None,
@@ -654,8 +675,7 @@ impl<'a> Rendering<'a> {
     fn push_rule(&mut self, rule: &AttributeRule, text: Text) {
         let warning = rule.warn.as_ref().filter(|_| self.found.is_some());
         let warning = warning.and_then(|template| self.written(template));
-        let attributes = [rule.name.clone()];
-        self.push(&attributes, text, rule.prompts);
+        self.push(&[&rule.name], text, rule.prompts);
         if let Some(Operation {
             action: Action::Line(line),
             ..
@@ -665,9 +685,9 @@ impl<'a> Rendering<'a> {
         }
     }
 
-    fn push(&mut self, attributes: &[String], text: Text, may_ask: bool) {
+    fn push(&mut self, attributes: &[&str], text: Text, may_ask: bool) {
         self.operations.push(Operation {
-            attributes: attributes.to_vec(),
+            attributes: attributes.iter().copied().map(str::to_owned).collect(),
             action: Action::Line(Line {
                 mode: self.mode.clone(),
                 text: Some(text),

@@ -1,10 +1,10 @@
 //! What a resource sets, in the words of its lines; see [`Setting`].
 
-use super::render::Rendering;
+use super::render::{Goal, Rendering};
 use super::rules::{Alike, AttributeRule, Kind, Place, range_set};
 use super::template::Template;
 use super::{CliType, is_unset};
-use crate::change::{Change, ChangeKind, Wanted};
+use crate::change::{ChangeKind, Wanted};
 use crate::driver::setting::{Setting, Touch};
 use crate::operation::Action;
 use crate::secret::Text;
@@ -120,15 +120,14 @@ impl CliType {
         name: &str,
         value: &Value,
     ) -> Vec<(String, Vec<Text>)> {
-        let mut wanted = wanted.clone();
-        wanted.attributes.insert(name.to_owned(), value.clone());
-        let change = Change {
+        let mut wanted = wanted.attributes.clone();
+        wanted.insert(name.to_owned(), value.clone());
+        let goal = Goal {
             kind: ChangeKind::Update,
-            attributes: vec![name.to_owned()],
-            wanted: std::sync::Arc::new(wanted),
-            current: None,
+            wanted: &wanted,
+            names: &[name],
         };
-        let mut rendering = Rendering::of_nothing(self, &change);
+        let mut rendering = Rendering::of_nothing(self, goal);
         if rendering.lines_of(rule, value).is_err() {
             return Vec::new();
         }

@@ -397,7 +397,10 @@ impl Printer<'_, '_> {
     fn sequence(&self, parts: &[Part], line: &mut Text) -> Option<()> {
         for part in parts {
             match part {
-                Part::Word(word) => add(line, Text::plain(word)),
+                Part::Word(word) => {
+                    separate(line);
+                    line.push(word);
+                }
                 Part::Hole(hole) => add(line, self.hole(hole)?),
                 Part::Where { name, values } => {
                     if !is_one_of((self.values)(name), values) {
@@ -483,13 +486,16 @@ pub fn trailing_number(name: &str) -> Option<&str> {
 }
 
 fn add(line: &mut Text, part: Text) {
-    if part.is_empty() {
-        return;
+    if !part.is_empty() {
+        separate(line);
+        line.append(part);
     }
+}
+
+fn separate(line: &mut Text) {
     if !line.is_empty() {
         line.push(" ");
     }
-    line.append(part);
 }
 
 fn collect_holes<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Hole)) {

@@ -17,18 +17,19 @@ pub struct Difference {
 }
 
 impl Looked {
-    fn difference(&self, attribute: &str) -> Difference {
+    fn difference(&self, wanted: &Wanted, attribute: &str) -> Difference {
         let present = if self.current.is_some() {
             "present"
         } else {
             "absent"
         };
+        let wanted = self.resolved.as_deref().unwrap_or(wanted);
         let of = |attributes: Option<&Attributes>| attributes?.get(attribute).cloned();
         let found = of(self.current.as_ref().map(|current| &current.attributes));
         Difference {
-            reference: self.wanted.reference.clone(),
+            reference: wanted.reference.clone(),
             attribute: attribute.to_owned(),
-            wanted: of(Some(&self.wanted.attributes)).unwrap_or(Value::Undef),
+            wanted: of(Some(&wanted.attributes)).unwrap_or(Value::Undef),
             found: match attribute {
                 "ensure" => Value::Symbol(present.to_owned()),
                 _ => found.unwrap_or(Value::Absent),
@@ -56,7 +57,7 @@ impl DrivenProvider {
         for wanted in &self.set {
             let looked = self.look(wanted)?;
             for attribute in &looked.differs {
-                differences.push(looked.difference(attribute));
+                differences.push(looked.difference(wanted, attribute));
             }
         }
         Ok(differences)
