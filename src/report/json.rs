@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::fmt::temporal::DateTimePrinter;
+use jiff::tz::Offset;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::{Map, Value as Json, json};
@@ -79,15 +80,14 @@ struct Statuses<'a>(&'a [Arc<ResourceStatus>]);
 impl Serialize for Statuses<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let statuses = self.0.iter().map(|status| StatusForm::new(status));
-        serializer.collect_map(statuses.map(|status| (status.resource.clone(), status)))
+        serializer.collect_map(statuses.map(|status| (status.resource, status)))
     }
 }
 
 /// ISO 8601 with nine decimals, as Puppet writes it.
 pub(super) fn time(time: Timestamp) -> String {
-    time.to_zoned(TimeZone::UTC)
-        .strftime("%Y-%m-%dT%H:%M:%S.%9f+00:00")
-        .to_string()
+    const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
+    PRINTER.timestamp_with_offset_to_string(&time, Offset::UTC)
 }
 
 fn log_entry(entry: &LogEntry) -> Json {
@@ -112,7 +112,7 @@ struct StatusForm<'a> {
     title: &'a str,
     file: Option<&'a str>,
     line: Option<u64>,
-    resource: String,
+    resource: &'a str,
     resource_type: &'a str,
     provider_used: Option<&'a str>,
     containment_path: Vec<&'a str>,
@@ -138,7 +138,7 @@ impl<'a> StatusForm<'a> {
             title: status.reference.title(),
             file: status.file.as_deref(),
             line: status.line,
-            resource: status.reference.to_string(),
+            resource: status.reference.as_str(),
             resource_type: status.reference.type_name(),
             provider_used: status.provider.as_deref(),
             containment_path: status.containment_path.iter().map(|step| &**step).collect(),
