@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};
 
 /// Why something could not be kept or found again.
@@ -66,8 +66,9 @@ pub fn load<T: DeserializeOwned>(path: &Path, known: u32) -> Result<Option<T>, S
         path: path.to_owned(),
         source,
     };
+    let text = std::str::from_utf8(&text).map_err(|error| damaged(de::Error::custom(error)))?;
     // The version is looked at first: a newer structure need not be one that we can read.
-    let Version { version: found } = serde_json::from_slice(&text).map_err(damaged)?;
+    let Version { version: found } = serde_json::from_str(text).map_err(damaged)?;
     if found > known {
         return Err(StoreError::Newer {
             path: path.to_owned(),
@@ -75,7 +76,7 @@ pub fn load<T: DeserializeOwned>(path: &Path, known: u32) -> Result<Option<T>, S
             known,
         });
     }
-    let Content { content } = serde_json::from_slice(&text).map_err(damaged)?;
+    let Content { content } = serde_json::from_str(text).map_err(damaged)?;
     Ok(Some(content))
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Source: `docs/transaction.md`, sections 1 (*Relationship metaparameters*) and 14.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use switchtender_devices::value::Value;
 
 use crate::catalog::{Catalog, ResourceRef, Segment};

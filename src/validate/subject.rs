@@ -1,5 +1,6 @@
 //! One catalog as the rules see it: routed, typed, with its relations resolved.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +11,7 @@ use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{Role, TypeModel};
 use switchtender_devices::read::{ReadError, Reads};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::Value;
 
 use super::Policy;
 use super::order::Order;
@@ -356,14 +357,13 @@ fn holds_secret(value: &Value) -> bool {
 }
 
 fn type_it(resource: &Declared, model: &Arc<TypeModel>, driver: Option<&Driver>) -> Typed {
-    let given: Attributes = resource
-        .parameters
-        .iter()
-        .filter(|(name, _)| {
-            !METAPARAMETERS.contains(&name.as_str()) || model.attributes.contains_key(*name)
-        })
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let is_own = |name: &String| {
+        !METAPARAMETERS.contains(&name.as_str()) || model.attributes.contains_key(name)
+    };
+    let mut given = Cow::Borrowed(&resource.parameters);
+    if !given.keys().all(is_own) {
+        given.to_mut().retain(|name, _| is_own(name));
+    }
     let resolved = model
         .resolve(resource.reference.title(), &given)
         .and_then(|attributes| match driver {

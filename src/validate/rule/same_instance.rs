@@ -1,8 +1,8 @@
 //! Two resources that are one thing on the device.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use foldhash::HashMap;
 use switchtender_devices::driver::codec::text_of;
 
 use super::{Check, Example, Rule};
@@ -40,7 +40,7 @@ network_vlan { '41':
 };
 
 fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let mut first: HashMap<(&str, Vec<String>), usize> = HashMap::new();
+    let mut first: HashMap<(&str, Vec<String>), usize> = HashMap::default();
     for (index, resource, wanted) in subject.wanted() {
         let one = subject
             .driver()
