@@ -7,7 +7,7 @@
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
-use super::edges::{EdgeKind, Edges};
+use super::edges::{EdgeKind, Edges, Link};
 use super::ready::Key;
 use super::vertex::{Graph, Vertex};
 
@@ -43,9 +43,8 @@ fn keep_plain_edges(graph: &mut Graph, relationships: &Edges, resources: &Resour
             continue;
         }
         for link in relationships.out(source.0) {
-            let target = NodeId(link.target);
-            if resources.resource(target).is_some() {
-                copy(graph, relationships, *source, target);
+            if resources.resource(NodeId(link.target)).is_some() {
+                copy(graph, *source, link);
             }
         }
     }
@@ -57,9 +56,9 @@ fn keep_plain_edges(graph: &mut Graph, relationships: &Edges, resources: &Resour
         let sources = relationships.incoming(target.0);
         if resources.resource(*target).is_some() && sources.len() > 1 {
             let order: Vec<u32> = sources
-                .iter()
-                .filter(|source| resources.resource(NodeId(**source)).is_some())
-                .filter_map(|source| graph.ends(NodeId(*source)))
+                .map(NodeId)
+                .filter(|source| resources.resource(*source).is_some())
+                .filter_map(|source| graph.ends(source))
                 .map(|(_, vertex)| vertex.0)
                 .collect();
             graph.edges.order_incoming(vertex.0, order);
@@ -67,14 +66,13 @@ fn keep_plain_edges(graph: &mut Graph, relationships: &Edges, resources: &Resour
     }
 }
 
-fn copy(graph: &mut Graph, relationships: &Edges, source: NodeId, target: NodeId) {
+fn copy(graph: &mut Graph, source: NodeId, link: &Link) {
+    let target = NodeId(link.target);
     let (Some((_, from)), Some((to, _))) = (graph.ends(source), graph.ends(target)) else {
         return;
     };
-    if let Some(link) = relationships.link(source.0, target.0) {
-        for kind in link.kinds() {
-            graph.edges.add(from.0, to.0, kind);
-        }
+    for kind in link.kinds() {
+        graph.edges.add(from.0, to.0, kind);
     }
 }
 
@@ -107,17 +105,18 @@ fn redirect(graph: &mut Graph, relationships: &Edges, resources: &Resources, con
                 .map(|(vertex, _)| graph.keys[vertex.index()].clone())
                 < own_key
     };
-    for source in relationships.incoming(container.0) {
-        let source = NodeId(*source);
-        if !done(source, graph) {
-            copy(graph, relationships, source, container);
+    for source in relationships.incoming(container.0).map(NodeId) {
+        if !done(source, graph)
+            && let Some(link) = relationships.link(source.0, container.0)
+        {
+            copy(graph, source, link);
         }
     }
     for link in relationships.out(container.0) {
         let target = NodeId(link.target);
         // An edge to itself was copied with those that enter.
         if target != container && !done(target, graph) {
-            copy(graph, relationships, container, target);
+            copy(graph, container, link);
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Several edges between two vertices are kept as counts: as ordering they are one, but each
 //! refresh edge delivers events of its own.
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
+use smallvec::SmallVec;
 
 use super::vertex::VertexId;
 
@@ -50,29 +51,41 @@ impl Link {
     }
 }
 
+/// So many neighbours at the beginning of a list are looked through one by one.
+const NEAR: usize = 8;
+
 /// The edges of a graph whose vertices are numbers.
+///
+/// A pair is found by looking through the beginning of its source's list and of its target's. Most
+/// lists are no longer than that; a pair that comes later in both is in a table besides.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
-    out: Vec<Vec<Link>>,
-    incoming: Vec<Vec<u32>>,
-    /// Place of a pair in its source's list.
-    pairs: HashMap<(u32, u32), u32>,
+    out: Vec<SmallVec<[Link; 1]>>,
+    incoming: Vec<SmallVec<[Incoming; 2]>>,
+    /// Place in its source's list, of pairs that are far down in both lists.
+    far: HashMap<(u32, u32), u32>,
+}
+
+/// The other side of a [`Link`].
+#[derive(Clone, Copy, Debug)]
+struct Incoming {
+    source: u32,
+    /// Place of the link in the source's list.
+    place: u32,
 }
 
 impl Edges {
     pub fn with_vertices(count: usize) -> Self {
-        Self {
-            out: vec![Vec::new(); count],
-            incoming: vec![Vec::new(); count],
-            pairs: HashMap::default(),
-        }
+        let mut edges = Self::default();
+        edges.reserve(count);
+        edges.grow(count);
+        edges
     }
 
-    /// Makes room for this many vertices and about as many edges.
+    /// Makes room for this many vertices.
     pub fn reserve(&mut self, count: usize) {
         self.out.reserve(count);
         self.incoming.reserve(count);
-        self.pairs.reserve(count);
     }
 
     pub fn vertices(&self) -> usize {
@@ -80,32 +93,60 @@ impl Edges {
     }
 
     pub fn grow(&mut self, count: usize) {
-        self.out.resize(count, Vec::new());
-        self.incoming.resize(count, Vec::new());
+        self.out.resize(count, SmallVec::new());
+        self.incoming.resize(count, SmallVec::new());
     }
 
     pub fn add(&mut self, source: u32, target: u32, kind: EdgeKind) {
-        let links = &mut self.out[source as usize];
-        let at = *self.pairs.entry((source, target)).or_insert_with(|| {
+        let place = self.place(source, target).unwrap_or_else(|| {
+            let links = &mut self.out[source as usize];
+            let place = u32::try_from(links.len()).expect("there are fewer links than vertices");
             links.push(Link {
                 target,
                 order: 0,
                 automatic: 0,
                 refresh: 0,
             });
-            self.incoming[target as usize].push(source);
-            u32::try_from(links.len() - 1).expect("there are fewer links than vertices")
+            let sources = &mut self.incoming[target as usize];
+            sources.push(Incoming { source, place });
+            if place as usize >= NEAR && sources.len() > NEAR {
+                self.far.insert((source, target), place);
+            }
+            place
         });
-        links[at as usize].count(kind);
+        self.out[source as usize][place as usize].count(kind);
+    }
+
+    /// Where the link of a pair is in its source's list.
+    fn place(&self, source: u32, target: u32) -> Option<u32> {
+        let (links, sources) = (&self.out[source as usize], &self.incoming[target as usize]);
+        if links.len() <= NEAR {
+            let found = links
+                .iter()
+                .zip(0..)
+                .find(|(link, _)| link.target == target);
+            return found.map(|(_, place)| place);
+        }
+        let near = sources.iter().take(NEAR).find(|one| one.source == source);
+        if let Some(found) = near {
+            return Some(found.place);
+        }
+        if sources.len() <= NEAR {
+            return None;
+        }
+        let mut near = links.iter().take(NEAR).zip(0..);
+        let near = near.find(|(link, _)| link.target == target);
+        near.map(|(_, place)| place)
+            .or_else(|| self.far.get(&(source, target)).copied())
     }
 
     pub fn has(&self, source: u32, target: u32) -> bool {
-        self.pairs.contains_key(&(source, target))
+        self.place(source, target).is_some()
     }
 
     pub fn link(&self, source: u32, target: u32) -> Option<&Link> {
-        let at = *self.pairs.get(&(source, target))?;
-        self.out[source as usize].get(at as usize)
+        let place = self.place(source, target)?;
+        self.out[source as usize].get(place as usize)
     }
 
     /// The successors of a vertex, in the order in which they became such.
@@ -114,31 +155,77 @@ impl Edges {
     }
 
     /// The distinct predecessors of a vertex, in the order in which they became such.
-    pub fn incoming(&self, target: u32) -> &[u32] {
-        &self.incoming[target as usize]
+    pub fn incoming(&self, target: u32) -> impl ExactSizeIterator<Item = u32> {
+        let sources = self.incoming[target as usize].iter();
+        sources.map(|incoming| incoming.source)
     }
 
     /// Puts predecessors into another order; those that are not named keep theirs, after the others.
     pub fn order_incoming(&mut self, target: u32, order: impl IntoIterator<Item = u32>) {
-        let known = std::mem::take(&mut self.incoming[target as usize]);
-        let mut ordered: Vec<u32> = order
-            .into_iter()
-            .filter(|source| self.pairs.contains_key(&(*source, target)))
-            .collect();
-        if ordered.len() < known.len() {
-            let named: HashSet<u32> = ordered.iter().copied().collect();
-            ordered.extend(known.into_iter().filter(|source| !named.contains(source)));
+        let order = order.into_iter().zip(0..);
+        let positions: HashMap<u32, usize> = order.collect();
+        let position = |one: &Incoming| positions.get(&one.source).copied().unwrap_or(usize::MAX);
+        let sources = &mut self.incoming[target as usize];
+        sources.sort_by_key(position);
+        for one in sources.iter().skip(NEAR) {
+            if one.place as usize >= NEAR {
+                self.far.insert((one.source, target), one.place);
+            }
         }
-        self.incoming[target as usize] = ordered;
     }
 
     /// Removes all edges that leave a vertex and returns them.
-    pub fn take_out(&mut self, source: u32) -> Vec<Link> {
+    pub fn take_out(&mut self, source: u32) -> impl Iterator<Item = Link> + use<> {
         let links = std::mem::take(&mut self.out[source as usize]);
         for link in &links {
-            self.pairs.remove(&(source, link.target));
-            self.incoming[link.target as usize].retain(|known| *known != source);
+            self.far.remove(&(source, link.target));
+            self.incoming[link.target as usize].retain(|one| one.source != source);
         }
-        links
+        links.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a plain list of pairs, with more neighbours than are looked through one by one.
+        #[test]
+        fn pairs_are_found_wherever_they_stand(
+            pairs in proptest::collection::vec((0..24_u32, 0..24_u32), 0..900),
+            taken in 0..24_u32,
+            ordered in 0..24_u32,
+        ) {
+            let mut edges = Edges::with_vertices(24);
+            let mut known: Vec<(u32, u32, u16)> = Vec::new();
+            let mut add = |edges: &mut Edges, (source, target)| {
+                edges.add(source, target, EdgeKind::Order);
+                match known.iter_mut().find(|one| (one.0, one.1) == (source, target)) {
+                    Some(one) => one.2 += 1,
+                    None => known.push((source, target, 1)),
+                }
+            };
+            let (first, second) = pairs.split_at(pairs.len() / 2);
+            first.iter().for_each(|pair| add(&mut edges, *pair));
+            let reversed: Vec<u32> = edges.incoming(ordered).collect();
+            edges.order_incoming(ordered, reversed.into_iter().rev());
+            second.iter().for_each(|pair| add(&mut edges, *pair));
+            let left: Vec<u32> = edges.take_out(taken).map(|link| link.target).collect();
+            let expected = known.iter().filter(|one| one.0 == taken);
+            prop_assert_eq!(left, expected.map(|one| one.1).collect::<Vec<_>>());
+            known.retain(|one| one.0 != taken);
+            for source in 0..24 {
+                let out: Vec<_> = edges.out(source).iter().map(|link| (link.target, link.order)).collect();
+                let expected = known.iter().filter(|one| one.0 == source);
+                prop_assert_eq!(out, expected.map(|one| (one.1, one.2)).collect::<Vec<_>>());
+                for target in 0..24 {
+                    let there = known.iter().any(|one| (one.0, one.1) == (source, target));
+                    prop_assert_eq!(edges.has(source, target), there);
+                    prop_assert_eq!(edges.incoming(target).any(|one| one == source), there);
+                }
+            }
+        }
     }
 }

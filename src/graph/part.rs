@@ -72,12 +72,7 @@ impl Part {
                 .out(id.0)
                 .iter()
                 .map(|link| NodeId(link.target)))
-            .chain(
-                relationships
-                    .incoming(id.0)
-                    .iter()
-                    .map(|source| NodeId(*source)),
-            )
+            .chain(relationships.incoming(id.0).map(NodeId))
             .chain(ordering_container(id, relationships, resources))
             .chain(contents.filter(|_| id == centre));
             for neighbour in neighbours {
@@ -134,8 +129,7 @@ fn ordering_container(id: NodeId, relationships: &Edges, resources: &Resources) 
         resources.container_of(*container)
     });
     outwards.take(resources.len()).find(|container| {
-        !relationships.out(container.0).is_empty()
-            || !relationships.incoming(container.0).is_empty()
+        !relationships.out(container.0).is_empty() || relationships.incoming(container.0).len() > 0
     })
 }
 

@@ -101,8 +101,7 @@ impl Ready {
             let open = graph
                 .edges
                 .incoming(id.0)
-                .iter()
-                .filter(|source| !self.done[**source as usize])
+                .filter(|source| !self.done[*source as usize])
                 .count();
             self.blockers[id.index()] = u32::try_from(open).expect("as above");
         }

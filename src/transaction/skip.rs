@@ -17,9 +17,9 @@ impl Run<'_> {
     pub(super) fn propagate_failure(&mut self, id: VertexId) {
         let mut failed: IndexSet<NodeId> = IndexSet::new();
         for source in self.graph.edges.incoming(id.0) {
-            let slot = &self.slots[*source as usize];
+            let slot = &self.slots[source as usize];
             failed.extend(&slot.failed_dependencies);
-            let source = self.graph.vertex(VertexId(*source));
+            let source = self.graph.vertex(VertexId(source));
             if slot.failed {
                 failed.insert(source.node());
             }
