@@ -11,6 +11,7 @@ mod level;
 mod load;
 mod masked;
 mod metaparameters;
+mod names;
 mod position;
 pub mod resource;
 mod resource_ref;

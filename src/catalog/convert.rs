@@ -13,11 +13,11 @@ use switchtender_devices::value::{Attributes, Value};
 
 use super::Level;
 use super::load::{Catalog, Declared, Findings, Kind, LoadError, Position, Told, position};
-use super::metaparameters::{self, add_tag, kept_tags, valid_tag};
+use super::metaparameters::{self, Relations, add_tag, kept_tags, valid_tag};
 use super::position::Segment;
-use super::resource::{Metaparameters, Resource};
+use super::resource::{Metaparameters, Relation, Resource};
 use super::resource_ref::ResourceRef;
-use super::resources::{NewNode, Resources, sorted_names};
+use super::resources::{NewNode, Resources, node_id, sorted_names};
 use super::types::{self, NewResource, ResourceType, TypeSource, Values};
 use crate::deviations::{Deviation, Deviations};
 
@@ -57,7 +57,8 @@ pub fn convert_known(
     let format = catalog.format;
     let mut resources = Resources::of(catalog, declared.len() + SCHEDULES.len() + 1);
     let mut found_types = FoundTypes::default();
-    let mut ids = Vec::with_capacity(declared.len());
+    // Before the first that is wrong.
+    let mut right = 0;
     for (index, mut declared) in declared.into_iter().enumerate() {
         let ty = found_types.find(&declared, format, typing);
         let mut converting = Converting {
@@ -78,7 +79,7 @@ pub fn convert_known(
                         }
                         resources.messages.push((level, id, message));
                     }
-                    Ok(id)
+                    Ok(())
                 }
                 Err(collision) => Err(Finding::whole(
                     if collision.duplicate {
@@ -90,23 +91,21 @@ pub fn convert_known(
                 )),
             });
         match added {
-            Ok(id) => ids.push(Some(id)),
+            Ok(()) if right == index => right += 1,
+            Ok(()) => {}
             Err(finding) => {
                 finding.report(&declared, index, &mut findings);
-                ids.push(None);
+                resources.add_refused(&declared);
             }
         }
     }
     // Contents in the order of the resources, whatever the order of the edges.
     edges.sort_by_key(|(_, content)| *content);
     for (container, content) in edges {
-        if let (Some(container), Some(content)) = (ids[container], ids[content]) {
-            resources.contain(container, content);
-        }
+        resources.contain(node_id(container), node_id(content));
     }
     if let Err(mut error) = findings.finish() {
-        let before = ids.iter().position(Option::is_none).unwrap_or(ids.len());
-        error.tell(resources, before);
+        error.tell(resources, right);
         return Err(error);
     }
     add_defaults(&mut resources, typing);
@@ -122,10 +121,10 @@ pub fn convert_known(
             readable: None,
         });
     }
-    match check_relations(&source, &resources) {
+    match check_relations(&source, &mut resources) {
         Ok(()) => Ok(resources),
         Err(mut error) => {
-            error.tell(resources, ids.len());
+            error.tell(resources, right);
             Err(error)
         }
     }
@@ -267,6 +266,9 @@ impl Finding {
     }
 }
 
+/// Metaparameters, and relationships among them.
+type Meta = (Metaparameters, Relations);
+
 /// One declared resource on its way.
 struct Converting<'a, 'b> {
     declared: &'a mut Declared,
@@ -302,7 +304,7 @@ impl Converting<'_, '_> {
             place = None;
         }
         let at = Position(place.as_ref());
-        let (resource, meta) = match ty {
+        let (resource, (meta, relations)) = match ty {
             None => (None, self.meta(None, at)?),
             Some(ty) => {
                 let (resource, meta) = self.resource(ty, at)?;
@@ -318,6 +320,7 @@ impl Converting<'_, '_> {
             place,
             tags,
             meta,
+            relations,
             name: match &resource {
                 Some(_) => None,
                 None => self
@@ -331,7 +334,7 @@ impl Converting<'_, '_> {
         })
     }
 
-    fn meta(&self, ty: Option<&ResourceType>, at: Position<'_>) -> Result<Metaparameters, Finding> {
+    fn meta(&self, ty: Option<&ResourceType>, at: Position<'_>) -> Result<Meta, Finding> {
         let reference = &self.declared.reference;
         metaparameters::read(&self.declared.parameters, reference, |name| {
             let own = match ty {
@@ -356,13 +359,13 @@ impl Converting<'_, '_> {
         &mut self,
         ty: ResourceType,
         at: Position<'_>,
-    ) -> Result<(Resource, Metaparameters), Finding> {
+    ) -> Result<(Resource, Meta), Finding> {
         let reference = self.declared.reference.clone();
         if ty.behaviour.values() == Values::Canonical {
             let attributes = self.canonical_attributes(&ty.model, at)?;
             let mut resource = Resource::canonical(ty, reference, attributes);
             let meta = self.meta(Some(&resource.ty), at)?;
-            for name in self.audited(&resource, &meta) {
+            for name in self.audited(&resource, &meta.0) {
                 resource.audit(&name);
             }
             resource.names = names_beside_title(&resource);
@@ -391,7 +394,7 @@ impl Converting<'_, '_> {
                 return Err(unknown_attribute(&model, name));
             }
         }
-        let audited = self.audited(&resource, &meta);
+        let audited = self.audited(&resource, &meta.0);
         resource.names = names_beside_title(&resource);
         let name = resource.name().to_owned();
         for role in [Role::Namevar, Role::Property, Role::Parameter] {
@@ -750,46 +753,40 @@ fn add_defaults(resources: &mut Resources, typing: &Typing) {
 }
 
 /// Every reference of a relationship must lead somewhere (step 9).
-fn check_relations(source: &Arc<Source>, resources: &Resources) -> Result<(), LoadError> {
+fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<(), LoadError> {
+    resources.relate_all();
     let mut findings = Findings::new(source);
-    for (index, id) in resources.order().iter().enumerate() {
+    for (id, relation, other) in resources.unrelated() {
         let node = resources.node(*id);
-        for (relation, other) in &node.meta.relations {
-            if resources.find(other).is_some() {
-                continue;
-            }
-            let what = if relation.inward() {
-                "dependency"
-            } else {
-                "dependent"
-            };
-            let name = super::resource::Relation::ALL
-                .iter()
-                .find(|(known, _)| known == relation)
-                .map_or("", |(_, name)| name);
-            let diagnostic = Diagnostic::error(
-                "missing-reference",
-                format!(
-                    "{}: {name} names {other}, which is not in the catalog",
-                    node.reference
-                ),
-            )
-            .in_manifest(node.place.clone());
-            findings.add(
-                diagnostic,
-                format!(
-                    "Could not find {what} {other} for {}{}",
-                    node.reference,
-                    position(node.place.as_ref())
-                ),
-                vec![
-                    "resources".into(),
-                    index.into(),
-                    "parameters".into(),
-                    name.into(),
-                ],
-            );
-        }
+        let what = if relation.inward() {
+            "dependency"
+        } else {
+            "dependent"
+        };
+        let name = Relation::ALL.iter().find(|(known, _)| known == relation);
+        let name = name.map_or("", |(_, name)| name);
+        let diagnostic = Diagnostic::error(
+            "missing-reference",
+            format!(
+                "{}: {name} names {other}, which is not in the catalog",
+                node.reference
+            ),
+        )
+        .in_manifest(node.place.clone());
+        findings.add(
+            diagnostic,
+            format!(
+                "Could not find {what} {other} for {}{}",
+                node.reference,
+                position(node.place.as_ref())
+            ),
+            vec![
+                "resources".into(),
+                id.index().into(),
+                "parameters".into(),
+                name.into(),
+            ],
+        );
     }
     findings.finish()
 }

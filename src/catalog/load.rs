@@ -9,17 +9,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use foldhash::HashSet;
-use foldhash::fast::RandomState;
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
-use switchtender_devices::map::IndexMap;
 use switchtender_devices::value::{Attributes, Value};
 
 use super::deferred;
 use super::level::Level;
 use super::masked::{masked, masked_strings};
+use super::names::Names;
 use super::position::{Segment, locate_all};
 use super::resource::Tags;
-use super::resource_ref::{ResourceRef, Written};
+use super::resource_ref::ResourceRef;
 use super::wire::{self, WireResource, WireVersion};
 
 /// A catalog whose references all lead somewhere. What its resources mean is not yet known.
@@ -40,6 +39,8 @@ pub struct Catalog {
     pub resources: Vec<Declared>,
     /// Containment, from container to content, as indexes into `resources`.
     pub edges: Vec<(usize, usize)>,
+    /// Under what names resources are found, as far as their types do not matter.
+    pub(super) names: Names,
     /// The text it was read from, for messages.
     pub source: Arc<Source>,
 }
@@ -192,7 +193,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     // is not needed is never touched.
     let count = source.text.len() / 256;
     let mut names = Names::with_capacity(count);
-    let mut texts = Interned::with_capacity(count);
+    let mut texts = Interned::default();
     let mut damaged = BTreeSet::new();
     let mut resources = Vec::with_capacity(count);
     let wire = wire::read(&source.text, |resource| {
@@ -200,7 +201,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
         let found = findings.found.len();
         let declared = declare(resource, index, &mut texts, &facts, &mut findings);
         let lacks_values = findings.found.len() > found;
-        let first = names.register(index, &declared, &resources, &mut findings);
+        let first = register(&mut names, index, &declared, &resources, &mut findings);
         if lacks_values || !first {
             damaged.insert(index);
         }
@@ -209,12 +210,19 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     .map_err(|error| syntax_error(source, &error))?;
 
     let mut edges = Vec::with_capacity(wire.edges.len());
-    // Edges from one container come in a row.
+    // Edges from one container come in a row, and contents mostly as the resources came.
     let mut container = ("", None);
+    let mut next = 0;
     for (index, edge) in wire.edges.iter().enumerate() {
         if *edge.source.0 != *container.0 {
             container = (&*edge.source.0, names.find(&edge.source.0));
         }
+        let is_next = |content: &Declared| content.reference.as_str() == edge.target.0;
+        let content = match resources.get(next).is_some_and(is_next) {
+            true => Some(next),
+            false => names.find(&edge.target.0),
+        };
+        next = content.map_or(next, |content| content + 1);
         let mut end = |role: &str, text: &str, found: Option<usize>| {
             if found.is_none() {
                 findings.add(
@@ -231,7 +239,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             found
         };
         let source = end("source", &edge.source.0, container.1);
-        let target = end("target", &edge.target.0, names.find(&edge.target.0));
+        let target = end("target", &edge.target.0, content);
         if let (Some(from), Some(to)) = (source, target) {
             edges.push((from, to));
         }
@@ -251,6 +259,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
         classes: wire.classes,
         resources,
         edges,
+        names,
         source: Arc::clone(source),
     };
     match findings.finish() {
@@ -306,16 +315,23 @@ fn declare(
     facts: &Value,
     findings: &mut Findings,
 ) -> Declared {
+    let kind = match resource.kind.as_ref().map(|kind| &*kind.0) {
+        Some("compilable_type") => Kind::Compilable,
+        Some("class") => Kind::Class,
+        Some("defined_type") => Kind::Defined,
+        Some(_) => Kind::Unknown,
+        None => Kind::Missing,
+    };
+    // The title of what contains nothing is a tag of nothing else.
+    let is_own = |tag: &str| kind == Kind::Compilable && tag == resource.title.0;
+    let mut shared_tag = |tag: &str| match is_own(tag) {
+        true => tag.into(),
+        false => texts.get(tag),
+    };
     let mut declared = Declared {
         reference: ResourceRef::new(&resource.type_name.0, &resource.title.0),
-        kind: match resource.kind.as_ref().map(|kind| &*kind.0) {
-            Some("compilable_type") => Kind::Compilable,
-            Some("class") => Kind::Class,
-            Some("defined_type") => Kind::Defined,
-            Some(_) => Kind::Unknown,
-            None => Kind::Missing,
-        },
-        tags: resource.tags.iter().map(|tag| texts.get(&tag.0)).collect(),
+        kind,
+        tags: resource.tags.iter().map(|tag| shared_tag(&tag.0)).collect(),
         place: resource.file.zip(resource.line).map(|(file, line)| Place {
             file: texts.get(&file.0),
             line,
@@ -381,17 +397,11 @@ fn declare(
     declared
 }
 
-/// Texts that resources may have in common: the names of files, and tags, of which titles are some.
+/// Texts that resources have in common: the names of files, and tags.
+#[derive(Default)]
 struct Interned(HashSet<Arc<str>>);
 
 impl Interned {
-    fn with_capacity(count: usize) -> Self {
-        Self(HashSet::with_capacity_and_hasher(
-            count,
-            RandomState::default(),
-        ))
-    }
-
     fn get(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);
@@ -402,101 +412,60 @@ impl Interned {
     }
 }
 
-/// The names under which resources are found: references and explicit aliases (section 14). What
-/// namevars say is known when resources have their types.
-struct Names {
-    by_reference: IndexMap<ResourceRef, usize>,
-}
-
-impl Names {
-    fn with_capacity(count: usize) -> Self {
-        Self {
-            by_reference: switchtender_devices::map::with_room(count),
-        }
-    }
-
-    fn find(&self, text: &str) -> Option<usize> {
-        let found = match Written::of(text) {
-            Some(written) => self.by_reference.get(&written),
-            None => self.by_reference.get(&ResourceRef::parse(text).ok()?),
+/// Registers reference and explicit aliases of a resource (section 14); what namevars say is known
+/// when resources have their types. Whether it is the first with its reference.
+fn register(
+    names: &mut Names,
+    index: usize,
+    declared: &Declared,
+    earlier: &[Declared],
+    findings: &mut Findings,
+) -> bool {
+    let reference = &declared.reference;
+    if let Err(existing) = names.claim(reference.clone(), index) {
+        let existing = &earlier[existing];
+        let at = match &existing.place {
+            Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),
+            None => String::new(),
         };
-        found.copied()
-    }
-
-    /// Whether it is the first with its reference.
-    fn register(
-        &mut self,
-        index: usize,
-        declared: &Declared,
-        earlier: &[Declared],
-        findings: &mut Findings,
-    ) -> bool {
-        let reference = &declared.reference;
-        if let Some(&existing) = self.by_reference.get(reference) {
-            let existing = &earlier[existing];
-            let at = match &existing.place {
-                Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),
-                None => String::new(),
-            };
-            findings.add(
-                Diagnostic::error("duplicate", format!("{reference} is declared twice"))
-                    .in_manifest(declared.place.clone())
-                    .help("give one of them another title"),
-                format!(
-                    "Duplicate declaration: {reference} is already declared{at}; cannot redeclare{}",
-                    declared.position()
-                ),
-                vec!["resources".into(), index.into(), "title".into()],
-            );
-            return false;
-        }
-        self.by_reference.insert(reference.clone(), index);
-        let aliases = declared
-            .parameters
-            .get("alias")
-            .map(texts)
-            .unwrap_or_default();
-        for alias in &aliases {
-            self.alias(index, declared, earlier, alias, findings);
-        }
-        true
-    }
-
-    fn alias(
-        &mut self,
-        index: usize,
-        declared: &Declared,
-        earlier: &[Declared],
-        alias: &str,
-        findings: &mut Findings,
-    ) {
-        let name = declared.reference.sibling(alias);
-        match self.by_reference.get(&name) {
-            Some(&existing) if existing == index => {}
-            Some(&existing) => findings.add(
-                Diagnostic::error(
-                    "alias",
-                    format!(
-                        "{} is also called {alias:?}, as is {}",
-                        declared.reference, earlier[existing].reference
-                    ),
-                )
+        findings.add(
+            Diagnostic::error("duplicate", format!("{reference} is declared twice"))
                 .in_manifest(declared.place.clone())
-                .help("two resources cannot manage the same thing"),
-                alias_collision(
-                    &declared.reference,
-                    &Value::string(alias).inspect(),
-                    &[alias.into()],
-                    declared.place.as_ref(),
-                    earlier[existing].place.as_ref(),
-                ),
-                vec!["resources".into(), index.into()],
+                .help("give one of them another title"),
+            format!(
+                "Duplicate declaration: {reference} is already declared{at}; cannot redeclare{}",
+                declared.position()
             ),
-            None => {
-                self.by_reference.insert(name, index);
-            }
-        }
+            vec!["resources".into(), index.into(), "title".into()],
+        );
+        return false;
     }
+    let aliases = declared.parameters.get("alias").map(texts);
+    for alias in aliases.iter().flatten() {
+        let Err(existing) = names.claim(reference.sibling(alias), index) else {
+            continue;
+        };
+        findings.add(
+            Diagnostic::error(
+                "alias",
+                format!(
+                    "{reference} is also called {alias:?}, as is {}",
+                    earlier[existing].reference
+                ),
+            )
+            .in_manifest(declared.place.clone())
+            .help("two resources cannot manage the same thing"),
+            alias_collision(
+                reference,
+                &Value::string(alias).inspect(),
+                &[alias.as_str().into()],
+                declared.place.as_ref(),
+                earlier[existing].place.as_ref(),
+            ),
+            vec!["resources".into(), index.into()],
+        );
+    }
+    true
 }
 
 /// Puppet's words for two resources under one name (section 14, *Collision*).

@@ -26,6 +26,10 @@ pub(crate) const NAMES: [&str; 12] = [
     "provider",
 ];
 
+/// Relationships of a resource, before it is known where they lead. In Puppet's order: `require`,
+/// `subscribe`, `before`, `notify`.
+pub(crate) type Relations = Vec<(Relation, ResourceRef)>;
+
 /// A metaparameter's value that is wrong, in Puppet's words.
 pub(crate) struct BadMetaparameter {
     pub name: &'static str,
@@ -40,8 +44,9 @@ pub(crate) fn read(
     parameters: &Attributes,
     reference: &ResourceRef,
     attribute: impl Fn(&str) -> bool,
-) -> Result<Metaparameters, BadMetaparameter> {
+) -> Result<(Metaparameters, Relations), BadMetaparameter> {
     let mut meta = Metaparameters::default();
+    let mut relations = Relations::new();
     for name in NAMES {
         let Some(value) = parameters.get(name).map(Value::unwrap_sensitive) else {
             continue;
@@ -103,15 +108,15 @@ pub(crate) fn read(
                     .expect("all other metaparameters are handled above");
                 let mut values = Vec::new();
                 flatten(value, &mut values);
-                meta.relations.reserve_exact(values.len());
+                relations.reserve_exact(values.len());
                 for value in values {
                     let other = ResourceRef::of(value).map_err(|error| bad(error.to_string()))?;
-                    meta.relations.push((relation, other));
+                    relations.push((relation, other));
                 }
             }
         }
     }
-    Ok(meta)
+    Ok((meta, relations))
 }
 
 fn flatten<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::Place;
 use switchtender_devices::map::IndexMap;
@@ -32,7 +33,9 @@ pub struct Node {
     pub place: Option<Place>,
     /// Lower-case, complete.
     pub tags: Tags,
-    pub meta: Metaparameters,
+    meta: Option<Box<Metaparameters>>,
+    /// In the order of [`Relation::ALL`], then as given. Those of the catalog lead somewhere.
+    pub relations: SmallVec<[(Relation, NodeId); 2]>,
     /// `None` for stages, classes and instances of defined types.
     pub resource: Option<Arc<Resource>>,
     pub(crate) container: Option<NodeId>,
@@ -45,6 +48,33 @@ pub struct Node {
 }
 
 impl Node {
+    /// A node of no container, without tags and path.
+    pub(super) fn new(reference: ResourceRef, place: Option<Place>) -> Self {
+        Self {
+            reference,
+            place,
+            tags: Tags::default(),
+            meta: None,
+            relations: SmallVec::new(),
+            resource: None,
+            container: None,
+            is_default: false,
+            path: Arc::default(),
+            cut_path: false,
+        }
+    }
+
+    pub(super) fn with_meta(self, meta: Metaparameters) -> Self {
+        let meta = (meta != Metaparameters::NONE).then(|| Box::new(meta));
+        Self { meta, ..self }
+    }
+
+    /// The metaparameters, but for relationships.
+    pub fn meta(&self) -> &Metaparameters {
+        static NONE: Metaparameters = Metaparameters::NONE;
+        self.meta.as_deref().unwrap_or(&NONE)
+    }
+
     /// The source of messages about it: its path, or what Puppet cut of it.
     pub fn source(&self) -> String {
         if self.cut_path {
@@ -66,18 +96,27 @@ impl Node {
     }
 }
 
-/// What containers can have too, and every resource.
-#[derive(Clone, Debug, Default)]
+/// What containers can have too, and every resource; most have nothing of it.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metaparameters {
     pub noop: Option<bool>,
     pub schedule: Option<String>,
     pub level: Option<super::Level>,
     /// Attributes to audit, in the order given.
     pub audit: Vec<String>,
-    /// In Puppet's order: `require`, `subscribe`, `before`, `notify`.
-    pub relations: Vec<(Relation, ResourceRef)>,
     pub aliases: Vec<String>,
     pub tags: Vec<String>,
+}
+
+impl Metaparameters {
+    const NONE: Self = Self {
+        noop: None,
+        schedule: None,
+        level: None,
+        audit: Vec::new(),
+        aliases: Vec::new(),
+        tags: Vec::new(),
+    };
 }
 
 /// The relationship metaparameters.

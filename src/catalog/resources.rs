@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashSet};
 use switchtender_devices::diagnostic::Place;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::value::{Attributes, Value};
 
 use super::Level;
-use super::load::{Catalog, Version, alias_collision, position};
-use super::resource::{Metaparameters, Node, NodeId, Resource};
+use super::load::{Catalog, Declared, Version, alias_collision, position};
+use super::metaparameters::Relations;
+use super::names::Names;
+use super::resource::{Metaparameters, Node, NodeId, Relation, Resource};
 use super::resource_ref::ResourceRef;
 
 /// A catalog that can be applied.
@@ -20,8 +21,10 @@ pub struct Resources {
     /// The resource list: the catalog's order, generated resources beside their makers.
     order: Vec<NodeId>,
     contents: HashMap<NodeId, Vec<NodeId>>,
-    /// By reference, by alias, and by the values of namevars in place of the title.
-    table: HashMap<ResourceRef, NodeId>,
+    /// Those of the catalog have their names before they are here themselves.
+    names: Names,
+    /// Relationships that lead nowhere yet.
+    unrelated: Vec<(NodeId, Relation, ResourceRef)>,
     /// The types with title patterns that resources have.
     patterned: HashMap<String, Arc<TypeModel>>,
     tags: HashSet<Arc<str>>,
@@ -55,7 +58,7 @@ impl Resources {
             classes: catalog.classes,
             nodes: Vec::with_capacity(count),
             order: Vec::with_capacity(count),
-            table: HashMap::with_capacity_and_hasher(count, RandomState::default()),
+            names: catalog.names,
             ..Self::default()
         }
     }
@@ -104,15 +107,15 @@ impl Resources {
 
     /// A resource by reference, alias or namevar value.
     pub fn find(&self, reference: &ResourceRef) -> Option<NodeId> {
-        if let Some(found) = self.table.get(reference) {
-            return Some(*found);
+        if let Some(found) = self.names.get(reference) {
+            return Some(node_id(found));
         }
         // A title of a type with several namevars names the resource with these values.
         let model = self.patterned.get(reference.type_name())?;
         let names = model.names(reference.title());
         (names.len() > 1).then(|| {
             let key = reference.sibling(&joined(&sorted_names(&names)));
-            self.table.get(&key).copied()
+            self.names.get(&key).map(node_id)
         })?
     }
 
@@ -124,7 +127,7 @@ impl Resources {
     /// The resource of a type with these namevar values.
     pub(crate) fn find_instance(&self, model_name: &str, names: &Attributes) -> Option<NodeId> {
         let key = ResourceRef::new(model_name, "").sibling(&joined(&sorted_names(names)));
-        self.table.get(&key).copied()
+        self.names.get(&key).map(node_id)
     }
 
     pub(crate) fn intern_tag(&mut self, tag: &str) -> Arc<str> {
@@ -139,13 +142,18 @@ impl Resources {
     /// Adds a node to the end of the list and registers its names.
     pub(crate) fn add(&mut self, node: NewNode) -> Result<NodeId, Collision> {
         let id = node_id(self.nodes.len());
-        if let Some(&existing) = self.table.get(&node.reference) {
-            return Err(self.duplicate(&node, existing));
-        }
+        let is_named = match self.names.get(&node.reference) {
+            Some(holder) if holder < id.index() => {
+                return Err(self.duplicate(&node, node_id(holder)));
+            }
+            holder => holder == Some(id.index()),
+        };
         let aliases = self.alias_keys(&node, id)?;
-        self.table.insert(node.reference.clone(), id);
+        if !is_named {
+            self.names.insert(node.reference.clone(), id.index());
+        }
         for key in aliases {
-            self.table.insert(key, id);
+            self.names.insert(key, id.index());
         }
         if let Some(resource) = &node.resource
             && !resource.model().titles.is_empty()
@@ -155,19 +163,47 @@ impl Resources {
             self.patterned
                 .insert(type_name, Arc::clone(resource.model()));
         }
-        self.order.push(id);
-        self.nodes.push(Node {
-            path: Arc::from([]),
-            reference: node.reference,
-            place: node.place,
-            tags: node.tags.into(),
-            meta: node.meta,
-            resource: node.resource.map(Arc::new),
-            container: None,
-            is_default: false,
-            cut_path: false,
-        });
+        let mut new = Node::new(node.reference, node.place).with_meta(node.meta);
+        new.tags = node.tags.into();
+        new.resource = node.resource.map(Arc::new);
+        self.push(new);
+        for (relation, other) in node.relations {
+            self.relate(id, relation, other);
+        }
         Ok(id)
+    }
+
+    fn push(&mut self, node: Node) {
+        self.order.push(node_id(self.nodes.len()));
+        self.nodes.push(node);
+    }
+
+    /// Keeps the place of a resource that is wrong, for those after it to be where they should be.
+    pub(super) fn add_refused(&mut self, declared: &Declared) {
+        self.push(Node::new(
+            declared.reference.clone(),
+            declared.place.clone(),
+        ));
+    }
+
+    /// Adds a relationship, or remembers it until there is what it leads to.
+    fn relate(&mut self, id: NodeId, relation: Relation, other: ResourceRef) {
+        match self.find(&other) {
+            Some(other) => self.nodes[id.index()].relations.push((relation, other)),
+            None => self.unrelated.push((id, relation, other)),
+        }
+    }
+
+    /// Looks again for what relationships lead to.
+    pub(crate) fn relate_all(&mut self) {
+        for (id, relation, other) in std::mem::take(&mut self.unrelated) {
+            self.relate(id, relation, other);
+        }
+    }
+
+    /// Relationships that lead nowhere, in the order of the resources that have them.
+    pub(super) fn unrelated(&self) -> &[(NodeId, Relation, ResourceRef)] {
+        &self.unrelated
     }
 
     fn duplicate(&self, node: &NewNode, existing: NodeId) -> Collision {
@@ -193,14 +229,14 @@ impl Resources {
         let mut claim = |values: &[Value], shown: String| {
             let texts: Vec<String> = values.iter().map(Value::ruby_to_s).collect();
             let key = node.reference.sibling(&joined(&texts));
-            match self.table.get(&key) {
-                Some(existing) if *existing != id => Err(Collision {
+            match self.names.get(&key) {
+                Some(existing) if existing < id.index() => Err(Collision {
                     message: alias_collision(
                         &node.reference,
                         &shown,
                         values,
                         node.place.as_ref(),
-                        self.node(*existing).place.as_ref(),
+                        self.nodes[existing].place.as_ref(),
                     ),
                     duplicate: false,
                 }),
@@ -339,6 +375,7 @@ pub(crate) struct NewNode {
     pub place: Option<Place>,
     pub tags: Vec<Arc<str>>,
     pub meta: Metaparameters,
+    pub relations: Relations,
     pub resource: Option<Resource>,
     /// What a container's parameter `name` says; a resource knows its own.
     pub name: Option<String>,

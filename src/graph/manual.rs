@@ -4,18 +4,14 @@ use crate::catalog::Resources;
 
 use super::edges::{EdgeKind, Edges};
 
-/// Adds them, vertex by vertex. References that lead nowhere were refused when the catalog was
-/// loaded.
+/// Adds them, vertex by vertex.
 pub(super) fn add(edges: &mut Edges, resources: &Resources) {
     for id in resources.order() {
-        for (relation, other) in &resources.node(*id).meta.relations {
-            let Some(other) = resources.find(other) else {
-                continue;
-            };
+        for (relation, other) in &resources.node(*id).relations {
             let (source, target) = if relation.inward() {
-                (other, *id)
+                (other, id)
             } else {
-                (*id, other)
+                (id, other)
             };
             let kind = if relation.refreshes() {
                 EdgeKind::Refresh

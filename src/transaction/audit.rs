@@ -18,7 +18,7 @@ use super::sync::{OutOfSync, REDACTED, shown};
 impl Run<'_> {
     /// The audited names, `all` being every property.
     fn audited(&self, node: NodeId, resource: &Resource) -> Vec<String> {
-        let audit = &self.resources.node(node).meta.audit;
+        let audit = &self.resources.node(node).meta().audit;
         if audit == &["all"] {
             resource
                 .model()
@@ -31,7 +31,7 @@ impl Run<'_> {
     }
 
     pub(super) fn is_audited(&self, node: NodeId, resource: &Resource, property: &str) -> bool {
-        let audit = &self.resources.node(node).meta.audit;
+        let audit = &self.resources.node(node).meta().audit;
         !audit.is_empty()
             && self
                 .audited(node, resource)
@@ -195,7 +195,7 @@ impl Run<'_> {
             let level = self
                 .resources
                 .node(node)
-                .meta
+                .meta()
                 .level
                 .unwrap_or(Level::Notice);
             self.say_of_property(id, &name, level, message);

@@ -89,7 +89,8 @@ impl Run<'_> {
             .instances(&ty.model)
             .await
             .map_err(|error| error.message)?;
-        let meta = self.resources.node(maker).meta.clone();
+        let meta = self.resources.node(maker).meta().clone();
+        let relations = self.resources.node(maker).relations.clone();
         let mut removals = Vec::new();
         for instance in instances {
             let names: Attributes = ty
@@ -128,11 +129,10 @@ impl Run<'_> {
                 parameters.insert("tag".to_owned(), meta.tags.clone().into());
             }
             for (relation, name) in Relation::ALL {
-                let others: Vec<String> = meta
-                    .relations
+                let others: Vec<String> = relations
                     .iter()
                     .filter(|(kind, _)| *kind == relation)
-                    .map(|(_, other)| other.to_string())
+                    .map(|(_, other)| self.resources.node(*other).reference.to_string())
                     .collect();
                 if !others.is_empty() {
                     parameters.insert(name.to_owned(), others.into());
@@ -187,6 +187,7 @@ impl Run<'_> {
             .resources
             .add(node)
             .map_err(|collision| collision.message)?;
+        self.resources.relate_all();
         if let Some(container) = self.resources.container_of(maker) {
             self.resources.contain(container, id);
         }
@@ -197,21 +198,19 @@ impl Run<'_> {
     /// The maker comes first, unless one of the two says something else about the other.
     fn order_after(&mut self, maker: NodeId, child: NodeId) {
         let refers = |from: NodeId, to: NodeId| {
-            let to = &self.resources.node(to).reference;
-            let relations = &self.resources.node(from).meta.relations;
-            relations.iter().any(|(_, other)| other == to)
+            let relations = &self.resources.node(from).relations;
+            relations.iter().any(|(_, other)| *other == to)
         };
         if refers(maker, child) || refers(child, maker) {
             return;
         }
-        let reference = self.resources.node(child).reference.clone();
-        let relations = &mut self.resources.nodes[maker.index()].meta.relations;
+        let relations = &mut self.resources.nodes[maker.index()].relations;
         // Among its kind, as if the catalog had said so.
         let at = relations
             .iter()
             .position(|(relation, _)| *relation == Relation::Notify)
             .unwrap_or(relations.len());
-        relations.insert(at, (Relation::Before, reference));
+        relations.insert(at, (Relation::Before, child));
     }
 
     /// Lets a resource make others when its turn has come: inside it, before what waits for it.

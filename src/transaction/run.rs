@@ -652,7 +652,7 @@ impl Run<'_> {
     /// Whether a resource is noop: by itself, else by the global setting.
     pub(super) fn is_noop(&self, node: NodeId) -> bool {
         let node = self.resources.node(node);
-        match (&node.resource, node.meta.noop) {
+        match (&node.resource, node.meta().noop) {
             (Some(_), Some(noop)) => noop,
             // A container's own noop says nothing about its markers.
             _ => self.settings.noop,

@@ -22,7 +22,7 @@ impl Run<'_> {
         if self.settings.ignore_schedules || vertex.is_marker() {
             return Ok(Scheduled::Now);
         }
-        let Some(name) = &node.meta.schedule else {
+        let Some(name) = &node.meta().schedule else {
             return Ok(Scheduled::Now);
         };
         let found = self

@@ -283,7 +283,7 @@ impl Run<'_> {
             let level = self
                 .resources
                 .node(node)
-                .meta
+                .meta()
                 .level
                 .unwrap_or(Level::Notice);
             let text = if properties.iter().any(|property| property.sensitive) {
@@ -386,7 +386,7 @@ impl Run<'_> {
         } else {
             self.resources
                 .node(node)
-                .meta
+                .meta()
                 .level
                 .unwrap_or(Level::Notice)
         };

@@ -1,0 +1,44 @@
+//! The names under which resources are found (`docs/transaction.md`, section 14): references,
+//! explicit aliases, and the values of namevars in place of the title.
+
+use switchtender_devices::map::{IndexMap, with_room};
+
+use super::resource_ref::{ResourceRef, Written};
+
+/// Resources by name, as their places in the catalog.
+#[derive(Clone, Debug, Default)]
+pub struct Names(IndexMap<ResourceRef, usize>);
+
+impl Names {
+    pub fn with_capacity(count: usize) -> Self {
+        Self(with_room(count))
+    }
+
+    pub fn get(&self, reference: &ResourceRef) -> Option<usize> {
+        self.0.get(reference).copied()
+    }
+
+    /// The resource that a text refers to.
+    pub fn find(&self, text: &str) -> Option<usize> {
+        match Written::of(text) {
+            Some(written) => self.0.get(&written).copied(),
+            None => self.get(&ResourceRef::parse(text).ok()?),
+        }
+    }
+
+    /// Gives a resource a name, which no other has from then on.
+    pub fn insert(&mut self, name: ResourceRef, place: usize) {
+        self.0.insert(name, place);
+    }
+
+    /// Gives a resource a name that no other has.
+    ///
+    /// # Errors
+    /// With the resource that has it.
+    pub fn claim(&mut self, name: ResourceRef, place: usize) -> Result<(), usize> {
+        match *self.0.entry(name).or_insert(place) {
+            known if known == place => Ok(()),
+            other => Err(other),
+        }
+    }
+}
