@@ -344,7 +344,7 @@ fn is_whole(file: &str, text: &str, first: usize) -> Result<(), String> {
             let memory = json()?;
             (first..first + VLANS)
                 .map(|id| format!("Network_vlan[{id}]"))
-                .try_for_each(|name| has(&memory["content"]["history"], &name))
+                .try_for_each(|name| has(&memory["content"][name]["history"], "ensure"))
         }
         "last_run_report.json" => has(
             &json()?["resource_statuses"],

@@ -14,6 +14,14 @@ impl Names {
         Self(with_room(count))
     }
 
+    /// Whether a resource has its reference for a name.
+    pub fn has(&self, reference: &ResourceRef, place: usize) -> bool {
+        // Without aliases references stand in the order of the resources.
+        let found = self.0.get_index(place);
+        found.is_some_and(|(name, at)| *at == place && name.is_same(reference))
+            || self.get(reference) == Some(place)
+    }
+
     pub fn get(&self, reference: &ResourceRef) -> Option<usize> {
         self.0.get(reference).copied()
     }

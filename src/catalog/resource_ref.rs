@@ -87,6 +87,11 @@ impl ResourceRef {
         &self.text
     }
 
+    /// Whether one is a clone of the other.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.text, &other.text)
+    }
+
     /// The same, shared.
     pub(crate) fn shared(&self) -> Arc<str> {
         Arc::clone(&self.text)

@@ -142,12 +142,13 @@ impl Resources {
     /// Adds a node to the end of the list and registers its names.
     pub(crate) fn add(&mut self, node: NewNode) -> Result<NodeId, Collision> {
         let id = node_id(self.nodes.len());
-        let is_named = match self.names.get(&node.reference) {
-            Some(holder) if holder < id.index() => {
-                return Err(self.duplicate(&node, node_id(holder)));
-            }
-            holder => holder == Some(id.index()),
-        };
+        let is_named = self.names.has(&node.reference, id.index());
+        if !is_named
+            && let Some(holder) = self.names.get(&node.reference)
+            && holder < id.index()
+        {
+            return Err(self.duplicate(&node, node_id(holder)));
+        }
         let aliases = self.alias_keys(&node, id)?;
         if !is_named {
             self.names.insert(node.reference.clone(), id.index());

@@ -50,10 +50,8 @@ impl Run<'_> {
         for name in self.audited(node, resource) {
             let value = current.get(&name).cloned().unwrap_or(Value::Undef);
             let value = self.storable(resource, reference, &name, value);
-            self.memory
-                .state_of(reference)
-                .audited
-                .insert(name, Stored(value));
+            let state = self.memory.state(self.place);
+            state.audited.insert(name, Stored(value));
         }
     }
 

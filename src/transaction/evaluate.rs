@@ -14,7 +14,7 @@ use crate::deviations::Deviation;
 use crate::graph::VertexId;
 
 use super::event::{Event, EventStatus};
-use super::history::Stored;
+use super::history::{History, Stored};
 use super::run::Run;
 use super::schedule::Scheduled;
 
@@ -66,8 +66,7 @@ impl Run<'_> {
 
         // What was audited last time, before this run's values take its place.
         let now = self.now();
-        let at = self.memory.place_of(reference);
-        let state = &mut self.memory.state[at];
+        let state = self.memory.state(self.place);
         state.checked = Some(now);
         let recorded = state.audited.clone();
         self.record_audited(node, resource, reference, &current);
@@ -76,11 +75,12 @@ impl Run<'_> {
             .bring_into_sync(id, node, resource, &wanted, &current, &recorded)
             .await;
         self.audit(id, node, resource, &current, &recorded)?;
-        self.remember(id, resource, reference, &properties);
+        self.remember(id, resource, &properties);
 
         let changed = self.status(id).is_some_and(|status| status.changed);
         if changed && !self.is_noop(node) {
-            self.memory.state[at].synced = Some(self.now());
+            let now = self.now();
+            self.memory.state(self.place).synced = Some(now);
         }
         self.tell_notes(id, flushed.notes);
         match flushed.failure {
@@ -146,7 +146,6 @@ impl Run<'_> {
         &mut self,
         id: VertexId,
         resource: &Resource,
-        reference: &str,
         properties: &[(&str, Option<Property<'_>>)],
     ) {
         let mut entry = Vec::with_capacity(properties.len());
@@ -163,7 +162,7 @@ impl Run<'_> {
             });
             let value = match event {
                 Some(event) if event.status != EventStatus::Success => {
-                    self.unsettled_value(resource, reference, name, event)
+                    self.unsettled_value(resource, name, event)
                 }
                 _ => property
                     .and_then(|property| property.wanted)
@@ -171,22 +170,15 @@ impl Run<'_> {
             };
             entry.push(((*name).to_owned(), Stored(value)));
         }
-        if entry.is_empty() {
-            return;
+        let left: History = entry.into_iter().collect();
+        if !left.is_empty() {
+            self.next_history.push((self.place, left));
         }
-        self.next_history
-            .insert(reference.to_owned(), entry.into_iter().collect());
     }
 
     /// Of a property that is not as it is wanted: what was remembered, else what it is.
-    fn unsettled_value(
-        &self,
-        resource: &Resource,
-        reference: &str,
-        name: &str,
-        event: &Event,
-    ) -> Value {
-        if let Some(old) = self.memory.system_value(reference, name) {
+    fn unsettled_value(&self, resource: &Resource, name: &str, event: &Event) -> Value {
+        if let Some(old) = self.memory.system_value(self.place, name) {
             return old.clone();
         }
         let previous = event.previous_value.clone().unwrap_or(Value::Undef);

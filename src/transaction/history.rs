@@ -4,6 +4,7 @@
 //! failed. [`VERSION`] tells readers what they have.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -20,18 +21,22 @@ pub const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
 
 /// Memory of one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Memory {
-    /// By reference: what the last run left, for telling drift from new intentions. Puppet's
-    /// `transactionstore.yaml`.
-    pub history: ByReference<History>,
-    /// By reference: when it was checked and synchronized, and audited values. Puppet's
-    /// `state.yaml`.
-    pub state: ByReference<State>,
-}
+#[serde(transparent)]
+pub struct Memory(IndexMap<Arc<str>, Remembered>);
 
-/// What is kept of each resource.
-pub type ByReference<T> = IndexMap<String, T>;
+/// What is remembered of a resource.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    /// When it was checked and synchronized, and audited values, once something asked. Puppet's
+    /// `state.yaml`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
+    /// What the last run left, for telling drift from new intentions. Puppet's
+    /// `transactionstore.yaml`.
+    #[serde(skip_serializing_if = "History::is_empty")]
+    pub history: History,
+}
 
 /// The values that a run left of a resource, by property. A list: every resource has one, and of
 /// few values.
@@ -39,6 +44,10 @@ pub type ByReference<T> = IndexMap<String, T>;
 pub struct History(Vec<(String, Stored)>);
 
 impl History {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn get(&self, property: &str) -> Option<&Stored> {
         let found = self.0.iter().find(|(name, _)| name == property);
         found.map(|(_, stored)| stored)
@@ -103,49 +112,69 @@ impl<'de> Deserialize<'de> for Stored {
 }
 
 impl Memory {
-    /// Drops what was not checked for longer than [`TIME_TO_LIVE`].
+    /// What is remembered, by reference.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Remembered)> {
+        self.0
+            .iter()
+            .map(|(name, remembered)| (&**name, remembered))
+    }
+
+    /// Drops when a resource was checked that was not for longer than [`TIME_TO_LIVE`].
     pub fn expire(&mut self, now: Timestamp) {
-        self.state.retain(|_, state| {
-            state
-                .checked
-                .is_none_or(|checked| now.duration_since(checked) <= TIME_TO_LIVE)
+        let is_old = |state: &mut State| {
+            let checked = state.checked;
+            checked.is_some_and(|checked| now.duration_since(checked) > TIME_TO_LIVE)
+        };
+        self.0.retain(|_, remembered| {
+            remembered.state.take_if(is_old);
+            remembered.state.is_some() || !remembered.history.is_empty()
         });
     }
 
     /// Makes room for what a run may find out about so many resources.
     pub(super) fn make_room(&mut self, count: usize) {
-        self.state.reserve(count.saturating_sub(self.state.len()));
+        self.0.reserve(count.saturating_sub(self.0.len()));
     }
 
-    /// Where in `state` a resource is, of which nothing is known to begin with. Good until the end
-    /// of the run.
-    pub(super) fn place_of(&mut self, reference: &str) -> usize {
-        match self.state.get_index_of(reference) {
-            Some(at) => at,
-            None => {
-                let new = self
-                    .state
-                    .insert_full(reference.to_owned(), State::default());
-                new.0
-            }
-        }
+    /// The place of a resource, of which nothing is known to begin with. Good until the end of the
+    /// run.
+    pub(super) fn place_of(&mut self, reference: &Arc<str>) -> PlaceOf {
+        let entry = self.0.entry(Arc::clone(reference));
+        let place = entry.index();
+        entry.or_default();
+        PlaceOf(place)
     }
 
-    /// What is known of a resource, nothing to begin with.
-    pub(super) fn state_of(&mut self, reference: &str) -> &mut State {
-        let at = self.place_of(reference);
-        &mut self.state[at]
+    /// When a resource was checked and what was found, nothing to begin with.
+    pub(super) fn state(&mut self, place: PlaceOf) -> &mut State {
+        self.0[place.0].state.get_or_insert_default()
+    }
+
+    /// What the last run left of a resource.
+    pub(super) fn history(&self, place: PlaceOf) -> &History {
+        &self.0[place.0].history
     }
 
     /// What the last run left of a property; a stored null is none.
-    pub(super) fn system_value(&self, reference: &str, property: &str) -> Option<&Value> {
-        self.history
-            .get(reference)?
-            .get(property)
-            .map(|stored| &stored.0)
-            .filter(|value| **value != Value::Undef)
+    pub(super) fn system_value(&self, place: PlaceOf, property: &str) -> Option<&Value> {
+        let stored = self.history(place).get(property)?;
+        (stored.0 != Value::Undef).then_some(&stored.0)
+    }
+
+    /// Remembers what a whole run has left, and forgets all that earlier runs did.
+    pub(super) fn leave(&mut self, left: Vec<(PlaceOf, History)>) {
+        for remembered in self.0.values_mut() {
+            remembered.history = History::default();
+        }
+        for (place, history) in left {
+            self.0[place.0].history = history;
+        }
     }
 }
+
+/// Where in the memory a resource is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PlaceOf(usize);
 
 #[cfg(test)]
 mod tests {
@@ -161,13 +190,9 @@ mod tests {
             ("list", vec![1, 2].into()),
             ("none", Value::Undef),
         ];
-        memory.history.insert(
-            "Dev_vlan[1]".to_owned(),
-            values
-                .map(|(name, value)| (name.to_owned(), Stored(value)))
-                .into_iter()
-                .collect(),
-        );
+        let place = memory.place_of(&"Dev_vlan[1]".into());
+        let values = values.map(|(name, value)| (name.to_owned(), Stored(value)));
+        memory.leave(vec![(place, values.into_iter().collect())]);
         let text = serde_json::to_string(&memory).unwrap();
         assert_eq!(serde_json::from_str::<Memory>(&text).unwrap(), memory);
     }

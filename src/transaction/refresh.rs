@@ -66,7 +66,7 @@ impl Run<'_> {
         for at in 0..self.graph.edges.out(source.0).len() {
             let link = self.graph.edges.out(source.0)[at];
             let target = VertexId(link.target);
-            if self.refreshes(target) {
+            if link.refresh > 0 && self.refreshes(target) {
                 for _ in 0..link.refresh {
                     self.queue(source, target, group);
                 }

@@ -16,7 +16,7 @@ use crate::deviations::{Deviation, Deviations};
 use crate::graph::{self, Graph, Ready, Vertex, VertexId, cycle, dot};
 
 use super::event::{Event, EventStatus, LogEntry, ResourceStatus, RunEvent, Sink, Skip};
-use super::history::{ByReference, History, Memory};
+use super::history::{History, Memory, PlaceOf};
 use super::refresh::Queue;
 use super::tags::TagSelection;
 use super::wanted::WantedOnce;
@@ -112,7 +112,8 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         announced_by_class: HashSet::default(),
         warned: HashSet::default(),
         prefetched: HashMap::default(),
-        next_history: ByReference::default(),
+        next_history: Vec::new(),
+        place: PlaceOf::default(),
         generation_failed: false,
         made: HashMap::default(),
         reached: 0,
@@ -179,7 +180,10 @@ pub(super) struct Run<'a> {
     pub warned: HashSet<NodeId>,
     /// By type: whether prefetching worked.
     pub prefetched: HashMap<String, bool>,
-    pub next_history: ByReference<History>,
+    /// What this run leaves of resources, to be remembered when it is over.
+    pub next_history: Vec<(PlaceOf, History)>,
+    /// In the memory, of the resource whose turn it is.
+    pub place: PlaceOf,
     pub generation_failed: bool,
     /// How many things a vertex has made while it was evaluated.
     pub made: HashMap<VertexId, u32>,
@@ -227,7 +231,7 @@ impl Run<'_> {
         self.next_history.reserve(self.resources.len());
         self.memory.make_room(self.resources.len());
         let completed = self.traverse().await?;
-        self.memory.history = std::mem::take(&mut self.next_history);
+        self.memory.leave(std::mem::take(&mut self.next_history));
         Ok(completed)
     }
 
@@ -536,6 +540,8 @@ impl Run<'_> {
         if let Vertex::Resource(node) = vertex {
             let status = self.new_status(node);
             self.started = Some((node, status));
+            let reference = self.resources.node(node).reference.shared();
+            self.place = self.memory.place_of(&reference);
         }
         self.propagate_failure(id);
         if let Some(skip) = self.skip(id)? {
@@ -548,8 +554,8 @@ impl Run<'_> {
                 "Resource is being skipped, unscheduling all events",
             );
             self.drop_events(id);
-            if let Vertex::Resource(node) = vertex {
-                self.keep_history(node);
+            if let Vertex::Resource(_) = vertex {
+                self.keep_history();
             }
             return Ok(());
         }
@@ -567,11 +573,10 @@ impl Run<'_> {
     }
 
     /// A skipped resource keeps what is remembered of it.
-    fn keep_history(&mut self, node: NodeId) {
-        let reference = self.resources.node(node).reference.as_str();
-        if let Some(entry) = self.memory.history.get(reference) {
-            self.next_history
-                .insert(reference.to_owned(), entry.clone());
+    fn keep_history(&mut self) {
+        let known = self.memory.history(self.place);
+        if !known.is_empty() {
+            self.next_history.push((self.place, known.clone()));
         }
     }
 

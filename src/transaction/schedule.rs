@@ -34,7 +34,7 @@ impl Run<'_> {
             return self.unusable(format!("Could not find schedule {name}"));
         };
         // Whoever asks about a resource remembers it.
-        let checked = self.memory.state_of(node.reference.as_str()).checked;
+        let checked = self.memory.state(self.place).checked;
         let now = self.now().to_zoned(self.zone.clone());
         if schedule.divides_by_zero(&now) {
             return self.unusable("divided by 0".to_owned());

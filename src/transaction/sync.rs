@@ -440,18 +440,11 @@ impl Run<'_> {
     }
 
     /// Marks an event as corrective if the device differs from what the last run left.
-    fn correct(
-        &self,
-        node: NodeId,
-        resource: &Resource,
-        property: &OutOfSync,
-        mut event: Event,
-    ) -> Event {
+    fn correct(&self, resource: &Resource, property: &OutOfSync, mut event: Event) -> Event {
         if property.sensitive || !resource.ty.behaviour.idempotent(&property.name) {
             return event;
         }
-        let reference = self.resources.node(node).reference.as_str();
-        let Some(stored) = self.memory.system_value(reference, &property.name) else {
+        let Some(stored) = self.memory.system_value(self.place, &property.name) else {
             return event;
         };
         let values: &[Value] = match stored {
@@ -482,7 +475,7 @@ impl Run<'_> {
         };
         event.message = Some(text + &self.audit_note(node, property, recorded));
         event.audited = self.is_audited(node, resource, &property.name);
-        self.correct(node, resource, property, event)
+        self.correct(resource, property, event)
     }
 
     fn noop_event(
@@ -505,7 +498,7 @@ impl Run<'_> {
         event.message = Some(text + &self.audit_note(node, property, recorded));
         event.status = EventStatus::Noop;
         event.audited = self.is_audited(node, resource, &property.name);
-        self.correct(node, resource, property, event)
+        self.correct(resource, property, event)
     }
 
     fn failure_event(
@@ -557,7 +550,7 @@ impl Run<'_> {
             property.shown(&property.current),
             property.shown(&property.desired)
         ));
-        self.correct(node, resource, property, event)
+        self.correct(resource, property, event)
     }
 }
 

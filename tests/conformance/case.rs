@@ -459,19 +459,20 @@ fn persisted(memory: &Memory) -> Json {
         other => stored(other),
     };
     let history: Map<String, Json> = memory
-        .history
         .iter()
-        .map(|(reference, values)| {
-            let values: Map<String, Json> = values
+        .filter(|(_, remembered)| !remembered.history.is_empty())
+        .map(|(reference, remembered)| {
+            let values: Map<String, Json> = remembered
+                .history
                 .iter()
                 .map(|(name, value)| (name.to_owned(), plain(&value.0)))
                 .collect();
-            (reference.clone(), values.into())
+            (reference.to_owned(), values.into())
         })
         .collect();
     let state: Map<String, Json> = memory
-        .state
         .iter()
+        .filter_map(|(reference, remembered)| Some((reference, remembered.state.as_ref()?)))
         .map(|(reference, state)| {
             let mut entry: Map<String, Json> = state
                 .audited
@@ -484,7 +485,7 @@ fn persisted(memory: &Memory) -> Json {
                     entry.insert(name.to_owned(), json!(time.to_string()));
                 }
             }
-            (reference.clone(), entry.into())
+            (reference.to_owned(), entry.into())
         })
         .collect();
     json!({"system_values": history, "state": state})
