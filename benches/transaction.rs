@@ -24,7 +24,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Refresh, Role, RunsOn, Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{Committed, Provider, ProviderError};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 /// As in the binary.
 #[global_allocator]
@@ -259,7 +259,7 @@ fn apply(text: String) -> Report {
 
 fn model() -> TypeModel {
     let attribute = |name: &str, role| AttributeModel {
-        name: name.to_owned(),
+        name: name.into(),
         doc: String::new(),
         role,
         values: Vec::new(),
@@ -269,14 +269,14 @@ fn model() -> TypeModel {
         sensitive: false,
         canon: Vec::new(),
     };
-    let attributes: IndexMap<String, AttributeModel> = [
+    let attributes: IndexMap<Name, AttributeModel> = [
         ("name", Role::Namevar),
         ("ensure", Role::Property),
         ("label", Role::Property),
         ("mtu", Role::Property),
     ]
     .into_iter()
-    .map(|(name, role)| (name.to_owned(), attribute(name, role)))
+    .map(|(name, role)| (name.into(), attribute(name, role)))
     .collect();
     TypeModel {
         name: "bench_vlan".to_owned(),

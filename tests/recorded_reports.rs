@@ -22,7 +22,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Refresh, Role, RunsOn, Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{Committed, ErrorKind, Provider, ProviderError};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 fn fixture(path: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -37,7 +37,7 @@ struct Types(BTreeMap<String, ResourceType>);
 impl Types {
     fn of(catalog: &Catalog) -> Self {
         let built_in = built_in();
-        let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut names: BTreeMap<String, Vec<Name>> = BTreeMap::new();
         for resource in &catalog.resources {
             let name = resource.reference.model_name();
             if resource.kind == Kind::Compilable && !built_in.contains_key(name.as_str()) {
@@ -71,10 +71,10 @@ impl TypeSource for Types {
     }
 }
 
-fn model(name: &str, given: Vec<String>) -> TypeModel {
+fn model(name: &str, given: Vec<Name>) -> TypeModel {
     // The order in which the recorded module defines what these catalogs use.
     const ORDER: [&str; 6] = ["ensure", "enable", "description", "mtu", "speed", "duplex"];
-    let mut given: Vec<String> = given
+    let mut given: Vec<Name> = given
         .into_iter()
         .filter(|name| !["require", "before", "notify", "subscribe"].contains(&name.as_str()))
         .collect();
@@ -84,12 +84,12 @@ fn model(name: &str, given: Vec<String>) -> TypeModel {
             .position(|known| known == name)
             .unwrap_or(ORDER.len())
     });
-    let namevar = ("name".to_owned(), Role::Namevar);
+    let namevar = ("name".into(), Role::Namevar);
     let properties = given
         .into_iter()
         .filter(|name| name != "name")
         .map(|name| (name, Role::Property));
-    let attributes: IndexMap<String, AttributeModel> = [namevar]
+    let attributes: IndexMap<Name, AttributeModel> = [namevar]
         .into_iter()
         .chain(properties)
         .map(|(name, role)| {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::model::{AutoRelation, TypeModel};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// A resource as the catalog wants it.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct Change {
     pub current: Option<Instance>,
     /// Names of the attributes that differ, in definition order. For [`ChangeKind::Create`] all
     /// wanted ones that the device would not have by itself, for [`ChangeKind::Remove`] none.
-    pub attributes: Vec<String>,
+    pub attributes: Vec<Name>,
 }
 
 impl Change {
@@ -67,14 +67,12 @@ impl Change {
     }
 
     /// The attributes whose outcome is told: those of the change, or `ensure` for the whole.
-    pub fn told_attributes(&self) -> impl Iterator<Item = &str> {
-        let (ensure, attributes): (Option<&str>, &[String]) = if self.is_whole() {
-            (Some("ensure"), &[])
+    pub fn told_attributes(&self) -> impl Iterator<Item = Name> {
+        let (ensure, attributes): (Option<Name>, &[Name]) = if self.is_whole() {
+            (Some("ensure".into()), &[])
         } else {
             (None, &self.attributes)
         };
-        ensure
-            .into_iter()
-            .chain(attributes.iter().map(String::as_str))
+        ensure.into_iter().chain(attributes.iter().cloned())
     }
 }

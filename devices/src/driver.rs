@@ -35,7 +35,7 @@ use crate::model::canonical::ValueError;
 use crate::operation::Operation;
 use crate::predict;
 use crate::read::{ReadError, ReadRequest, State};
-use crate::value::Attributes;
+use crate::value::{Attributes, Name};
 
 pub use facts::Facts;
 pub use implementation::{
@@ -205,7 +205,7 @@ impl Driver {
         wanted: &Wanted,
         current: Option<&Instance>,
         secrets: &dyn RememberedSecrets,
-    ) -> Vec<String> {
+    ) -> Vec<Name> {
         match self.implementation(&wanted.model) {
             Ok(implementation) => implementation.differs(wanted, current, secrets),
             Err(_) => Vec::new(),

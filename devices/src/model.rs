@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use crate::map::IndexMap;
 
 use crate::pattern::Pattern;
-use crate::value::Value;
+use crate::value::{Name, Value};
 
 pub use reference::Reference;
 pub use relation::{AutoKind, AutoRelation, RelationSource};
@@ -35,7 +35,7 @@ pub struct TypeModel {
     pub refresh: Refresh,
     /// Attributes in definition order; properties are compared and set in this order. An ensurable
     /// type has `ensure` first.
-    pub attributes: IndexMap<String, AttributeModel>,
+    pub attributes: IndexMap<Name, AttributeModel>,
     /// How a title gives the namevars; first match wins. Empty: the title is the one namevar.
     pub titles: Vec<TitlePattern>,
     pub rules: Vec<Rule>,
@@ -94,7 +94,7 @@ pub enum Refresh {
 /// An attribute of a type.
 #[derive(Clone, Debug)]
 pub struct AttributeModel {
-    pub name: String,
+    pub name: Name,
     pub doc: String,
     pub role: Role,
     /// What a single value (an element, for arrays) may be; first match wins. Empty: anything.

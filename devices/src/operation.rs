@@ -7,12 +7,13 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::secret::Text;
+use crate::value::Name;
 
 /// One step towards a wanted state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// The attributes that it changes; `ensure` for existence.
-    pub attributes: Vec<String>,
+    pub attributes: Vec<Name>,
     pub action: Action,
 }
 

@@ -13,7 +13,7 @@ use crate::change::{Change, Instance, Wanted};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Operation, OperationResult, Outcome};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// What the engine asks of a device.
 ///
@@ -113,7 +113,7 @@ pub trait Provider: Send {
 pub struct Committed {
     /// Outcome per attribute of the change, in its order; for create and remove `ensure` alone.
     /// An attribute that is missing here counts as done.
-    pub attributes: Vec<(String, Result<(), ProviderError>)>,
+    pub attributes: Vec<(Name, Result<(), ProviderError>)>,
     /// What was sent, for the report.
     pub operations: Vec<(Operation, OperationResult)>,
     /// Messages for people, in order.
@@ -136,10 +136,10 @@ impl Committed {
                     .iter()
                     .filter(|(operation, _)| {
                         // Creating and removing is done when everything is.
-                        change.is_whole() || operation.attributes.iter().any(|attr| attr == name)
+                        change.is_whole() || operation.attributes.contains(&name)
                     })
                     .find_map(|(_, result)| ProviderError::from_outcome(&result.outcome));
-                (name.to_owned(), first_bad.map_or(Ok(()), Err))
+                (name, first_bad.map_or(Ok(()), Err))
             })
             .collect();
         Committed {
@@ -306,7 +306,7 @@ impl Provider for ReadOnly<'_> {
         Committed {
             attributes: change
                 .told_attributes()
-                .map(|name| (name.to_owned(), Err(Self::refusal())))
+                .map(|name| (name, Err(Self::refusal())))
                 .collect(),
             ..Committed::default()
         }

@@ -6,17 +6,15 @@
 //!
 //! Comparing in Puppet's sense is in [`compare`], the texts that people read are in [`show`].
 
+mod attributes;
 pub mod compare;
 pub mod show;
 
 use std::fmt;
 
-use crate::map::IndexMap;
-
 use crate::secret::MASK;
 
-/// Attribute name → value, in the order of the catalog or of the model.
-pub type Attributes = IndexMap<String, Value>;
+pub use attributes::{Attributes, Name};
 
 /// A value of an attribute.
 #[derive(Clone, PartialEq)]

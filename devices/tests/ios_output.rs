@@ -11,7 +11,7 @@ use std::{env, fs};
 
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::read::{Parsed, Reads, State};
-use switchtender_devices::value::Value;
+use switchtender_devices::value::{Name, Value};
 
 /// One record of the other project: field → values.
 type Record = BTreeMap<String, Vec<String>>;
@@ -97,7 +97,7 @@ fn state(platform: &Platform, read: &str, raw: &str) -> State {
 }
 
 /// The instances of a type: values by name, the namevar included.
-fn instances(kind: &str, read: &str, raw: &str) -> Vec<BTreeMap<String, Value>> {
+fn instances(kind: &str, read: &str, raw: &str) -> Vec<BTreeMap<Name, Value>> {
     let platform = platform();
     let driver = Driver::new(&platform, &Facts::default());
     let model = &platform.types[kind].model;
@@ -352,7 +352,9 @@ fn what_entries_of_access_lists_say() {
                 .into_iter()
                 .map(|entry| {
                     let pairs = entry.into_iter();
-                    pairs.map(|(name, value)| (name, text(&value))).collect()
+                    pairs
+                        .map(|(name, value)| (name.into(), text(&value)))
+                        .collect()
                 })
                 .collect();
         let entries = sample.records.iter();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source};
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
 use super::load::{Catalog, Declared, Findings, Kind, LoadError, Position, Told, position};
@@ -435,13 +435,12 @@ impl Converting<'_, '_> {
     }
 
     /// Names that `audit` makes properties of.
-    fn audited(&self, resource: &Resource, meta: &Metaparameters) -> Vec<String> {
+    fn audited(&self, resource: &Resource, meta: &Metaparameters) -> Vec<Name> {
         let model = &resource.ty.model;
         if meta.audit == ["all"] {
             return model.properties().map(|one| one.name.clone()).collect();
         }
-        let property =
-            |name: &&String| model.properties().any(|attribute| attribute.name == **name);
+        let property = |name: &&Name| model.properties().any(|attribute| attribute.name == **name);
         meta.audit.iter().filter(property).cloned().collect()
     }
 
@@ -460,7 +459,7 @@ impl Converting<'_, '_> {
             ));
         }
         let finding = |error: ValueError| {
-            let message = if model.attributes.contains_key(&error.attribute) {
+            let message = if model.attributes.contains_key(error.attribute.as_str()) {
                 format!(
                     "Parameter {} failed on {reference}: {}{at}",
                     error.attribute, error.message
@@ -570,7 +569,7 @@ impl Converting<'_, '_> {
             if resource.mark_sensitive(name) {
                 continue;
             }
-            let (level, why) = match resource.ty.model.attributes.get(name) {
+            let (level, why) = match resource.ty.model.attributes.get(name.as_str()) {
                 Some(attribute) if attribute.is_property() => (
                     Level::Warning,
                     "the property itself was not assigned a value.".to_owned(),
@@ -620,7 +619,7 @@ fn in_role(model: &TypeModel, role: Role) -> impl Iterator<Item = &AttributeMode
 }
 
 fn unknown_attribute(model: &TypeModel, name: &str) -> Finding {
-    let known = model.attributes.keys().map(String::as_str);
+    let known = model.attributes.keys().map(|name| name.as_str());
     Finding {
         summary: Some(format!("{} has no attribute `{name}`", model.name).into()),
         help: switchtender_devices::diagnostic::nearest(name, known)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use foldhash::HashSet;
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::deferred;
 use super::level::Level;
@@ -337,11 +337,12 @@ fn declare(
             line,
         }),
         exported: resource.exported,
-        parameters: switchtender_devices::map::with_room(resource.parameters.0.len()),
+        parameters: Attributes::default(),
         sensitive: resource.sensitive_parameters,
     };
+    let mut parameters = Vec::with_capacity(resource.parameters.0.len());
     for (name, parsed) in resource.parameters.0 {
-        let name = name.0.into_owned();
+        let name = Name::from(texts.get(&name.0));
         let path = || {
             vec![
                 "resources".into(),
@@ -381,19 +382,20 @@ fn declare(
                 continue;
             }
         };
-        let marked = declared.sensitive.contains(&name);
+        let marked = declared.sensitive.iter().any(|one| name == *one);
         let value = match value {
             Value::Sensitive(inner) => {
                 if !marked {
-                    declared.sensitive.push(name.clone());
+                    declared.sensitive.push(name.to_string());
                 }
                 Value::Sensitive(inner)
             }
             value if marked => Value::Sensitive(Box::new(value)),
             value => value,
         };
-        declared.parameters.insert(name, value);
+        parameters.push((name, value));
     }
+    declared.parameters = parameters.into_iter().collect();
     declared
 }
 

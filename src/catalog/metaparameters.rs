@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
 use super::load::texts;
@@ -71,7 +71,7 @@ pub(crate) fn read(
             }
             "schedule" => meta.schedule = Some(value.ruby_to_s()),
             "audit" => {
-                meta.audit = texts(value);
+                meta.audit = texts(value).into_iter().map(Name::from).collect();
                 if meta.audit != ["all"]
                     && let Some(unknown) = meta.audit.iter().find(|name| !attribute(name))
                 {

@@ -8,7 +8,7 @@ use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::Place;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, RunsOn, TypeModel};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::resource_ref::ResourceRef;
 use super::types::{ResourceType, Values};
@@ -103,7 +103,7 @@ pub struct Metaparameters {
     pub schedule: Option<String>,
     pub level: Option<super::Level>,
     /// Attributes to audit, in the order given.
-    pub audit: Vec<String>,
+    pub audit: Vec<Name>,
     pub aliases: Vec<String>,
     pub tags: Vec<String>,
 }
@@ -168,7 +168,7 @@ enum Held {
     Canonical {
         wanted: Arc<Wanted>,
         /// Properties that have no value.
-        audited: Vec<String>,
+        audited: Vec<Name>,
     },
     /// As Puppet's own types keep them. Large catalogs have few of these.
     Assigned(Box<Assigned>),
@@ -179,7 +179,7 @@ struct Assigned {
     /// Namevars and parameters that have a value.
     parameters: Attributes,
     /// Properties that are given, defaulted, or only audited.
-    properties: IndexMap<String, AssignedProperty>,
+    properties: IndexMap<Name, AssignedProperty>,
 }
 
 /// The wanted values of a property, `None` when it is only audited.
@@ -231,8 +231,8 @@ impl Resource {
             .keys()
             .all(|name| defined.any(|known| known == name))
         {
-            let position = |name: &String| ty.model.attributes.get_index_of(name);
-            attributes.sort_by_cached_key(|name, _| position(name).unwrap_or(usize::MAX));
+            let position = |name: &Name| ty.model.attributes.get_index_of(name.as_str());
+            attributes.sort_by_key(|name| position(name).unwrap_or(usize::MAX));
         }
         let wanted = Wanted {
             reference: reference.shared(),
@@ -268,11 +268,11 @@ impl Resource {
         }
     }
 
-    pub(super) fn assign_parameter(&mut self, name: String, value: Value) {
+    pub(super) fn assign_parameter(&mut self, name: Name, value: Value) {
         self.assigned().parameters.insert(name, value);
     }
 
-    pub(super) fn assign_property(&mut self, name: String, wanted: Vec<Value>, sensitive: bool) {
+    pub(super) fn assign_property(&mut self, name: Name, wanted: Vec<Value>, sensitive: bool) {
         let property = AssignedProperty {
             wanted: Some(wanted),
             sensitive,
@@ -290,7 +290,7 @@ impl Resource {
     /// Puts the properties that were assigned into definition order.
     pub(super) fn sort(&mut self) {
         let model = Arc::clone(&self.ty.model);
-        let position = |name: &String| model.attributes.get_index_of(name);
+        let position = |name: &Name| model.attributes.get_index_of(name.as_str());
         if let Held::Assigned(assigned) = &mut self.held
             && !assigned.properties.keys().is_sorted_by_key(position)
         {
@@ -304,10 +304,10 @@ impl Resource {
         let known = self.property(name).is_some();
         match &mut self.held {
             _ if known => {}
-            Held::Canonical { audited, .. } => audited.push(name.to_owned()),
+            Held::Canonical { audited, .. } => audited.push(name.into()),
             Held::Assigned(assigned) => {
                 let property = AssignedProperty::default();
-                assigned.properties.insert(name.to_owned(), property);
+                assigned.properties.insert(name.into(), property);
                 self.sort();
             }
         }
@@ -356,15 +356,15 @@ impl Resource {
     }
 
     /// The properties that are given, defaulted, or only audited, in definition order.
-    pub fn properties(&self) -> impl Iterator<Item = (&str, Property<'_>)> {
+    pub fn properties(&self) -> impl Iterator<Item = (&Name, Property<'_>)> {
         let (canonical, assigned) = match &self.held {
             Held::Canonical { wanted, audited } => {
                 (Some(self.canonical_properties(wanted, audited)), None)
             }
             Held::Assigned(assigned) => {
                 let properties = assigned.properties.iter();
-                let properties = properties
-                    .map(|(name, property)| (name.as_str(), Property::assigned(property)));
+                let properties =
+                    properties.map(|(name, property)| (name, Property::assigned(property)));
                 (None, Some(properties))
             }
         };
@@ -375,8 +375,8 @@ impl Resource {
     fn canonical_properties<'a>(
         &'a self,
         wanted: &'a Wanted,
-        audited: &'a [String],
-    ) -> impl Iterator<Item = (&'a str, Property<'a>)> {
+        audited: &'a [Name],
+    ) -> impl Iterator<Item = (&'a Name, Property<'a>)> {
         // Both are in definition order, so that nothing needs to be looked up.
         let mut values = wanted.attributes.iter().peekable();
         self.ty
@@ -392,7 +392,7 @@ impl Resource {
                         .contains(&attribute.name)
                         .then_some(Property::AUDITED),
                 };
-                property.map(|property| (attribute.name.as_str(), property))
+                property.map(|property| (&attribute.name, property))
             })
     }
 
@@ -451,7 +451,7 @@ impl Resource {
         for name in self.ty.model.attributes.keys() {
             if let Some(value) = parameters.get(name) {
                 attributes.insert(name.clone(), value.clone());
-            } else if let Some(property) = properties.get(name) {
+            } else if let Some(property) = properties.get(name.as_str()) {
                 let value = match (&property.wanted, self.ty.behaviour.values()) {
                     (Some(values), _) => self.of_alternatives(name, values).map(Cow::into_owned),
                     (None, Values::ResourceApi) if audited_as_undef => Some(Value::Undef),

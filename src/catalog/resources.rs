@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 use switchtender_devices::diagnostic::Place;
 use switchtender_devices::model::TypeModel;
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
 use super::load::{Catalog, Declared, Version, alias_collision, position};
@@ -388,7 +388,7 @@ pub(crate) fn node_id(index: usize) -> NodeId {
 
 /// Values of namevars in the order of their names.
 pub(crate) fn sorted_names(names: &Attributes) -> Vec<String> {
-    let mut names: Vec<(&String, &Value)> = names.iter().collect();
+    let mut names: Vec<(&Name, &Value)> = names.iter().collect();
     names.sort_by_key(|(name, _)| *name);
     names
         .into_iter()

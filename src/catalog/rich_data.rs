@@ -10,7 +10,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json, json};
-use switchtender_devices::value::{Attributes, Deferred, Typed, Value};
+use switchtender_devices::map::IndexMap;
+use switchtender_devices::value::{Deferred, Typed, Value};
 
 /// A value that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -128,7 +129,7 @@ impl<'de> Visitor<'de> for ParsedVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Parsed, A::Error> {
-        let mut values = Attributes::default();
+        let mut values: IndexMap<String, Value> = IndexMap::default();
         while let Some((name, value)) = entries.next_entry::<String, Parsed>()? {
             match value {
                 Parsed::Plain(value) if name != "__ptype" => {

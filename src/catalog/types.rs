@@ -17,7 +17,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{
     AttributeModel, Refresh, Role, RunsOn, Style, TypeModel, ValueSpec,
 };
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::resource::Resource;
 
@@ -298,9 +298,9 @@ pub fn allowed(specs: &[ValueSpec], value: &Value) -> Result<Value, String> {
 
 /// A small model, for the built-in types.
 fn small_model(name: &str, runs_on: RunsOn, attributes: &[(&str, Role)]) -> TypeModel {
-    let attributes: IndexMap<String, AttributeModel> = attributes
+    let attributes: IndexMap<Name, AttributeModel> = attributes
         .iter()
-        .map(|(name, role)| ((*name).to_owned(), small_attribute(name, *role)))
+        .map(|(name, role)| (Name::from(*name), small_attribute(name, *role)))
         .collect();
     TypeModel {
         name: name.to_owned(),
@@ -319,7 +319,7 @@ fn small_model(name: &str, runs_on: RunsOn, attributes: &[(&str, Role)]) -> Type
 
 fn small_attribute(name: &str, role: Role) -> AttributeModel {
     AttributeModel {
-        name: name.to_owned(),
+        name: name.into(),
         doc: String::new(),
         role,
         values: Vec::new(),

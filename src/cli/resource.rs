@@ -115,7 +115,7 @@ fn declared(model: &TypeModel, instance: Instance) -> (String, Attributes) {
     let namevars: Vec<&str> = model.namevars().collect();
     let names = namevars
         .iter()
-        .filter_map(|name| instance.attributes.get(*name))
+        .filter_map(|name| instance.attributes.get(name))
         .map(plain);
     let title = names.collect::<Vec<_>>().join(" ");
     let mut attributes = Attributes::default();
@@ -138,7 +138,7 @@ fn text(format: Format, type_name: &str, shown: &[(String, Attributes)]) -> Stri
             .map(|(title, attributes)| {
                 let attributes = attributes
                     .iter()
-                    .map(|(name, value)| (name.clone(), json(value)));
+                    .map(|(name, value)| (name.to_string(), json(value)));
                 (title.clone(), Json::Object(attributes.collect()))
             })
             .collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::catalog::Level;
 use crate::catalog::resource::{NodeId, Resource};
@@ -17,7 +17,7 @@ use super::sync::{OutOfSync, REDACTED, shown};
 
 impl Run<'_> {
     /// The audited names, `all` being every property.
-    fn audited(&self, node: NodeId, resource: &Resource) -> Vec<String> {
+    fn audited(&self, node: NodeId, resource: &Resource) -> Vec<Name> {
         let audit = &self.resources.node(node).meta().audit;
         if audit == &["all"] {
             resource
@@ -51,7 +51,7 @@ impl Run<'_> {
             let value = current.get(&name).cloned().unwrap_or(Value::Undef);
             let value = self.storable(resource, reference, &name, value);
             let state = self.memory.state(self.place);
-            state.audited.insert(name, Stored(value));
+            state.audited.insert(name.to_string(), Stored(value));
         }
     }
 
@@ -96,7 +96,7 @@ impl Run<'_> {
         if !self.is_audited(node, resource, &property.name) {
             return String::new();
         }
-        match recorded.get(&property.name) {
+        match recorded.get(property.name.as_str()) {
             Some(Stored(old)) if *old != Value::Undef && self.differs(node, property, old) => {
                 format!(
                     " (previously recorded value was {})",
@@ -143,7 +143,7 @@ impl Run<'_> {
                     );
                     continue;
                 }
-                if recorded.contains_key(&name) {
+                if recorded.contains_key(name.as_str()) {
                     continue;
                 }
                 return Err("undefined method `notice' for nil:NilClass".to_owned());
@@ -158,7 +158,7 @@ impl Run<'_> {
                 sensitive: property.sensitive,
                 refused: None,
             };
-            let Some(Stored(old)) = recorded.get(&name) else {
+            let Some(Stored(old)) = recorded.get(name.as_str()) else {
                 let text = if watched.sensitive {
                     REDACTED.to_owned()
                 } else {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchtender_devices::change::Wanted;
 use switchtender_devices::provider::ProviderError;
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::catalog::Level;
 use crate::catalog::resource::{NodeId, Property, Resource};
@@ -58,7 +58,7 @@ impl Run<'_> {
         let reference = reference.as_str();
         let wanted = self.wanted(node, resource);
         let properties = told_properties(resource);
-        let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&Name> = properties.iter().map(|(name, _)| *name).collect();
         let current = self
             .retrieve(resource, &wanted, &names)
             .await
@@ -108,34 +108,35 @@ impl Run<'_> {
         &mut self,
         resource: &Resource,
         wanted: &Wanted,
-        names: &[&str],
+        names: &[&Name],
     ) -> Result<Attributes, ProviderError> {
-        let has_ensure = names.first() == Some(&"ensure");
+        let has_ensure = names.first().is_some_and(|name| *name == "ensure");
         let mut read = if resource.ty.behaviour.providerless() {
             Attributes::default()
         } else {
-            self.provider.retrieve(wanted, names).await?
+            let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+            self.provider.retrieve(wanted, &names).await?
         };
         let gone = has_ensure && is_absent(read.get("ensure").unwrap_or(&Value::Absent));
         let missing = match resource.ty.behaviour.values() {
             Values::ResourceApi => Value::Undef,
             _ => Value::Absent,
         };
-        let mut current = switchtender_devices::map::with_room(names.len());
+        let mut current = Attributes::with_room(names.len());
         for &name in names {
             let value = if gone && name == "ensure" {
                 Value::Absent
             } else if gone {
                 missing.clone()
             } else {
-                read.swap_remove(name).unwrap_or_else(|| missing.clone())
+                read.remove(name).unwrap_or_else(|| missing.clone())
             };
-            current.insert(name.to_owned(), value);
+            current.insert(name, value);
         }
         // The rest is context for the change.
         if !gone {
             for (name, value) in read {
-                current.entry(name).or_insert(value);
+                current.insert_missing(name, value);
             }
         }
         Ok(current)
@@ -146,7 +147,7 @@ impl Run<'_> {
         &mut self,
         id: VertexId,
         resource: &Resource,
-        properties: &[(&str, Option<Property<'_>>)],
+        properties: &[(&Name, Option<Property<'_>>)],
     ) {
         let mut entry = Vec::with_capacity(properties.len());
         for (name, property) in properties {
@@ -158,7 +159,7 @@ impl Run<'_> {
                     .events
                     .iter()
                     .rev()
-                    .find(|event| event.property.as_deref() == Some(*name))
+                    .find(|event| event.property.as_ref() == Some(*name))
             });
             let value = match event {
                 Some(event) if event.status != EventStatus::Success => {
@@ -168,7 +169,7 @@ impl Run<'_> {
                     .and_then(|property| property.wanted)
                     .map_or(Value::Undef, |wanted| Value::List(wanted.to_vec())),
             };
-            entry.push(((*name).to_owned(), Stored(value)));
+            entry.push(((*name).clone(), Stored(value)));
         }
         let left: History = entry.into_iter().collect();
         if !left.is_empty() {
@@ -199,10 +200,10 @@ impl Run<'_> {
 
 /// The properties that are read and remembered: `ensure` first if the type has it, then those that
 /// the resource has.
-fn told_properties(resource: &Resource) -> Vec<(&str, Option<Property<'_>>)> {
+fn told_properties(resource: &Resource) -> Vec<(&Name, Option<Property<'_>>)> {
     let ensure = resource.model().attributes.get_key_value("ensure");
     let ensure = ensure.filter(|(_, ensure)| ensure.is_property());
-    let ensure = ensure.map(|(name, _)| (name.as_str(), resource.property(name)));
+    let ensure = ensure.map(|(name, _)| (name, resource.property(name)));
     let others = resource.properties().filter(|(name, _)| *name != "ensure");
     let others = others.map(|(name, property)| (name, Some(property)));
     ensure.into_iter().chain(others).collect()

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use switchtender_devices::operation::{Operation, Outcome};
-use switchtender_devices::value::Value;
+use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::resource::Tags;
 use crate::catalog::{Level, ResourceRef, Told, Version};
@@ -188,7 +188,7 @@ impl ResourceStatus {
 pub struct Event {
     /// `mtu_changed`, `dev_vlan_created`, `refresh`, `resource_error`.
     pub name: String,
-    pub property: Option<String>,
+    pub property: Option<Name>,
     pub previous_value: Option<Value>,
     pub desired_value: Option<Value>,
     /// The audited value of the last run.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use switchtender_devices::map::IndexMap;
-use switchtender_devices::value::Value;
+use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::rich_data;
 
@@ -41,7 +41,7 @@ pub struct Remembered {
 /// The values that a run left of a resource, by property. A list: every resource has one, and of
 /// few values.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct History(Vec<(String, Stored)>);
+pub struct History(Vec<(Name, Stored)>);
 
 impl History {
     pub fn is_empty(&self) -> bool {
@@ -58,8 +58,8 @@ impl History {
     }
 }
 
-impl FromIterator<(String, Stored)> for History {
-    fn from_iter<I: IntoIterator<Item = (String, Stored)>>(values: I) -> Self {
+impl FromIterator<(Name, Stored)> for History {
+    fn from_iter<I: IntoIterator<Item = (Name, Stored)>>(values: I) -> Self {
         Self(values.into_iter().collect())
     }
 }
@@ -191,7 +191,7 @@ mod tests {
             ("none", Value::Undef),
         ];
         let place = memory.place_of(&"Dev_vlan[1]".into());
-        let values = values.map(|(name, value)| (name.to_owned(), Stored(value)));
+        let values = values.map(|(name, value)| (name.into(), Stored(value)));
         memory.leave(vec![(place, values.into_iter().collect())]);
         let text = serde_json::to_string(&memory).unwrap();
         assert_eq!(serde_json::from_str::<Memory>(&text).unwrap(), memory);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use switchtender_devices::change::{Change, ChangeKind, Instance, Wanted};
 use switchtender_devices::model::{Role, Style};
 use switchtender_devices::provider::{Committed, ErrorKind, Note, NoteLevel, ProviderError};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::catalog::resource::{NodeId, Resource};
 use crate::catalog::types::Values;
@@ -36,7 +36,7 @@ pub(super) struct Flushed {
 
 /// A property that is not as it is wanted.
 pub(super) struct OutOfSync {
-    pub name: String,
+    pub name: Name,
     pub current: Value,
     /// As it is shown and told to the provider's side.
     pub desired: Value,
@@ -71,7 +71,7 @@ impl Run<'_> {
         current: &Attributes,
         recorded: &BTreeMap<String, Stored>,
     ) -> Flushed {
-        let ensure = self.out_of_sync(resource, wanted, "ensure", current);
+        let ensure = self.out_of_sync(resource, wanted, &"ensure".into(), current);
         let properties: Vec<OutOfSync> = match ensure {
             Some(ensure) => vec![ensure],
             None if current.get("ensure").is_some_and(is_absent) => {
@@ -112,7 +112,7 @@ impl Run<'_> {
         &self,
         resource: &Resource,
         wanted: &Wanted,
-        name: &str,
+        name: &Name,
         current: &Attributes,
     ) -> Option<OutOfSync> {
         let property = resource.property(name)?;
@@ -132,7 +132,7 @@ impl Run<'_> {
         let desired = self.desired(resource, plain.into_owned());
         Some(OutOfSync {
             refused: self.refused_init_only(resource, name, current, &desired, property.sensitive),
-            name: name.to_owned(),
+            name: name.clone(),
             current: current_value.clone(),
             desired,
             sensitive: property.sensitive,
@@ -390,12 +390,12 @@ impl Run<'_> {
                 .level
                 .unwrap_or(Level::Notice)
         };
-        let property = event.property.clone().unwrap_or_default();
+        let property = event.property.clone();
         let message = event.message.clone().unwrap_or_default();
         if let Some(status) = self.status_mut(id) {
             status.add(event);
         }
-        self.say_of_property(id, &property, level, message);
+        self.say_of_property(id, property.as_deref().unwrap_or_default(), level, message);
     }
 
     /// An event of a property, without status and message.
@@ -426,7 +426,7 @@ impl Run<'_> {
                 value.clone()
             }
         };
-        let historical = recorded.get(name).map(|stored| redact(&stored.0));
+        let historical = recorded.get(name.as_str()).map(|stored| redact(&stored.0));
         Event {
             property: Some(name.clone()),
             previous_value: Some(redact(&property.current)),
@@ -609,8 +609,8 @@ fn change(
         ChangeKind::Create => resource
             .properties()
             .map(|(name, _)| name)
-            .filter(|name| *name != "ensure" && wanted.attributes.contains_key(*name))
-            .map(str::to_owned)
+            .filter(|name| *name != "ensure" && wanted.attributes.contains_key(name))
+            .cloned()
             .collect(),
         ChangeKind::Remove => Vec::new(),
         ChangeKind::Update => properties

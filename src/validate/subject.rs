@@ -11,7 +11,7 @@ use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{Role, TypeModel};
 use switchtender_devices::read::{ReadError, Reads};
-use switchtender_devices::value::Value;
+use switchtender_devices::value::{Name, Value};
 
 use super::Policy;
 use super::order::Order;
@@ -188,8 +188,9 @@ impl<'a> Subject<'a> {
                     .into_iter()
                     .flat_map(|model| model.attributes.values());
                 let by_model = attributes.filter(|attribute| attribute.sensitive);
-                let names = by_model.map(|attribute| &attribute.name);
-                names.chain(&resource.sensitive).for_each(|name| add(name));
+                let names = by_model.map(|attribute| attribute.name.as_str());
+                let marked = resource.sensitive.iter().map(String::as_str);
+                names.chain(marked).for_each(add);
             }
         }
         paths
@@ -357,8 +358,8 @@ fn holds_secret(value: &Value) -> bool {
 }
 
 fn type_it(resource: &Declared, model: &Arc<TypeModel>, driver: Option<&Driver>) -> Typed {
-    let is_own = |name: &String| {
-        !METAPARAMETERS.contains(&name.as_str()) || model.attributes.contains_key(name)
+    let is_own = |name: &Name| {
+        !METAPARAMETERS.contains(&name.as_str()) || model.attributes.contains_key(name.as_str())
     };
     let mut given = Cow::Borrowed(&resource.parameters);
     if !given.keys().all(is_own) {

@@ -10,7 +10,7 @@ use switchtender_devices::change::{Change, ChangeKind, Instance, Wanted};
 use switchtender_devices::model::{Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{Committed, Note, NoteLevel, Provider, ProviderError};
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::types::fields;
 use crate::world::{Shared, World, set};
@@ -46,7 +46,7 @@ impl Simulated {
     fn create(&mut self, wanted: &Wanted) -> Result<(), ProviderError> {
         let mut row = Map::new();
         for (field, _) in fields(&wanted.model.name) {
-            if let Some(value) = wanted.attributes.get(*field) {
+            if let Some(value) = wanted.attributes.get(field) {
                 set(&mut row, field, &encode(value));
             }
         }
@@ -132,7 +132,7 @@ impl Simulated {
         let should: Map<String, Json> = wanted
             .attributes
             .iter()
-            .map(|(name, value)| (name.clone(), encode(value)))
+            .map(|(name, value)| (name.to_string(), encode(value)))
             .collect();
         let mut world = self.world.lock().unwrap();
         if wanted.model.name == "net_iface" {
@@ -352,9 +352,9 @@ impl Provider for Simulated {
         if wanted.model.style == Style::ResourceApi {
             return self.commit_api(change);
         }
-        let attributes: Vec<(String, Result<(), ProviderError>)> = match change.kind {
-            ChangeKind::Create => vec![("ensure".to_owned(), self.create(wanted))],
-            ChangeKind::Remove => vec![("ensure".to_owned(), self.destroy(wanted))],
+        let attributes: Vec<(Name, Result<(), ProviderError>)> = match change.kind {
+            ChangeKind::Create => vec![("ensure".into(), self.create(wanted))],
+            ChangeKind::Remove => vec![("ensure".into(), self.destroy(wanted))],
             ChangeKind::Update => change
                 .attributes
                 .iter()

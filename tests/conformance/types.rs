@@ -78,9 +78,9 @@ impl Draft {
 
     fn attribute(mut self, name: &str, role: Role) -> Self {
         self.0.attributes.insert(
-            name.to_owned(),
+            name.to_owned().into(),
             AttributeModel {
-                name: name.to_owned(),
+                name: name.to_owned().into(),
                 doc: String::new(),
                 role,
                 values: Vec::new(),

@@ -38,7 +38,7 @@ use crate::model::canonical::ValueError;
 use crate::model::{ArrayKind, TypeModel};
 use crate::operation::Operation;
 use crate::read::{ReadError, ReadRequest, State};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 use render::Goal;
 use rewrite::Rewrite;
 use rules::{AttributeRule, InstanceRule};
@@ -55,7 +55,7 @@ pub struct CliType {
     pub requests: Vec<ReadRequest>,
     pub instance: InstanceRule,
     /// In the order in which lines are sent.
-    pub attributes: IndexMap<String, AttributeRule>,
+    pub attributes: IndexMap<Name, AttributeRule>,
     pub codecs: IndexMap<String, Arc<Codec>>,
     /// In order; each sees what those before it made.
     pub rewrites: Vec<Rewrite>,
@@ -236,8 +236,8 @@ impl Implementation for CliType {
 
     fn canonicalize(&self, mut attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
-        for (name, value) in &mut attributes {
-            if let Some(codec) = self.codecs.get(name)
+        for (name, value) in attributes.iter_mut() {
+            if let Some(codec) = self.codecs.get(name.as_str())
                 && !is_unset(value)
             {
                 match self.in_canonical_words(name, codec, value) {
@@ -263,13 +263,11 @@ impl Implementation for CliType {
     fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
         let found = self.find_all(state, None);
         // In the model's order, whatever the order of the device's lines.
-        let order = |name: &String| self.model.attributes.get_index_of(name);
+        let order = |name: &Name| self.model.attributes.get_index_of(name);
         let present = found.into_iter().filter(find::Found::is_present);
         let in_order = present.map(|found| {
             let mut instance = found.into_instance();
-            instance
-                .attributes
-                .sort_by_cached_key(|name, _| order(name));
+            instance.attributes.sort_by_key(order);
             instance
         });
         Ok(in_order.collect())
@@ -305,12 +303,12 @@ impl Implementation for CliType {
         wanted: &Wanted,
         current: Option<&Instance>,
         secrets: &dyn RememberedSecrets,
-    ) -> Vec<String> {
+    ) -> Vec<Name> {
         self.out_of_sync(wanted, current, secrets)
     }
 
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
-        let names: Vec<&str> = change.attributes.iter().map(String::as_str).collect();
+        let names: Vec<&str> = change.attributes.iter().map(|name| name.as_str()).collect();
         let goal = Goal {
             kind: change.kind,
             wanted: &change.wanted.attributes,

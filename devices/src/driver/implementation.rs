@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::canonical::ValueError;
 use crate::operation::Operation;
 use crate::read::{ReadError, ReadRequest, State};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// A type on a platform, for the facts of one device.
 pub trait Implementation: fmt::Debug + Send + Sync {
@@ -70,7 +70,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
         wanted: &Wanted,
         current: Option<&Instance>,
         secrets: &dyn RememberedSecrets,
-    ) -> Vec<String>;
+    ) -> Vec<Name>;
 
     /// The operations that make a change, in order.
     ///

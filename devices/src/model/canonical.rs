@@ -75,7 +75,7 @@ impl TypeModel {
             }
         }
         let names = self.title_names(title);
-        let mut attributes = crate::map::with_room(given.len() + 1);
+        let mut attributes = Attributes::with_room(given.len() + 1);
         for (name, model) in &self.attributes {
             let value = given.get(name).filter(|value| **value != Value::Undef);
             let value = value.map(Cow::Borrowed);
@@ -158,7 +158,7 @@ impl TypeModel {
     fn unknown(&self, attribute: &str) -> ValueError {
         let error = ValueError::new(attribute, format!("{} has no such attribute", self.name))
             .of(ValueErrorKind::Unknown);
-        match nearest(attribute, self.attributes.keys().map(String::as_str)) {
+        match nearest(attribute, self.attributes.keys().map(|name| name.as_str())) {
             Some(known) => error.help(format!("did you mean `{known}`?")),
             None => error,
         }

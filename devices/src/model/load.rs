@@ -19,7 +19,7 @@ use crate::diagnostic::{Diagnostic, Source, nearest};
 use crate::document::{self, Findings, Item, Table};
 use crate::map::IndexMap;
 use crate::pattern::Pattern;
-use crate::value::Value;
+use crate::value::{Name, Value};
 
 /// The version of the file format that this build reads.
 pub const SCHEMA: i64 = 1;
@@ -162,7 +162,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
     if ensurable {
         let default = ensure_default
             .and_then(|item| word(&item, &[("present", "present"), ("absent", "absent")]));
-        attributes.insert("ensure".to_owned(), ensure(default));
+        attributes.insert(Name::from("ensure"), ensure(default));
     } else if let Some(item) = ensure_default {
         item.error(
             "ensure-default",
@@ -180,7 +180,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         } else if let Some(table) = item.table() {
             let attribute = read_attribute(&name, &table);
             table.finish();
-            attributes.insert(name, attribute);
+            attributes.insert(attribute.name.clone(), attribute);
         }
     }
     let namevars: Vec<&str> = attributes
@@ -250,7 +250,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
 fn title_pattern(
     item: &Item<'_>,
     text: &str,
-    attributes: &IndexMap<String, AttributeModel>,
+    attributes: &IndexMap<Name, AttributeModel>,
 ) -> Option<TitlePattern> {
     let mut pattern = String::from(r"(?s)\A");
     let mut rest = text;
@@ -279,11 +279,11 @@ fn title_pattern(
     })
 }
 
-fn known_attribute(item: &Item<'_>, name: &str, attributes: &IndexMap<String, AttributeModel>) {
+fn known_attribute(item: &Item<'_>, name: &str, attributes: &IndexMap<Name, AttributeModel>) {
     if attributes.contains_key(name) {
         return;
     }
-    let help = match nearest(name, attributes.keys().map(String::as_str)) {
+    let help = match nearest(name, attributes.keys().map(|name| name.as_str())) {
         Some(known) => format!("did you mean `{known}`?"),
         None => "attributes are declared as [attr.NAME]".to_owned(),
     };
@@ -330,7 +330,7 @@ mod tests {
             "#,
         ))
         .unwrap();
-        let names: Vec<_> = model.attributes.keys().map(String::as_str).collect();
+        let names: Vec<_> = model.attributes.keys().map(|name| name.as_str()).collect();
         assert_eq!(names, ["ensure", "id", "size"]);
         assert_eq!(model.attributes["ensure"].default, Some("present".into()));
     }

@@ -281,7 +281,7 @@ mod tests {
     fn attribute(notation: &str) -> (AttributeModel, Notation) {
         let notation = Notation::parse(notation).unwrap();
         let model = AttributeModel {
-            name: "x".to_owned(),
+            name: "x".into(),
             doc: String::new(),
             role: Role::Property,
             values: notation.values.clone(),

@@ -508,7 +508,7 @@ EOS
         let model = model.unwrap_or_else(|errors| panic!("{errors:#?}\n{}", import.model));
         assert_eq!(model.name, "site_route");
         assert_eq!(model.doc, "This type keeps a route.");
-        let names: Vec<&str> = model.attributes.keys().map(String::as_str).collect();
+        let names: Vec<&str> = model.attributes.keys().map(|name| name.as_str()).collect();
         assert_eq!(
             names,
             [

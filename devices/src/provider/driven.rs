@@ -23,7 +23,7 @@ use crate::model::canonical::ValueError;
 use crate::operation::{Operation, OperationResult, Outcome};
 use crate::read::{ReadRequest, Reads, State};
 use crate::session::{Session, SessionError, Statistics};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// Opens a session to the device of a run once more.
 #[async_trait]
@@ -70,7 +70,7 @@ struct Looked {
     /// The resource with values that depend on the device worked out, if it has any.
     resolved: Option<Arc<Wanted>>,
     current: Option<Arc<Instance>>,
-    differs: Vec<String>,
+    differs: Vec<Name>,
 }
 
 impl DrivenProvider {
@@ -364,7 +364,7 @@ impl Provider for DrivenProvider {
         let failed = |error: ProviderError| Committed {
             attributes: change
                 .told_attributes()
-                .map(|name| (name.to_owned(), Err(error.clone())))
+                .map(|name| (name, Err(error.clone())))
                 .collect(),
             ..Committed::default()
         };

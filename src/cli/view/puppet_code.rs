@@ -7,7 +7,7 @@ use switchtender_devices::value::{Attributes, Value};
 
 /// A resource declaration: title, then one attribute a line with the arrows below each other.
 pub fn resource(type_name: &str, title: &str, attributes: &Attributes) -> String {
-    let width = attributes.keys().map(String::len).max().unwrap_or(0);
+    let width = attributes.keys().map(|name| name.len()).max().unwrap_or(0);
     let mut code = format!("{type_name} {{ {}:\n", string(title));
     for (name, value) in attributes {
         let _ = writeln!(code, "  {name:width$} => {},", literal(value));

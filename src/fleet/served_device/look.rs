@@ -74,10 +74,10 @@ impl ServedFleet {
             .map(|instance| {
                 let parts = namevars
                     .iter()
-                    .filter_map(|name| instance.attributes.get(*name));
+                    .filter_map(|name| instance.attributes.get(name));
                 let title = parts.map(plain).collect::<Vec<_>>().join("/");
                 let mut attributes = instance.attributes;
-                attributes.shift_remove(namevars.first().copied().unwrap_or_default());
+                attributes.remove(namevars.first().copied().unwrap_or_default());
                 (title, attributes)
             })
             .collect())

@@ -35,7 +35,7 @@ impl CliType {
     /// Every value of the model has a command.
     fn check_values(&self, findings: &mut Vec<Diagnostic>) {
         for rule in self.attributes.values() {
-            let Some(model) = self.model.attributes.get(&rule.name) else {
+            let Some(model) = self.model.attributes.get(rule.name.as_str()) else {
                 continue;
             };
             let applied = rule.is_applied()
@@ -167,7 +167,7 @@ impl CliType {
         });
         let values: Attributes = read
             .iter()
-            .map(|(name, value)| (name.clone(), value.clone()))
+            .map(|(name, value)| (name.into(), value.clone()))
             .chain(values.iter().filter_map(|(name, value)| {
                 let number = format!("{name}|number");
                 let named = read.iter().any(|(known, _)| *known == number);

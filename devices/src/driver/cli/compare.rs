@@ -11,7 +11,7 @@ use crate::driver::implementation::{Problem, ProblemKind, RememberedSecrets};
 use crate::model::Role;
 use crate::operation::Action;
 use crate::read::State;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 impl CliType {
     pub(super) fn out_of_sync(
@@ -19,18 +19,18 @@ impl CliType {
         wanted: &Wanted,
         current: Option<&Instance>,
         _secrets: &dyn RememberedSecrets,
-    ) -> Vec<String> {
+    ) -> Vec<Name> {
         let ensurable = self.model.ensurable();
         let ensurable = ensurable && self.is_managed("ensure", &"present".into());
         if ensurable && wanted.absent() {
             return match current {
-                Some(_) => vec!["ensure".to_owned()],
+                Some(_) => vec!["ensure".into()],
                 None => Vec::new(),
             };
         }
         let mut names = Vec::new();
         if current.is_none() && wanted.attributes.contains_key("ensure") && ensurable {
-            names.push("ensure".to_owned());
+            names.push("ensure".into());
         }
         for model in self.model.properties() {
             let Some(value) = wanted.attributes.get(&model.name) else {
@@ -148,7 +148,7 @@ impl CliType {
         }
         let attributes = wanted.attributes.iter();
         let attributes = attributes.map(|(name, value)| (name, value, self.attributes.get(name)));
-        let attributes: Vec<(&String, &Value, Option<&AttributeRule>)> = attributes.collect();
+        let attributes: Vec<(&Name, &Value, Option<&AttributeRule>)> = attributes.collect();
         for (name, value, rule) in &attributes {
             if let Some(rule) = rule {
                 let reason = self.named(&rule.unsupported_values, name, value);
@@ -200,7 +200,7 @@ impl CliType {
                     Severity::Error => "is refused",
                 };
                 problems.push(Problem {
-                    attribute: (*name).clone(),
+                    attribute: (*name).to_string(),
                     kind: ProblemKind::Unsupported,
                     severity: left_out.severity,
                     message: format!("{how} on {}: {}", self.platform, left_out.reason),
@@ -222,7 +222,7 @@ impl CliType {
     fn misunderstandings(
         &self,
         wanted: &Wanted,
-        attributes: &[(&String, &Value, Option<&AttributeRule>)],
+        attributes: &[(&Name, &Value, Option<&AttributeRule>)],
     ) -> impl Iterator<Item = Problem> {
         let named = |name: &str| {
             let value = wanted.attributes.get(name)?;
@@ -235,7 +235,7 @@ impl CliType {
                 named(name).is_some_and(|named| values.iter().any(|value| *value == named))
             });
             holds.then(|| Problem {
-                attribute: (*name).clone(),
+                attribute: (*name).to_string(),
                 kind: ProblemKind::Misleading,
                 severity: Severity::Warning,
                 message: misleading.says.clone(),
@@ -342,7 +342,7 @@ impl CliType {
             return Vec::new();
         }
         let wanted = crate::driver::Implementation::resolve(self, wanted, None);
-        let names = wanted.attributes.keys().map(String::as_str);
+        let names = wanted.attributes.keys().map(|name| name.as_str());
         let names: Vec<&str> = names.filter(|name| !self.is_namevar(name)).collect();
         let goal = Goal {
             kind: ChangeKind::Create,
@@ -358,7 +358,10 @@ impl CliType {
             let Action::Line(line) = &operation.action else {
                 continue;
             };
-            let attribute = operation.attributes.first().map_or(namevar, String::as_str);
+            let attribute = operation
+                .attributes
+                .first()
+                .map_or(namevar, |name| name.as_str());
             for text in line.text.iter().chain(&line.body) {
                 let length = text.chars().count();
                 if length > self.line_limit {

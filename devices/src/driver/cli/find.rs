@@ -13,7 +13,7 @@ use crate::driver::codec::text_of;
 use crate::read::State;
 use crate::read::indent::Node;
 use crate::read::row::Row;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// An instance with the lines that tell it.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,7 @@ impl Found {
 
     pub fn into_instance(self) -> Instance {
         let mut attributes = self.attributes;
-        attributes.shift_remove("ensure");
+        attributes.remove("ensure");
         Instance {
             attributes,
             defaults: self.defaults,
@@ -57,7 +57,7 @@ impl CliType {
             return found.pop();
         }
         let likeness = |found: &Found| {
-            let same = |(name, value): &(&String, &Value)| wanted.get(*name) == Some(value);
+            let same = |(name, value): &(&Name, &Value)| wanted.get(name) == Some(value);
             found.attributes.iter().filter(same).count()
         };
         // The first of several equal ones.

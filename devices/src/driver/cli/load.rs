@@ -23,7 +23,7 @@ use crate::driver::type_driver::Context;
 use crate::model::load::{pattern, value_of, word};
 use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
 use crate::pattern::Pattern;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// Reads the part of a type's file that is about command lines.
 pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
@@ -58,8 +58,8 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let mut attributes = IndexMap::default();
     for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
         let Some(table) = item.table() else { continue };
-        let Some(known) = model.attributes.get(&name) else {
-            let help = match nearest(&name, model.attributes.keys().map(String::as_str)) {
+        let Some(known) = model.attributes.get(name.as_str()) else {
+            let help = match nearest(&name, model.attributes.keys().map(|name| name.as_str())) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "attributes come from the model".to_owned(),
             };
@@ -76,21 +76,21 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         }
         table.finish();
         if let Some(rule) = rule {
-            attributes.insert(name, rule);
+            attributes.insert(rule.name.clone(), rule);
         }
     }
     for name in root.strings("unsupported").unwrap_or_default() {
         let Some(item) = root.get("unsupported") else {
             continue;
         };
-        if !model.attributes.contains_key(&name) {
+        if !model.attributes.contains_key(name.as_str()) {
             item.error(
                 "unknown-attribute",
                 format!("{} has no attribute `{name}`", model.name),
             );
         }
         let rule = attributes
-            .entry(name.clone())
+            .entry(name.clone().into())
             .or_insert_with(|| AttributeRule::nowhere(&name, item.span.clone()));
         rule.left_out = Some(LeftOut {
             severity: Severity::Warning,
@@ -207,7 +207,7 @@ fn instance(
         }
     };
     for (name, _, item) in table.table("codec").iter().flat_map(Table::entries) {
-        if !context.model.attributes.contains_key(&name) {
+        if !context.model.attributes.contains_key(name.as_str()) {
             item.error(
                 "unknown-attribute",
                 format!("{} has no attribute `{name}`", context.model.name),
@@ -347,7 +347,7 @@ fn attribute(
     if let Some(item) = table.get("codec")
         && let Some(codec) = codec(context, &item)
     {
-        codecs.insert(known.name.clone(), codec);
+        codecs.insert(known.name.to_string(), codec);
     }
     for (key, severity) in [
         ("ignored", Severity::Note),
@@ -392,7 +392,8 @@ fn attribute(
     rule.skip = table.strings("skip").unwrap_or_default();
     rule.prompts = table.bool("prompts").unwrap_or(false);
     rule.warn = table.get("warn").and_then(|item| template(&item));
-    rule.with = table.strings("with").unwrap_or_default();
+    let with = table.strings("with").unwrap_or_default();
+    rule.with = with.into_iter().map(Name::from).collect();
     rule.sub = table.strings("sub").unwrap_or_default();
     rule.inside = table.string("inside");
     if let Some(item) = table.get("unsupported_values") {
@@ -485,7 +486,7 @@ fn misleading(context: &Context<'_>, item: &Item<'_>) -> Option<Misleading> {
     let mut when = Vec::new();
     for (name, span, item) in table.table("when").iter().flat_map(Table::entries) {
         let values = item.strings().unwrap_or_default();
-        match context.model.attributes.get(&name) {
+        match context.model.attributes.get(name.as_str()) {
             Some(known) => values
                 .iter()
                 .for_each(|value| known_value(&table, known, value, span.clone())),
@@ -545,7 +546,7 @@ fn check_names(cli: &CliType, root: &Table<'_>) {
             if model.attributes.contains_key(name) || also.contains(&name) {
                 continue;
             }
-            let help = match nearest(name, model.attributes.keys().map(String::as_str)) {
+            let help = match nearest(name, model.attributes.keys().map(|name| name.as_str())) {
                 Some(known) => format!("did you mean `{known}`?"),
                 None => "attributes come from the model".to_owned(),
             };
@@ -584,7 +585,12 @@ fn check_names(cli: &CliType, root: &Table<'_>) {
         if let Place::Elsewhere(block) = &rule.place {
             check(block, &rule.span, &["member"]);
         }
-        for name in rule.with.iter().chain(&rule.inside) {
+        for name in rule
+            .with
+            .iter()
+            .map(Name::as_str)
+            .chain(rule.inside.as_deref())
+        {
             if !cli.attributes.contains_key(name) {
                 root.findings.error(
                     "unknown-attribute",
@@ -598,7 +604,7 @@ fn check_names(cli: &CliType, root: &Table<'_>) {
         }
     }
     for attribute in model.attributes.values() {
-        let named = cli.attributes.contains_key(&attribute.name)
+        let named = cli.attributes.contains_key(attribute.name.as_str())
             || attribute.name == "ensure"
             || matches!(attribute.role, Role::Namevar | Role::Parameter)
             || lines

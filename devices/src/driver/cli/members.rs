@@ -95,7 +95,7 @@ impl CliType {
                     }
                 }
             }
-            let lines = found.lines.entry(rule.name.clone()).or_default();
+            let lines = found.lines.entry(rule.name.to_string()).or_default();
             lines.push((line.member.clone(), line.line.clone()));
             members.push(line.member.clone());
         }
@@ -131,7 +131,7 @@ impl CliType {
                 let mut names = Vec::new();
                 let mut text = String::new();
                 for (name, value) in references {
-                    names.push(name.clone());
+                    names.push(name.to_string());
                     text.extend(text_of(value));
                     text.push_str(BETWEEN);
                 }

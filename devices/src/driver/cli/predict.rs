@@ -57,11 +57,11 @@ impl CliType {
         let rules: Vec<&AttributeRule> = operation
             .attributes
             .iter()
-            .filter_map(|name| self.attributes.get(name))
+            .filter_map(|name| self.attributes.get(name.as_str()))
             .collect();
         for rule in &rules {
             let rule = match &rule.inside {
-                Some(outer) => self.attributes.get(outer).unwrap_or(rule),
+                Some(outer) => self.attributes.get(outer.as_str()).unwrap_or(rule),
                 None => rule,
             };
             if self.apply_rule(level, rule, &text, &defaults) {
@@ -109,7 +109,7 @@ impl CliType {
             _ => return Attributes::default(),
         };
         let rules = operation.attributes.iter();
-        let rules = rules.filter_map(|name| self.attributes.get(name));
+        let rules = rules.filter_map(|name| self.attributes.get(name.as_str()));
         let default = |rule: &AttributeRule| {
             Some((
                 rule.name.clone(),
@@ -143,7 +143,7 @@ impl CliType {
 
     fn opaque_rule(&self, operation: &Operation) -> Option<(&AttributeRule, &str)> {
         operation.attributes.iter().find_map(|name| {
-            let rule = self.attributes.get(name)?;
+            let rule = self.attributes.get(name.as_str())?;
             match &rule.place {
                 Place::Opaque { words, .. } => Some((rule, words.as_str())),
                 _ => None,
@@ -226,7 +226,7 @@ impl CliType {
             .more
             .as_ref()
             .is_some_and(|more| more.read(text, self).is_some());
-        if range_set(self.codecs.get(&rule.name)).is_some() && adds {
+        if range_set(self.codecs.get(rule.name.as_str())).is_some() && adds {
             insert(level, node);
             return true;
         }
@@ -350,7 +350,7 @@ impl CliType {
                     for (name, value) in bindings {
                         let value = match attributes.get(&name) {
                             Some(before) if self.adds(rule, &text) => {
-                                self.codecs.get(&name).map_or_else(
+                                self.codecs.get(name.as_str()).map_or_else(
                                     || value.clone(),
                                     |codec| {
                                         let change = Value::List(vec!["add".into(), value.clone()]);
@@ -371,7 +371,7 @@ impl CliType {
                 if goes {
                     match &rule.absent {
                         Some(absent) => attributes.insert(rule.name.clone(), absent.clone()),
-                        None => attributes.shift_remove(&rule.name),
+                        None => attributes.remove(&rule.name),
                     };
                     break;
                 }

@@ -14,7 +14,7 @@ use crate::driver::implementation::RenderError;
 use crate::operation::{Action, Line, Operation};
 use crate::read::State;
 use crate::secret::Text;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// What is to be brought about.
 #[derive(Clone, Copy)]
@@ -71,9 +71,9 @@ impl CliType {
                     .chain(&line.body)
                     .any(|text| text.chars().any(char::is_control))
             {
-                let attribute = operation.attributes.first().cloned().unwrap_or_default();
+                let attribute = operation.attributes.first();
                 return Err(RenderError {
-                    attribute,
+                    attribute: attribute.map(String::from).unwrap_or_default(),
                     message: "the line would hold a control character".to_owned(),
                 });
             }
@@ -92,7 +92,7 @@ impl CliType {
             if let Codec::Type7 { form } = codec.as_ref()
                 && wanted.contains_key(secret)
             {
-                merged.shift_remove(form);
+                merged.remove(form);
             }
         }
         merged.extend(wanted.clone());
@@ -183,7 +183,7 @@ impl<'a> Rendering<'a> {
         if creates && !self.mode.is_empty() && !has_own_line && cli.model.ensurable() {
             self.enter("ensure");
         }
-        let inside_of = |name: &String| self.goal.names.contains(&name.as_str());
+        let inside_of = |name: &Name| self.goal.names.contains(&name.as_str());
         let concerned = |rule: &&AttributeRule| {
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
             concerned && rule.inside.is_none() && rule.is_applied()
@@ -292,7 +292,7 @@ impl<'a> Rendering<'a> {
         let text = self
             .written(template)
             .ok_or_else(|| self.error(&rule.name))?;
-        if let (Some(more), Some(_)) = (&rule.more, range_set(cli.codecs.get(&rule.name)))
+        if let (Some(more), Some(_)) = (&rule.more, range_set(cli.codecs.get(rule.name.as_str())))
             && text.len() > cli.line_limit
         {
             return self.long_list(rule, template, more, value);
@@ -368,14 +368,14 @@ impl<'a> Rendering<'a> {
     /// A line with several attributes: sent as a whole when one of them differs.
     fn group(&mut self, rule: &AttributeRule) -> Result<(), RenderError> {
         let cli = self.cli;
-        let names: Vec<&String> = [&rule.name].into_iter().chain(&rule.with).collect();
-        let absent = |name: &String| {
-            let rule = cli.attributes.get(name)?;
+        let names: Vec<&Name> = [&rule.name].into_iter().chain(&rule.with).collect();
+        let absent = |name: &Name| {
+            let rule = cli.attributes.get(name.as_str())?;
             rule.absent.as_ref()
         };
-        let kept: IndexMap<&String, &Value> = names
+        let kept: IndexMap<&Name, &Value> = names
             .iter()
-            .filter_map(|name| Some((*name, self.merged.get(*name)?)))
+            .filter_map(|name| Some((*name, self.merged.get(name)?)))
             .filter(|(name, value)| !is_unset(value) && absent(name) != Some(value))
             .collect();
         let text = if kept.is_empty() {
@@ -398,7 +398,7 @@ impl<'a> Rendering<'a> {
     /// The attributes in the lines of a rule that are to be set.
     fn changed<'r>(&self, rule: &'r AttributeRule) -> Vec<&'r str> {
         let names = [&rule.name].into_iter().chain(&rule.with);
-        let names = names.map(String::as_str);
+        let names = names.map(|name| name.as_str());
         names
             .filter(|name| self.goal.names.contains(name))
             .collect()
@@ -424,7 +424,7 @@ impl<'a> Rendering<'a> {
             .iter()
             .find(|delimiter| !text.contains(**delimiter));
         let delimiter = delimiter.ok_or_else(|| RenderError {
-            attribute: rule.name.clone(),
+            attribute: rule.name.to_string(),
             message: "the text holds every character that could end it".to_owned(),
         })?;
         let whole = format!("{words} {delimiter}{text}{delimiter}");
@@ -454,7 +454,9 @@ impl<'a> Rendering<'a> {
     ) -> Result<(), RenderError> {
         let cli = self.cli;
         let wanted = value.as_list().unwrap_or_default().to_vec();
-        let lines = self.found.and_then(|found| found.lines.get(&rule.name));
+        let lines = self
+            .found
+            .and_then(|found| found.lines.get(rule.name.as_str()));
         let current: &[(Value, String)] = lines.map_or(&[], Vec::as_slice);
         let shared_differs = rule.with.iter().any(|name| {
             let before = self.found.and_then(|found| found.attributes.get(name));
@@ -500,7 +502,7 @@ impl<'a> Rendering<'a> {
         self.mode = self.mode_path()?;
         let mut values = self.merged.clone();
         values.retain(|name, value| {
-            let rule = cli.attributes.get(name);
+            let rule = cli.attributes.get(name.as_str());
             !is_unset(value) && rule.and_then(|rule| rule.absent.as_ref()) != Some(value)
         });
         if let Some(found) = self.found.filter(|_| cli.instance.keep_unmanaged) {
@@ -530,7 +532,7 @@ impl<'a> Rendering<'a> {
             let missing = template
                 .required()
                 .into_iter()
-                .find(|name| !values.contains_key(*name));
+                .find(|name| !values.contains_key(name));
             self.error(missing.unwrap_or("ensure"))
         })?;
         self.push(attributes, text, cli.instance.prompts);
@@ -594,13 +596,15 @@ impl<'a> Rendering<'a> {
     }
 
     fn current_line(&self, rule: &AttributeRule) -> Option<&str> {
-        let lines = self.found?.lines.get(&rule.name)?;
+        let lines = self.found?.lines.get(rule.name.as_str())?;
         lines.first().map(|(_, line)| line.as_str())
     }
 
     /// The line that undoes an attribute's line, or the line of one element.
     fn no_form(&self, rule: &AttributeRule, element: Option<&Value>) -> Result<Text, RenderError> {
-        let lines = self.found.and_then(|found| found.lines.get(&rule.name));
+        let lines = self
+            .found
+            .and_then(|found| found.lines.get(rule.name.as_str()));
         let line = lines.and_then(|lines| match element {
             None => lines.first(),
             Some(element) => lines.iter().find(|(value, _)| value == element),
@@ -661,7 +665,7 @@ impl<'a> Rendering<'a> {
 
     fn enter(&mut self, attribute: &str) {
         self.operations.push(Operation {
-            attributes: vec![attribute.to_owned()],
+            attributes: vec![attribute.to_owned().into()],
             action: Action::Line(Line {
                 mode: self.mode.clone(),
                 text: None,
@@ -687,7 +691,7 @@ impl<'a> Rendering<'a> {
 
     fn push(&mut self, attributes: &[&str], text: Text, may_ask: bool) {
         self.operations.push(Operation {
-            attributes: attributes.iter().copied().map(str::to_owned).collect(),
+            attributes: attributes.iter().copied().map(Name::from).collect(),
             action: Action::Line(Line {
                 mode: self.mode.clone(),
                 text: Some(text),

@@ -34,7 +34,7 @@ impl Rewrite {
             if model.attributes.contains_key(name) {
                 return;
             }
-            let names = model.attributes.keys().map(String::as_str);
+            let names = model.attributes.keys().map(|name| name.as_str());
             let help = match nearest(name, names) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "attributes come from the model".to_owned(),
@@ -49,7 +49,7 @@ impl Rewrite {
             let pairs = entries.into_iter().filter_map(|(name, _, item)| {
                 known(&item, &name);
                 let value = value_of(&item)?;
-                match model.attributes.get(&name)?.canonicalize(&value) {
+                match model.attributes.get(name.as_str())?.canonicalize(&value) {
                     Ok(value) => Some((name, value)),
                     Err(error) => {
                         item.error("rewrite", format!("the model refuses this: {error}"));
@@ -104,10 +104,10 @@ impl Rewrite {
             return;
         }
         for name in &self.drop {
-            attributes.shift_remove(name);
+            attributes.remove(name);
         }
         for (name, other) in &self.rename {
-            if let Some(value) = attributes.shift_remove(name) {
+            if let Some(value) = attributes.remove(name) {
                 attributes.insert(other.clone(), value);
             }
         }

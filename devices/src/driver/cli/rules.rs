@@ -10,7 +10,7 @@ use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, RangeSet};
 use crate::model::AttributeModel;
 use crate::pattern::Pattern;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// The read whose tree is the device's configuration.
 pub const CONFIG: &str = "config";
@@ -70,7 +70,7 @@ pub struct Reserved {
 /// How an attribute is read and written.
 #[derive(Clone, Debug)]
 pub struct AttributeRule {
-    pub name: String,
+    pub name: Name,
     pub span: Range<usize>,
     pub place: Place,
     pub lines: Vec<Template>,
@@ -89,7 +89,7 @@ pub struct AttributeRule {
     pub prompts: bool,
     pub warn: Option<Template>,
     /// Other attributes in the same line.
-    pub with: Vec<String>,
+    pub with: Vec<Name>,
     /// Blocks inside the instance's block, by its spelling, in which the lines stand; empty for
     /// the block itself.
     pub sub: Vec<String>,
@@ -204,7 +204,7 @@ pub struct Misleading {
 impl AttributeRule {
     pub fn nowhere(name: &str, span: Range<usize>) -> Self {
         Self {
-            name: name.to_owned(),
+            name: name.into(),
             span,
             place: Place::Nowhere,
             lines: Vec::new(),

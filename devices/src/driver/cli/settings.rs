@@ -27,7 +27,7 @@ impl CliType {
                     .map(Template::head)
                     .unwrap_or_default(),
                 what,
-                attribute: model.name.clone(),
+                attribute: model.name.to_string(),
                 within_type: elsewhere.is_some(),
             });
         }
@@ -40,7 +40,7 @@ impl CliType {
             let Some((rule, what)) = self.setter(name) else {
                 continue;
             };
-            let value = wanted.attributes.get(*name);
+            let value = wanted.attributes.get(name);
             let Some(value) = value.filter(|value| self.is_managed(name, value)) else {
                 continue;
             };

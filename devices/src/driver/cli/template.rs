@@ -28,13 +28,13 @@ use std::collections::BTreeSet;
 
 use crate::driver::codec::text_of;
 use crate::secret::Text;
-use crate::value::Value;
+use crate::value::{Name, Value};
 
 /// What the names begin with under which words are bound that no attribute tells.
 pub const KEPT: char = '*';
 
 /// What a template read: attribute (or `0`, `name|number`, `*`) and value, in order.
-pub type Bindings = Vec<(String, Value)>;
+pub type Bindings = Vec<(Name, Value)>;
 
 /// The meaning of words, which a template itself does not know.
 pub trait Vocabulary {
@@ -63,7 +63,7 @@ enum Part {
     /// Nothing by itself; matches where an attribute that was read before, or is written, has one
     /// of the values.
     Where {
-        name: String,
+        name: Name,
         values: Vec<String>,
     },
     Optional(Vec<Part>),
@@ -73,7 +73,7 @@ enum Part {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Hole {
-    name: String,
+    name: Name,
     kind: HoleKind,
 }
 
@@ -360,7 +360,7 @@ impl Matcher<'_> {
                 if !word.bytes().all(|byte| byte.is_ascii_digit()) {
                     return None;
                 }
-                bindings.push((name, word.into()));
+                bindings.push((name.into(), word.into()));
                 return Some(at + 1);
             }
             HoleKind::Word | HoleKind::Address(_) => (read(word)?, at + 1),
@@ -600,7 +600,7 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
             Token::Word(word) => parts.push(Part::Word(word.clone())),
             Token::Hole(text) => parts.push(match text.split_once('=') {
                 Some((name, values)) => Part::Where {
-                    name: name.to_owned(),
+                    name: name.into(),
                     values: values.split('|').map(str::to_owned).collect(),
                 },
                 None => Part::Hole(hole(text)?),
@@ -635,7 +635,7 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
 fn hole(text: &str) -> Result<Hole, String> {
     if text.len() == KEPT.len_utf8() && text.starts_with(KEPT) {
         return Ok(Hole {
-            name: text.to_owned(),
+            name: text.into(),
             kind: HoleKind::Rest,
         });
     }
@@ -669,7 +669,7 @@ fn hole(text: &str) -> Result<Hole, String> {
         return Err(format!("`{{{text}}}` names no attribute"));
     }
     Ok(Hole {
-        name: name.to_owned(),
+        name: name.into(),
         kind,
     })
 }

@@ -133,7 +133,7 @@ fn read_back(
     if let Some(Place::Group { with, .. }) =
         definition.attributes.get(leader).map(|rule| &rule.place)
     {
-        for partner in with.iter().map(String::as_str).chain([leader]) {
+        for partner in with.iter().map(|name| name.as_str()).chain([leader]) {
             let example = examples(&model.attributes[partner]).pop();
             attributes.extend(example.map(|value| (partner.to_owned(), value)));
         }
@@ -158,7 +158,7 @@ fn read_back(
         },
         wanted: Arc::new(wanted),
         current: None,
-        attributes: vec![name.to_owned()],
+        attributes: vec![name.into()],
     };
     let mut lenient = definition.clone();
     if let Some(create) = &mut lenient.instance.create {

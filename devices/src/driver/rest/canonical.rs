@@ -47,7 +47,11 @@ fn by_codec(
             .codec
             .map_or_else(|| value.clone(), |codec| codec.canonical(value, domain)),
         Place::Group { codec, .. } => codec.canonical(0, value, domain),
-        Place::Inside(leader) => match definition.attributes.get(leader).map(|rule| &rule.place) {
+        Place::Inside(leader) => match definition
+            .attributes
+            .get(leader.as_str())
+            .map(|rule| &rule.place)
+        {
             Some(Place::Group { codec, with, .. }) => {
                 let index = with.iter().position(|member| member == name);
                 codec.canonical(index.map_or(0, |index| index + 1), value, domain)

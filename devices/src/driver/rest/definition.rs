@@ -9,7 +9,7 @@ use super::json::FieldPath;
 use super::template::Template;
 use crate::operation::Method;
 use crate::pattern::Pattern;
-use crate::value::Value;
+use crate::value::{Name, Value};
 
 /// How a platform with a REST interface has a type.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Definition {
     pub kinds: Option<Kinds>,
     /// Arrays of which several attributes own a part each, by name.
     pub shared: IndexMap<String, SharedArray>,
-    pub attributes: IndexMap<String, AttributeRule>,
+    pub attributes: IndexMap<Name, AttributeRule>,
 }
 
 /// Where the objects of the type are, and how they come and go.
@@ -110,7 +110,7 @@ pub enum Place {
     Group {
         codec: GroupCodec,
         field: FieldPath,
-        with: Vec<String>,
+        with: Vec<Name>,
     },
     /// A member of the group that this attribute leads.
     Inside(String),

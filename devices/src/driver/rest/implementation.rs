@@ -16,7 +16,7 @@ use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation};
 use crate::read::{ReadError, ReadRequest, State};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// A type on a platform with a REST interface.
 #[derive(Debug)]
@@ -166,19 +166,19 @@ impl Implementation for RestType {
         wanted: &Wanted,
         current: Option<&Instance>,
         secrets: &dyn RememberedSecrets,
-    ) -> Vec<String> {
+    ) -> Vec<Name> {
         let shall_be = !wanted.absent();
         let differs_in_ensure =
             wanted.attributes.contains_key("ensure") && shall_be != current.is_some();
         if differs_in_ensure && !shall_be {
-            return vec!["ensure".to_owned()];
+            return vec!["ensure".into()];
         }
         if !shall_be || (current.is_none() && !differs_in_ensure) {
             return Vec::new();
         }
-        let mut differing: Vec<String> = Vec::new();
+        let mut differing: Vec<Name> = Vec::new();
         if differs_in_ensure {
-            differing.push("ensure".to_owned());
+            differing.push("ensure".into());
         }
         let kind = self
             .definition
@@ -198,7 +198,7 @@ impl Implementation for RestType {
                 continue;
             }
             let Some(current) = current else {
-                differing.push(name.to_owned());
+                differing.push(attribute.name.clone());
                 continue;
             };
             let write_only = self
@@ -214,7 +214,7 @@ impl Implementation for RestType {
                 actual.is_some_and(|actual| actual.unwrap_sensitive() == value.unwrap_sensitive())
             };
             if !same {
-                differing.push(name.to_owned());
+                differing.push(attribute.name.clone());
             }
         }
         differing

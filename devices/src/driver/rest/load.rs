@@ -43,7 +43,7 @@ pub fn read(root: &Table<'_>, model: &TypeModel) -> Option<Definition> {
             if let Some(table) = item.table()
                 && let Some(rule) = read_attribute(&name, &table, model)
             {
-                attributes.insert(name, rule);
+                attributes.insert(name.into(), rule);
             }
         }
     }
@@ -66,7 +66,7 @@ fn known_attribute(
     if model.attributes.contains_key(name) {
         return true;
     }
-    let help = nearest(name, model.attributes.keys().map(String::as_str)).map_or_else(
+    let help = nearest(name, model.attributes.keys().map(|name| name.as_str())).map_or_else(
         || "declare it in the model first".to_owned(),
         |known| format!("did you mean `{known}`?"),
     );

@@ -127,7 +127,7 @@ impl Writer<'_> {
             by_key(current),
             by_key(self.change.wanted.attributes.get(name)),
         );
-        let attributes = || vec![name.to_owned()];
+        let attributes = || vec![name.into()];
         let mut operations = Vec::new();
         // Members come before others go, so that the object is never without one in between.
         for (key, member) in shall.iter().filter(|(key, _)| !is.contains_key(*key)) {

@@ -19,7 +19,7 @@ pub fn touches(definition: &Definition, model: &TypeModel) -> Vec<Touch> {
         .map(|property| Touch {
             place: definition.instance.collection.to_string(),
             what: String::new(),
-            attribute: property.name.clone(),
+            attribute: property.name.to_string(),
             within_type: false,
         })
         .collect()
@@ -29,14 +29,14 @@ pub fn settings(definition: &Definition, wanted: &Wanted, attributes: &[&str]) -
     let state = State::default();
     let mut settings = Vec::new();
     for name in attributes {
-        if wanted.absent() || !wanted.attributes.contains_key(*name) {
+        if wanted.absent() || !wanted.attributes.contains_key(name) {
             continue;
         }
         let change = Change {
             kind: ChangeKind::Update,
             wanted: std::sync::Arc::new(wanted.clone()),
             current: None,
-            attributes: vec![(*name).to_owned()],
+            attributes: vec![(*name).into()],
         };
         let writer = Writer {
             definition,

@@ -20,7 +20,7 @@ use crate::driver::RenderError;
 use crate::model::TypeModel;
 use crate::operation::{Action, Method, Operation, Request};
 use crate::read::State;
-use crate::value::Value;
+use crate::value::{Name, Value};
 
 /// The requests of one change.
 ///
@@ -100,7 +100,7 @@ impl Writer<'_> {
         }
         let path = self.fill(&definition.instance.collection, None)?;
         Ok(vec![self.request(
-            vec!["ensure".to_owned()],
+            vec!["ensure".into()],
             create.method,
             path,
             Some(body),
@@ -117,7 +117,7 @@ impl Writer<'_> {
                 .is_some_and(|kinds| kinds.attribute == *name);
             let fixed = definition
                 .attributes
-                .get(name)
+                .get(name.as_str())
                 .is_some_and(|rule| rule.create_only);
             if chooses_kind || fixed {
                 let message =
@@ -155,7 +155,7 @@ impl Writer<'_> {
         }
         let path = self.fill(&self.definition.instance.object, None)?;
         Ok(vec![self.request(
-            vec!["ensure".to_owned()],
+            vec!["ensure".into()],
             Method::Delete,
             path,
             None,
@@ -164,7 +164,7 @@ impl Writer<'_> {
 
     pub(super) fn request(
         &self,
-        attributes: Vec<String>,
+        attributes: Vec<Name>,
         method: Method,
         path: String,
         body: Option<Body>,
@@ -244,7 +244,7 @@ impl Writer<'_> {
             domain: self.surveyed.domain(&partition),
         };
         for name in self.model.attributes.keys() {
-            let Some(rule) = self.definition.attributes.get(name) else {
+            let Some(rule) = self.definition.attributes.get(name.as_str()) else {
                 continue;
             };
             if !self.definition.has(name, kind) {
@@ -262,7 +262,7 @@ impl Writer<'_> {
                     }
                 }
                 Place::Group { codec, field, with } => {
-                    let names: Vec<&String> = std::iter::once(name).chain(with).collect();
+                    let names: Vec<&Name> = std::iter::once(name).chain(with).collect();
                     if names.iter().any(|name| chosen(name)) {
                         let values: Vec<_> = names.iter().map(|name| self.value(name)).collect();
                         for (path, json) in codec.write(field, &values, around) {

@@ -9,7 +9,7 @@ use crate::value::Value;
 
 pub fn ensure(default: Option<&str>) -> AttributeModel {
     AttributeModel {
-        name: "ensure".to_owned(),
+        name: "ensure".into(),
         doc: "Whether the instance is on the device.".to_owned(),
         role: Role::Property,
         values: ["present", "absent"]
@@ -64,7 +64,7 @@ pub fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
     let notation = values.as_ref().and_then(read_notation);
     let said = notation.as_ref();
     let attribute = AttributeModel {
-        name: name.to_owned(),
+        name: name.into(),
         doc: table.string("doc").unwrap_or_default(),
         role: role.unwrap_or(Role::Property),
         values: match (said, values) {

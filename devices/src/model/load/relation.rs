@@ -4,11 +4,12 @@ use super::known_attribute;
 use crate::document::Item;
 use crate::map::IndexMap;
 use crate::model::{AttributeModel, AutoKind, AutoRelation, Reference, RelationSource};
+use crate::value::Name;
 
 pub fn read_relation(
     item: &Item<'_>,
     kind: AutoKind,
-    attributes: &IndexMap<String, AttributeModel>,
+    attributes: &IndexMap<Name, AttributeModel>,
 ) -> Option<AutoRelation> {
     let table = item.table()?;
     let target = table.required_string("type");
@@ -38,7 +39,7 @@ pub fn read_relation(
 
 pub fn read_reference(
     item: &Item<'_>,
-    attributes: &IndexMap<String, AttributeModel>,
+    attributes: &IndexMap<Name, AttributeModel>,
 ) -> Option<Reference> {
     let table = item.table()?;
     let target = table.required_string("type");
@@ -56,7 +57,7 @@ pub fn read_reference(
 }
 
 /// An attribute, or a field of the structs in it: `members.name`.
-fn path(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> Option<String> {
+fn path(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -> Option<String> {
     let text = item.string()?;
     let name = text.split('.').next().unwrap_or(&text);
     known_attribute(item, name, attributes);

@@ -4,8 +4,9 @@ use super::{known_attribute, value_of};
 use crate::document::{Item, Table};
 use crate::map::IndexMap;
 use crate::model::{AttributeModel, Rule, RuleKind};
+use crate::value::Name;
 
-pub fn read_rule(item: &Item<'_>, attributes: &IndexMap<String, AttributeModel>) -> Option<Rule> {
+pub fn read_rule(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -> Option<Rule> {
     let table = item.table()?;
     let mut found = None;
     for (key, kind) in [

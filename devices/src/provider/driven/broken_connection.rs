@@ -73,7 +73,10 @@ impl DrivenProvider {
         }
     }
 
-    async fn look_again(&mut self, change: &Change) -> Result<Vec<String>, ProviderError> {
+    async fn look_again(
+        &mut self,
+        change: &Change,
+    ) -> Result<Vec<crate::value::Name>, ProviderError> {
         let session = self.reconnect.reconnect().await;
         let session = session.map_err(|error| ProviderError::failed(error.to_string()))?;
         let broken = std::mem::replace(&mut self.session, session);

@@ -51,7 +51,7 @@ fn request(command: &str) -> ReadRequest {
 
 fn operation(mode: &[&str], text: &str) -> Operation {
     Operation {
-        attributes: vec!["x".to_owned()],
+        attributes: vec!["x".to_owned().into()],
         action: Action::Line(Line {
             mode: mode.iter().map(|line| Text::plain(*line)).collect(),
             text: (!text.is_empty()).then(|| Text::plain(text)),

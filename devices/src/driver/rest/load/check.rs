@@ -17,7 +17,7 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
             .kinds
             .as_ref()
             .is_some_and(|kinds| kinds.attribute == *name);
-        if name != "ensure" && !is_kind && !definition.attributes.contains_key(name) {
+        if name != "ensure" && !is_kind && !definition.attributes.contains_key(name.as_str()) {
             error(format!(
                 "attribute `{name}` of the model has no [attr.{name}]; say where it is, or `unsupported = \"why\"`"
             ));
@@ -26,7 +26,7 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
     for (name, rule) in &definition.attributes {
         match &rule.place {
             Place::Inside(leader) => {
-                let led = definition.attributes.get(leader).is_some_and(
+                let led = definition.attributes.get(leader.as_str()).is_some_and(
                     |rule| matches!(&rule.place, Place::Group { with, .. } if with.contains(name)),
                 );
                 if !led {
@@ -54,7 +54,7 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
                 ));
             }
             Place::States(states) => {
-                for value in &model.attributes[name].values {
+                for value in &model.attributes[name.as_str()].values {
                     let value = value.name();
                     let meant = rule.same.iter().any(|(spelling, _)| *spelling == value);
                     if !meant && !states.contains_key(value.as_ref()) {
@@ -77,7 +77,12 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
         }
     }
     let (key, _) = &definition.instance.key;
-    if model.attributes.get(key).map(|attribute| attribute.role) != Some(Role::Namevar) {
+    if model
+        .attributes
+        .get(key.as_str())
+        .map(|attribute| attribute.role)
+        != Some(Role::Namevar)
+    {
         error(format!("`{key}` in `key` is not a namevar of the model"));
     }
 }

@@ -11,7 +11,7 @@ use crate::driver::rest::definition::{
 use crate::driver::rest::json::FieldPath;
 use crate::model::TypeModel;
 use crate::model::load::{value_of, word};
-use crate::value::Value;
+use crate::value::{Name, Value};
 use serde_json::Value as Json;
 
 pub fn read_attribute(name: &str, table: &Table<'_>, model: &TypeModel) -> Option<AttributeRule> {
@@ -133,7 +133,7 @@ fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<Place> {
         return Some(Place::Group {
             codec: *group,
             field: path,
-            with,
+            with: with.into_iter().map(Name::from).collect(),
         });
     }
     let codec = match codec {
