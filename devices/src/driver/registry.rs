@@ -1,40 +1,89 @@
 //! All models and platforms, from definition files.
+//!
+//! A run uses few of the types and mostly one of the platforms that are built in, so these are read
+//! when somebody asks for them. With definitions of a user's all are read at once: what is wrong
+//! with them is told before anything is done.
+
+mod file;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::platform::Platform;
 use super::self_test::{self, Covers, TestResult};
-use super::type_driver::{Context, TypeDriver};
+use super::type_driver::TypeDriver;
 use crate::definitions::{self, DefinitionFile};
-use crate::diagnostic::{Diagnostic, Source, nearest};
-use crate::document::{Document, Findings, Table};
+use crate::diagnostic::Diagnostic;
 use crate::model::{TypeModel, load};
+use file::{Chosen, add_type, choose, load_platform, load_type, misnamed, parts};
 
 /// What this program knows of types and platforms.
 #[derive(Debug, Default)]
 pub struct Registry {
-    models: BTreeMap<String, Arc<TypeModel>>,
-    platforms: BTreeMap<String, Arc<Platform>>,
+    models: Arc<Models>,
+    platforms: BTreeMap<String, Lazy<Platform>>,
 }
 
-/// A file as it counts: the user's, what it extends, or the shipped one.
-struct Chosen<'a> {
-    file: &'a DefinitionFile,
-    /// The shipped file that `extends = "shipped"` refers to.
-    base: Option<&'a DefinitionFile>,
-    shipped: bool,
+type Models = BTreeMap<String, Lazy<TypeModel>>;
+
+/// Something that is read when it is needed, or has been.
+type Lazy<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
+
+fn lazy<T>(make: impl FnOnce() -> Arc<T> + Send + 'static) -> Lazy<T> {
+    LazyLock::new(Box::new(make))
 }
+
+/// By type: the platforms that have it.
+type Elsewhere = BTreeMap<String, Vec<String>>;
+
+/// The types of a platform: the file of each.
+type Types = BTreeMap<String, DefinitionFile>;
 
 impl Registry {
-    /// The definitions built into this program.
+    /// The definitions built into this program, each of which is read when it is needed.
     ///
     /// # Panics
-    /// Never in a program whose tests pass: they load these files.
+    /// Never, nor does whoever needs one, in a program whose tests pass: they load these files.
     pub fn shipped() -> Self {
-        match Self::load(&[]) {
-            Ok(registry) => registry,
-            Err(findings) => panic!("shipped definitions do not load: {findings:?}"),
+        let mut models = Models::new();
+        let mut platforms: BTreeMap<String, DefinitionFile> = BTreeMap::new();
+        let mut types: BTreeMap<String, Types> = BTreeMap::new();
+        for file in definitions::shipped() {
+            match parts(&file.path).expect("it stands at its place") {
+                ("models", kind) => {
+                    let kind = kind.to_owned();
+                    let model = move || Arc::new(sound(load::load(&file.source)));
+                    models.insert(kind, lazy(model));
+                }
+                (platform, "platform") => {
+                    platforms.insert(platform.to_owned(), file);
+                }
+                (platform, kind) => {
+                    let of_platform = types.entry(platform.to_owned()).or_default();
+                    of_platform.insert(kind.to_owned(), file);
+                }
+            }
+        }
+        let models = Arc::new(models);
+        let pairs = types.iter().flat_map(|(name, types)| {
+            let kinds = types.keys();
+            kinds.map(move |kind| (name, kind))
+        });
+        let elsewhere = Arc::new(elsewhere(pairs));
+        let platforms = platforms.into_iter().map(|(name, file)| {
+            let types = types.remove(&name).unwrap_or_default();
+            let (models, elsewhere) = (Arc::clone(&models), Arc::clone(&elsewhere));
+            let directory = name.clone();
+            let platform = move || {
+                let mut platform = sound(load_shipped(&directory, &file, &types, &models));
+                platform.elsewhere.clone_from(&elsewhere);
+                Arc::new(platform)
+            };
+            (name, lazy(platform))
+        });
+        Self {
+            platforms: platforms.collect(),
+            models,
         }
     }
 
@@ -44,10 +93,13 @@ impl Registry {
     /// # Errors
     /// Everything that is wrong, at its place.
     pub fn load(own: &[DefinitionFile]) -> Result<Self, Vec<Diagnostic>> {
+        if own.is_empty() {
+            return Ok(Self::shipped());
+        }
         Self::from_files(&definitions::shipped(), own)
     }
 
-    /// As [`Registry::load`], with given files in the place of the built-in ones.
+    /// As [`Registry::load`], with given files in the place of the built-in ones, and all read.
     ///
     /// # Errors
     /// Everything that is wrong, at its place.
@@ -57,57 +109,70 @@ impl Registry {
     ) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
         let files = choose(shipped, own);
-        let mut registry = Registry::default();
+        let mut models: BTreeMap<String, Arc<TypeModel>> = BTreeMap::new();
         for (path, chosen) in &files {
             if path.starts_with("models/") {
                 match load::load(&chosen.file.source) {
-                    Ok(model) => registry.add_model(path, chosen.file, model, &mut findings),
+                    Ok(model) => {
+                        if *path != format!("models/{}.toml", model.name) {
+                            findings.push(misnamed(&chosen.file.source, "type", &model.name));
+                        }
+                        models.insert(model.name.clone(), Arc::new(model));
+                    }
                     Err(errors) => findings.extend(errors),
                 }
             }
         }
         let mut platforms = BTreeMap::new();
         for (path, chosen) in &files {
-            if let Some(directory) = path.strip_suffix("/platform.toml") {
-                let loaded = with_root(chosen, &mut findings, |root, _| Platform::load(&root()));
-                if let Some(platform) = loaded {
-                    if platform.name != directory {
-                        findings.push(misnamed(&chosen.file.source, "platform", &platform.name));
-                    }
-                    platforms.insert(directory.to_owned(), platform);
-                }
+            if let Some(directory) = path.strip_suffix("/platform.toml")
+                && let Some(platform) = load_platform(directory, chosen, &mut findings)
+            {
+                platforms.insert(directory.to_owned(), platform);
             }
         }
         for (path, chosen) in &files {
             if path.starts_with("models/") || path.ends_with("/platform.toml") {
                 continue;
             }
-            registry.add_type(path, chosen, &mut platforms, &mut findings);
+            add_type(path, chosen, &models, &mut platforms, &mut findings);
         }
-        registry.finish(platforms);
-        if findings.is_empty() {
-            Ok(registry)
-        } else {
-            Err(findings)
+        if !findings.is_empty() {
+            return Err(findings);
         }
+        let elsewhere = elsewhere(platforms.iter().flat_map(|(name, platform)| {
+            let kinds = platform.types.keys();
+            kinds.map(move |kind| (name, kind))
+        }));
+        let models = models
+            .into_iter()
+            .map(|(name, model)| (name, lazy(|| model)));
+        let platforms = platforms.into_iter().map(|(name, mut platform)| {
+            platform.elsewhere.clone_from(&elsewhere);
+            (name, lazy(|| Arc::new(platform)))
+        });
+        Ok(Self {
+            models: Arc::new(models.collect()),
+            platforms: platforms.collect(),
+        })
     }
 
     pub fn model(&self, name: &str) -> Option<&Arc<TypeModel>> {
-        self.models.get(name)
+        self.models.get(name).map(LazyLock::force)
     }
 
     /// All types, by name.
     pub fn models(&self) -> impl Iterator<Item = &Arc<TypeModel>> {
-        self.models.values()
+        self.models.values().map(LazyLock::force)
     }
 
     pub fn platform(&self, name: &str) -> Option<&Arc<Platform>> {
-        self.platforms.get(name)
+        self.platforms.get(name).map(LazyLock::force)
     }
 
     /// All platforms, by name.
     pub fn platforms(&self) -> impl Iterator<Item = &Arc<Platform>> {
-        self.platforms.values()
+        self.platforms.values().map(LazyLock::force)
     }
 
     /// Runs the self-tests of all definitions, or of one type's.
@@ -140,187 +205,56 @@ impl Registry {
     }
 
     fn definitions(&self) -> impl Iterator<Item = (&Arc<Platform>, &Arc<TypeDriver>)> {
-        self.platforms.values().flat_map(|platform| {
+        self.platforms().flat_map(|platform| {
             platform
                 .types
                 .values()
                 .map(move |definition| (platform, definition))
         })
     }
+}
 
-    fn add_model(
-        &mut self,
-        path: &str,
-        file: &DefinitionFile,
-        model: TypeModel,
-        findings: &mut Vec<Diagnostic>,
-    ) {
-        if path != format!("models/{}.toml", model.name) {
-            findings.push(misnamed(&file.source, "type", &model.name));
-        }
-        self.models.insert(model.name.clone(), Arc::new(model));
+/// Reads a platform that is built in, with its types.
+fn load_shipped(
+    directory: &str,
+    file: &DefinitionFile,
+    types: &Types,
+    models: &Models,
+) -> Result<Platform, Vec<Diagnostic>> {
+    let mut findings = Vec::new();
+    let platform = load_platform(directory, &Chosen::shipped(file), &mut findings);
+    let mut platform = platform.ok_or_else(|| findings.clone())?;
+    for (kind, file) in types {
+        let chosen = Chosen::shipped(file);
+        load_type(
+            &chosen,
+            &models[kind],
+            directory,
+            &mut platform,
+            &mut findings,
+        );
     }
-
-    fn add_type(
-        &self,
-        path: &str,
-        chosen: &Chosen<'_>,
-        platforms: &mut BTreeMap<String, Platform>,
-        findings: &mut Vec<Diagnostic>,
-    ) {
-        let source = &chosen.file.source;
-        let parts = path.split_once('/').and_then(|(directory, file)| {
-            Some((
-                directory,
-                file.strip_suffix(".toml")
-                    .filter(|name| !name.contains('/'))?,
-            ))
-        });
-        let Some((directory, kind)) = parts else {
-            findings.push(
-                Diagnostic::error(
-                    "misplaced-file",
-                    format!("{path} is no place for a definition"),
-                )
-                .at(source, 0..0, "")
-                .help("models/TYPE.toml, PLATFORM/platform.toml or PLATFORM/TYPE.toml"),
-            );
-            return;
-        };
-        let Some(platform) = platforms.get_mut(directory) else {
-            let known: Vec<&str> = platforms.keys().map(String::as_str).collect();
-            findings.push(
-                Diagnostic::error(
-                    "unknown-platform",
-                    format!("there is no platform `{directory}`"),
-                )
-                .at(source, 0..0, "")
-                .help(match nearest(directory, known.iter().copied()) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => format!("a platform needs {directory}/platform.toml"),
-                }),
-            );
-            return;
-        };
-        let Some(model) = self.models.get(kind) else {
-            let names = self.models.keys().map(String::as_str);
-            findings.push(
-                Diagnostic::error(
-                    "unknown-type",
-                    format!("there is no model of the type `{kind}`"),
-                )
-                .at(source, 0..0, "")
-                .help(match nearest(kind, names) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => format!("a type needs models/{kind}.toml"),
-                }),
-            );
-            return;
-        };
-        let loaded = with_root(chosen, findings, |root, source| {
-            let context = Context {
-                model,
-                platform,
-                source,
-            };
-            let table = root();
-            for (key, expected) in [("platform", directory), ("type", kind)] {
-                if let Some(item) = table.get(key)
-                    && item.string().is_some_and(|name| name != expected)
-                {
-                    item.error(
-                        "misnamed-file",
-                        format!("the file is named for the {key} `{expected}`"),
-                    );
-                }
-            }
-            TypeDriver::load(&context, chosen.shipped, root)
-        });
-        if let Some(definition) = loaded {
-            platform.types.insert(kind.to_owned(), Arc::new(definition));
-        }
-    }
-
-    fn finish(&mut self, mut platforms: BTreeMap<String, Platform>) {
-        let mut elsewhere: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, platform) in &platforms {
-            for kind in platform.types.keys() {
-                elsewhere
-                    .entry(kind.clone())
-                    .or_default()
-                    .push(name.clone());
-            }
-        }
-        for platform in platforms.values_mut() {
-            platform.elsewhere.clone_from(&elsewhere);
-        }
-        self.platforms = platforms
-            .into_iter()
-            .map(|(name, platform)| (name, Arc::new(platform)))
-            .collect();
+    match findings.is_empty() {
+        true => Ok(platform),
+        false => Err(findings),
     }
 }
 
-fn choose<'a>(
-    shipped: &'a [DefinitionFile],
-    own: &'a [DefinitionFile],
-) -> BTreeMap<&'a str, Chosen<'a>> {
-    let mut files: BTreeMap<&str, Chosen<'_>> = shipped
-        .iter()
-        .map(|file| {
-            let chosen = Chosen {
-                file,
-                base: None,
-                shipped: true,
-            };
-            (file.path.as_str(), chosen)
-        })
-        .collect();
-    for file in own {
-        let base = files.get(file.path.as_str()).map(|chosen| chosen.file);
-        let chosen = Chosen {
-            file,
-            base,
-            shipped: false,
-        };
-        files.insert(&file.path, chosen);
+fn sound<T>(loaded: Result<T, Vec<Diagnostic>>) -> T {
+    match loaded {
+        Ok(loaded) => loaded,
+        Err(findings) => panic!("shipped definitions do not load: {findings:?}"),
     }
-    files
 }
 
-/// Reads a file, over the one it extends, and collects what is wrong with either.
-fn with_root<T>(
-    chosen: &Chosen<'_>,
-    all: &mut Vec<Diagnostic>,
-    read: impl for<'a> FnOnce(&dyn Fn() -> Table<'a>, &Arc<Source>) -> Option<T>,
-) -> Option<T> {
-    let findings = Findings::new(&chosen.file.source);
-    let document = Document::parse(&findings);
-    let extends = document.root().get("extends");
-    if let Some(item) = &extends {
-        load::word(item, &[("shipped", ())]);
-        if chosen.base.is_none() {
-            item.error(
-                "extends",
-                "there is no built-in file of this name to extend",
-            );
-        }
+/// From pairs of a platform and a type of it.
+fn elsewhere<'a>(pairs: impl Iterator<Item = (&'a String, &'a String)>) -> Elsewhere {
+    let mut elsewhere = Elsewhere::new();
+    for (platform, kind) in pairs {
+        let of_kind = elsewhere.entry(kind.clone()).or_default();
+        of_kind.push(platform.clone());
     }
-    let base = chosen.base.filter(|_| extends.is_some());
-    let base_findings = base.map(|file| Findings::new(&file.source));
-    let base_document = base_findings.as_ref().map(Document::parse);
-    let root = || match &base_document {
-        Some(base) => document.root().over(base.root()),
-        None => document.root(),
-    };
-    let result = read(&root, &chosen.file.source);
-    drop(extends);
-    let clean = findings.is_empty() && base_findings.as_ref().is_none_or(Findings::is_empty);
-    drop(document);
-    drop(base_document);
-    all.extend(findings.into_list());
-    all.extend(base_findings.map(Findings::into_list).unwrap_or_default());
-    result.filter(|_| clean)
+    elsewhere
 }
 
 /// The kinds of test that a definition lacks.
@@ -348,14 +282,6 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
     Some(finding("missing-test", message).at(&definition.source, 0..0, ""))
 }
 
-fn misnamed(source: &Arc<Source>, key: &str, name: &str) -> Diagnostic {
-    Diagnostic::error(
-        "misnamed-file",
-        format!("the file's name does not fit the {key} `{name}`"),
-    )
-    .at(source, 0..0, "")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,8 +305,20 @@ mod tests {
     }
 
     #[test]
+    fn definitions_that_are_read_when_they_are_needed_are_those_that_are_read_at_once() {
+        let at_once = Registry::from_files(&definitions::shipped(), &[])
+            .unwrap_or_else(|findings| panic!("{}", told(&findings)));
+        let when_needed = Registry::shipped();
+        // Asking for all of them reads them.
+        assert_eq!(when_needed.models().count(), at_once.models().count());
+        assert_eq!(when_needed.platforms().count(), at_once.platforms().count());
+        assert_eq!(format!("{when_needed:?}"), format!("{at_once:?}"));
+    }
+
+    #[test]
     fn shipped_definitions_load_and_pass_their_own_tests_and_checks() {
-        let registry = Registry::load(&[]).unwrap_or_else(|findings| panic!("{}", told(&findings)));
+        let registry = Registry::from_files(&definitions::shipped(), &[])
+            .unwrap_or_else(|findings| panic!("{}", told(&findings)));
         let failed: Vec<String> = registry
             .test(None)
             .into_iter()

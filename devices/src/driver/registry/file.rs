@@ -1,0 +1,200 @@
+//! From a file of definitions to the platform or the type that it describes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::definitions::DefinitionFile;
+use crate::diagnostic::{Diagnostic, Source, nearest};
+use crate::document::{Document, Findings, Table};
+use crate::driver::platform::Platform;
+use crate::driver::type_driver::{Context, TypeDriver};
+use crate::model::{TypeModel, load};
+
+/// A file as it counts: the user's, what it extends, or the shipped one.
+pub(super) struct Chosen<'a> {
+    pub file: &'a DefinitionFile,
+    /// The shipped file that `extends = "shipped"` refers to.
+    base: Option<&'a DefinitionFile>,
+    shipped: bool,
+}
+
+impl<'a> Chosen<'a> {
+    /// A file as it is built in.
+    pub fn shipped(file: &'a DefinitionFile) -> Self {
+        Self {
+            file,
+            base: None,
+            shipped: true,
+        }
+    }
+}
+
+/// Reads a platform, without its types.
+pub(super) fn load_platform(
+    directory: &str,
+    chosen: &Chosen<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<Platform> {
+    let platform = with_root(chosen, findings, |root, _| Platform::load(&root()))?;
+    if platform.name != directory {
+        findings.push(misnamed(&chosen.file.source, "platform", &platform.name));
+    }
+    Some(platform)
+}
+
+/// Reads a type of one of these platforms, if the file is at the place of one.
+pub(super) fn add_type(
+    path: &str,
+    chosen: &Chosen<'_>,
+    models: &BTreeMap<String, Arc<TypeModel>>,
+    platforms: &mut BTreeMap<String, Platform>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let source = &chosen.file.source;
+    let Some((directory, kind)) = parts(path) else {
+        findings.push(
+            Diagnostic::error(
+                "misplaced-file",
+                format!("{path} is no place for a definition"),
+            )
+            .at(source, 0..0, "")
+            .help("models/TYPE.toml, PLATFORM/platform.toml or PLATFORM/TYPE.toml"),
+        );
+        return;
+    };
+    let Some(platform) = platforms.get_mut(directory) else {
+        let known: Vec<&str> = platforms.keys().map(String::as_str).collect();
+        findings.push(
+            Diagnostic::error(
+                "unknown-platform",
+                format!("there is no platform `{directory}`"),
+            )
+            .at(source, 0..0, "")
+            .help(match nearest(directory, known.iter().copied()) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("a platform needs {directory}/platform.toml"),
+            }),
+        );
+        return;
+    };
+    let Some(model) = models.get(kind) else {
+        let names = models.keys().map(String::as_str);
+        findings.push(
+            Diagnostic::error(
+                "unknown-type",
+                format!("there is no model of the type `{kind}`"),
+            )
+            .at(source, 0..0, "")
+            .help(match nearest(kind, names) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("a type needs models/{kind}.toml"),
+            }),
+        );
+        return;
+    };
+    load_type(chosen, model, directory, platform, findings);
+}
+
+/// Reads a type of a platform.
+pub(super) fn load_type(
+    chosen: &Chosen<'_>,
+    model: &Arc<TypeModel>,
+    directory: &str,
+    platform: &mut Platform,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let kind = &model.name;
+    let loaded = with_root(chosen, findings, |root, source| {
+        let context = Context {
+            model,
+            platform,
+            source,
+        };
+        let table = root();
+        for (key, expected) in [("platform", directory), ("type", kind)] {
+            if let Some(item) = table.get(key)
+                && item.string().is_some_and(|name| name != expected)
+            {
+                item.error(
+                    "misnamed-file",
+                    format!("the file is named for the {key} `{expected}`"),
+                );
+            }
+        }
+        TypeDriver::load(&context, chosen.shipped, root)
+    });
+    if let Some(definition) = loaded {
+        platform.types.insert(kind.clone(), Arc::new(definition));
+    }
+}
+
+/// The files that count, by their paths.
+pub(super) fn choose<'a>(
+    shipped: &'a [DefinitionFile],
+    own: &'a [DefinitionFile],
+) -> BTreeMap<&'a str, Chosen<'a>> {
+    let mut files: BTreeMap<&str, Chosen<'_>> = shipped
+        .iter()
+        .map(|file| (file.path.as_str(), Chosen::shipped(file)))
+        .collect();
+    for file in own {
+        let base = files.get(file.path.as_str()).map(|chosen| chosen.file);
+        let chosen = Chosen {
+            file,
+            base,
+            shipped: false,
+        };
+        files.insert(&file.path, chosen);
+    }
+    files
+}
+
+/// Reads a file, over the one it extends, and collects what is wrong with either.
+fn with_root<T>(
+    chosen: &Chosen<'_>,
+    all: &mut Vec<Diagnostic>,
+    read: impl for<'a> FnOnce(&dyn Fn() -> Table<'a>, &Arc<Source>) -> Option<T>,
+) -> Option<T> {
+    let findings = Findings::new(&chosen.file.source);
+    let document = Document::parse(&findings);
+    let extends = document.root().get("extends");
+    if let Some(item) = &extends {
+        load::word(item, &[("shipped", ())]);
+        if chosen.base.is_none() {
+            item.error(
+                "extends",
+                "there is no built-in file of this name to extend",
+            );
+        }
+    }
+    let base = chosen.base.filter(|_| extends.is_some());
+    let base_findings = base.map(|file| Findings::new(&file.source));
+    let base_document = base_findings.as_ref().map(Document::parse);
+    let root = || match &base_document {
+        Some(base) => document.root().over(base.root()),
+        None => document.root(),
+    };
+    let result = read(&root, &chosen.file.source);
+    drop(extends);
+    let clean = findings.is_empty() && base_findings.as_ref().is_none_or(Findings::is_empty);
+    drop(document);
+    drop(base_document);
+    all.extend(findings.into_list());
+    all.extend(base_findings.map(Findings::into_list).unwrap_or_default());
+    result.filter(|_| clean)
+}
+
+/// The directory that a file of definitions stands in, and its name.
+pub(super) fn parts(path: &str) -> Option<(&str, &str)> {
+    let (directory, file) = path.split_once('/')?;
+    let name = file.strip_suffix(".toml")?;
+    (!name.contains('/')).then_some((directory, name))
+}
+
+pub(super) fn misnamed(source: &Arc<Source>, key: &str, name: &str) -> Diagnostic {
+    Diagnostic::error(
+        "misnamed-file",
+        format!("the file's name does not fit the {key} `{name}`"),
+    )
+    .at(source, 0..0, "")
+}
