@@ -112,13 +112,9 @@ fn declined(answer: &Answer) -> Option<String> {
 /// A question that took what was typed ahead for its answer.
 fn overrun(rules: &Rules, answer: &Answer) -> Option<String> {
     let asked = answer.output.iter().find(|line| {
-        rules.confirms.iter().any(|confirm| {
-            let asks = confirm
-                .question
-                .iter()
-                .any(|pattern| pattern.is_match(line));
-            asks && confirm.anywhere
-        })
+        let anywhere = rules.confirms.iter().filter(|confirm| confirm.anywhere);
+        let mut questions = anywhere.flat_map(|confirm| &confirm.question);
+        questions.any(|question| question.is_match(line))
     });
     asked.map(|line| line.trim().to_owned())
 }

@@ -97,7 +97,8 @@ fn by_header(header: &str) -> Vec<Column> {
 fn words(line: &str) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     let mut start = None;
-    for (at, character) in line.chars().chain([' ']).enumerate() {
+    let mut at = 0;
+    for character in line.chars() {
         match (start, character.is_whitespace()) {
             (None, false) => start = Some(at),
             (Some(from), true) => {
@@ -106,7 +107,9 @@ fn words(line: &str) -> Vec<(usize, usize)> {
             }
             _ => {}
         }
+        at += 1;
     }
+    spans.extend(start.map(|from| (from, at)));
     spans
 }
 

@@ -89,7 +89,9 @@ impl CliType {
 
     fn names_as_text(&self, attributes: &Attributes) -> String {
         const BETWEEN: char = '\0';
-        let mut text = String::new();
+        /// Room for nearly all of them, in bytes.
+        const NAMES: usize = 32;
+        let mut text = String::with_capacity(NAMES);
         for name in self.model.namevars() {
             match attributes.get(name).map(Value::unwrap_sensitive) {
                 Some(Value::String(name)) => text.push_str(name),

@@ -23,12 +23,16 @@ impl CliType {
         names: &Attributes,
         state: &State,
     ) -> Option<Value> {
-        let line = line_about(rule, names)?;
+        let Some(Fallback::Line { line, only }) = &rule.fallback else {
+            return None;
+        };
         let from = &self.instance.from;
         let value = state.derived((&self.model.name, &rule.name), from, || {
             self.line_value(rule, line, nodes_of(state.tree(from)))
         });
-        (*value).clone()
+        // Few devices have the line.
+        let value = value.as_ref().as_ref()?;
+        is_about(only, names).then(|| value.clone())
     }
 
     /// As [`CliType::own_default`], of what stands in a tree.
@@ -38,7 +42,12 @@ impl CliType {
         names: &Attributes,
         nodes: &[Node],
     ) -> Option<Value> {
-        self.line_value(rule, line_about(rule, names)?, nodes)
+        match &rule.fallback {
+            Some(Fallback::Line { line, only }) if is_about(only, names) => {
+                self.line_value(rule, line, nodes)
+            }
+            _ => None,
+        }
     }
 
     fn line_value(&self, rule: &AttributeRule, line: &Template, nodes: &[Node]) -> Option<Value> {
@@ -48,16 +57,13 @@ impl CliType {
     }
 }
 
-/// The line, if the instance is one of those that it is about.
-fn line_about<'a>(rule: &'a AttributeRule, names: &Attributes) -> Option<&'a Template> {
-    let Some(Fallback::Line { line, only }) = &rule.fallback else {
-        return None;
-    };
+/// Whether the instance is one of those that a line is about.
+fn is_about(only: &[(String, Pattern)], names: &Attributes) -> bool {
     let fits = |(name, pattern): &(String, Pattern)| {
         let text = names.get(name).and_then(text_of);
         text.is_some_and(|text| pattern.is_match(&text))
     };
-    only.iter().all(fits).then_some(line)
+    only.iter().all(fits)
 }
 
 /// A default that stands in another line needs a line of the attribute's own in a block, and a value
