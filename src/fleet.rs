@@ -12,6 +12,7 @@ pub mod look;
 mod preparation;
 pub mod reach;
 pub mod runner;
+mod saving;
 pub mod served_device;
 pub mod stand_in;
 mod state_files;

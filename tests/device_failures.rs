@@ -495,3 +495,37 @@ async fn the_command_after_a_run_has_its_turn_whatever_came_of_the_run() {
         assert_eq!(host.file("after"), "sw1.lab.test\n", "{more:?}: {text}");
     }
 }
+
+/// The change may have been what broke the connection, and what is not saved is gone after a
+/// restart.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
+    let host = Host::with_faults(1, &["drop-unanswered=^name apart"]).await;
+    let wanted = json!({"vlan_name": "apart"});
+    give(&host, 1, &[("Network_vlan", "12", wanted)]);
+    let mut credentials: Value = serde_json::from_str(&host.file("sw1.lab.test.conf")).unwrap();
+    credentials["save_config"] = json!("always");
+    let file = host.dir.path().join("sw1.lab.test.conf");
+    write(&file, &credentials.to_string(), 0o640);
+    let saves = || {
+        let lines = host.switches[0].log().received();
+        let is_save = |line: &&String| line.starts_with("copy ") || line.starts_with("write");
+        lines.iter().filter(is_save).count()
+    };
+    let ours = "sw1.lab.test was not told to save its configuration";
+
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 6, "{text}");
+    assert_eq!(saves(), 0, "{text}");
+    let told = format!("Warning: sw1.lab.test: {ours}");
+    assert!(text.contains(&told), "{text}");
+    let report = host.report(&name(1));
+    let logs = logs(&report);
+    assert!(logs.iter().any(|line| line.starts_with(ours)), "{logs:?}");
+
+    // The next one gets through. The VLAN was not there: a switch makes it when its mode is left.
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert_eq!(saves(), 1, "{text}");
+    assert!(!text.contains(ours), "{text}");
+}

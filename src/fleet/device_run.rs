@@ -26,6 +26,7 @@ use super::admission::worth_telling;
 use super::catalog_files::{CatalogError, CatalogFiles};
 use super::preparation::Prepared;
 use super::reach::Reach;
+use super::saving::Saving;
 use super::state_files::{self, LastRun, Managed};
 use super::tally::Tally;
 use super::turns::Turns;
@@ -208,9 +209,12 @@ impl Fleet {
         self.write_graphs(name, &mut told, &mut result).await;
         if self.purpose == Purpose::Apply {
             self.prove(&mut provider, &mut told, &mut result).await;
-            let due = device.save_policy().is_due(provider.has_changed());
-            if due && access == Access::ReadWrite {
-                save(&mut provider, &mut told, &mut result).await;
+            if access == Access::ReadWrite {
+                match Saving::at_the_end(device.save_policy(), name, &provider) {
+                    Saving::NotDue => {}
+                    Saving::Due => save(&mut provider, &mut told, &mut result).await,
+                    Saving::Withheld(why) => told.log(Level::Warning, why),
+                }
             }
         }
         let operations = told.operations.take();

@@ -30,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::device_run::shown;
 use super::reach::Connection as Way;
+use super::saving::Saving;
 use super::state_files::{self, Kept, Managed};
 use super::turns::Turns;
 use crate::agent::run::{AgentRun, CachedStatus, Proxy, RunError};
@@ -409,15 +410,19 @@ impl ServedFleet {
             .notice(format!("Applied catalog in {seconds:.2} seconds"));
         self.prove(agent, attempt, &mut provider).await;
         let may_write = !self.settings.noop || insists;
-        if may_write && connection.save.is_due(provider.has_changed()) {
-            match provider.save().await {
-                Ok(_) => agent
-                    .journal
-                    .notice("Saved the configuration of the device"),
-                Err(error) => attempt.fail(
-                    &mut agent.journal,
-                    format!("Could not save the configuration: {}", error.kind),
-                ),
+        if may_write {
+            match Saving::at_the_end(connection.save, attempt.device, &provider) {
+                Saving::NotDue => {}
+                Saving::Due => match provider.save().await {
+                    Ok(_) => agent
+                        .journal
+                        .notice("Saved the configuration of the device"),
+                    Err(error) => attempt.fail(
+                        &mut agent.journal,
+                        format!("Could not save the configuration: {}", error.kind),
+                    ),
+                },
+                Saving::Withheld(why) => agent.journal.warning(why),
             }
         }
         for note in provider.close().await {

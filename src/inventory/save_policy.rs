@@ -1,4 +1,7 @@
 //! Whether the configuration that a device runs is made the one it starts with, after a run.
+//!
+//! No policy saves after a connection that broke once a change was sent: the change may have been
+//! what broke it, and a restart is then the way back.
 
 use switchtender_devices::document::Item;
 
@@ -49,7 +52,7 @@ impl SavePolicy {
             .map(|(_, policy)| policy)
     }
 
-    /// Whether to save after a run; `changed`: the device took something.
+    /// Whether to save after a run whose connection held; `changed`: the device took something.
     pub fn is_due(self, changed: bool) -> bool {
         match self {
             SavePolicy::Never => false,

@@ -127,6 +127,12 @@ impl DrivenProvider {
         self.changed
     }
 
+    /// Whether the connection broke after something was sent that changes the device, or may have
+    /// changed it. Saving would make that survive the restart that takes it back.
+    pub fn broke_after_change(&self) -> bool {
+        self.lost.as_ref().is_some_and(|lost| lost.after_change)
+    }
+
     /// Makes the running configuration the one that the device starts with.
     ///
     /// # Errors

@@ -12,6 +12,8 @@ pub struct Lost {
     pub why: ProviderError,
     /// Another connection was made, so the device can still be read.
     pub readable: bool,
+    /// A change had been sent, which may have been what broke the connection.
+    pub after_change: bool,
 }
 
 impl DrivenProvider {
@@ -21,6 +23,7 @@ impl DrivenProvider {
         self.lost = Some(Lost {
             why: failure.clone(),
             readable: false,
+            after_change: self.changed || self.broke_after_change(),
         });
         failure
     }
@@ -42,6 +45,7 @@ impl DrivenProvider {
         self.lost = Some(Lost {
             why: ProviderError::new(ErrorKind::NotSent, format!("not sent: {why}")),
             readable: found.is_ok(),
+            after_change: true,
         });
         let differs = match found {
             Ok(differs) => differs,
