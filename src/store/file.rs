@@ -46,7 +46,8 @@ struct Version {
 }
 
 #[derive(Deserialize)]
-struct Content<T> {
+struct Read<T> {
+    version: u32,
     content: T,
 }
 
@@ -67,17 +68,20 @@ pub fn load<T: DeserializeOwned>(path: &Path, known: u32) -> Result<Option<T>, S
         source,
     };
     let text = std::str::from_utf8(&text).map_err(|error| damaged(de::Error::custom(error)))?;
-    // The version is looked at first: a newer structure need not be one that we can read.
+    let read = match serde_json::from_str(text) {
+        Ok(Read { version, content }) if version <= known => return Ok(Some(content)),
+        read => read,
+    };
+    // A newer structure need not be one that we can read, so the version is looked at alone.
     let Version { version: found } = serde_json::from_str(text).map_err(damaged)?;
-    if found > known {
-        return Err(StoreError::Newer {
+    match read {
+        Err(error) if found <= known => Err(damaged(error)),
+        _ => Err(StoreError::Newer {
             path: path.to_owned(),
             found,
             known,
-        });
+        }),
     }
-    let Content { content } = serde_json::from_str(text).map_err(damaged)?;
-    Ok(Some(content))
 }
 
 pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), StoreError> {
@@ -206,11 +210,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
         save(&path, 7, &vec![1, 2]).unwrap();
-        let error = load::<Vec<i64>>(&path, 6).unwrap_err().to_string();
-        assert!(
-            error.contains("state.json has version 7") && error.contains("up to 6"),
-            "{error}"
-        );
+        let newer = [
+            load::<Vec<i64>>(&path, 6).unwrap_err().to_string(),
+            // Not one that we could read, either.
+            load::<String>(&path, 6).unwrap_err().to_string(),
+        ];
+        for error in newer {
+            assert!(
+                error.contains("state.json has version 7") && error.contains("up to 6"),
+                "{error}"
+            );
+        }
+        let error = load::<String>(&path, 7).unwrap_err().to_string();
+        assert!(error.contains("state.json is damaged"), "{error}");
 
         std::fs::write(&path, "{\"version\": 1, \"cont").unwrap();
         let error = load::<Vec<i64>>(&path, 1).unwrap_err().to_string();
