@@ -12,6 +12,7 @@
 mod audit;
 mod evaluate;
 pub mod event;
+mod failures;
 mod generate;
 pub mod history;
 mod log;

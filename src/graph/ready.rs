@@ -10,25 +10,25 @@ use super::vertex::{Graph, VertexId};
 /// between the maker's and the next.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    position: usize,
-    nested: Vec<u32>,
+    position: u32,
+    /// Numbers of makers and of the thing itself, of what was made.
+    nested: Option<Box<[u32]>>,
 }
 
 impl Key {
     pub fn at(position: usize) -> Self {
         Self {
-            position,
-            nested: Vec::new(),
+            position: u32::try_from(position).expect("a catalog has fewer resources than that"),
+            nested: None,
         }
     }
 
     /// The key of the `number`th thing made by the owner of this key.
     pub(crate) fn inside(&self, number: u32) -> Self {
-        let mut nested = self.nested.clone();
-        nested.push(number);
+        let above = self.nested.iter().flatten().copied();
         Self {
             position: self.position,
-            nested,
+            nested: Some(above.chain([number]).collect()),
         }
     }
 }

@@ -268,8 +268,6 @@ impl Run<'_> {
         self.graph.edges.add(id.0, sentinel.0, EdgeKind::Refresh);
         waiting.extend(vertices);
         waiting.push(sentinel);
-        self.slots
-            .resize(self.graph.len(), super::run::Slot::default());
         ready.recount(&self.graph, waiting);
     }
 

@@ -184,7 +184,7 @@ impl Run<'_> {
             status.failed_to_restart = true;
             status.add(event);
         }
-        self.slots[id.index()].failed = true;
+        self.failures.add(id);
         self.say_of(id, Level::Err, message);
     }
 }

@@ -16,6 +16,7 @@ use crate::deviations::{Deviation, Deviations};
 use crate::graph::{self, Graph, Ready, Vertex, VertexId, cycle, dot};
 
 use super::event::{Event, EventStatus, LogEntry, ResourceStatus, RunEvent, Sink, Skip};
+use super::failures::Failures;
 use super::history::{History, Memory, PlaceOf};
 use super::refresh::Queue;
 use super::tags::TagSelection;
@@ -106,7 +107,7 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
     let mut run = Run {
         started: None,
         graph: Graph::default(),
-        slots: Vec::new(),
+        failures: Failures::default(),
         queues: HashMap::default(),
         announced: HashSet::default(),
         announced_by_class: HashSet::default(),
@@ -168,8 +169,7 @@ pub(super) struct Run<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 
     pub graph: Graph,
-    /// By vertex.
-    pub slots: Vec<Slot>,
+    pub failures: Failures,
     pub queues: HashMap<VertexId, Queue>,
     /// The status of the resource whose turn it is.
     pub started: Option<(NodeId, ResourceStatus)>,
@@ -189,15 +189,6 @@ pub(super) struct Run<'a> {
     pub made: HashMap<VertexId, u32>,
     pub reached: usize,
     pub wanted: WantedOnce,
-}
-
-/// What a vertex leaves for those after it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Slot {
-    /// Failed, or failed to restart.
-    pub failed: bool,
-    /// Failed resources that it depends on, through any number of others.
-    pub failed_dependencies: Vec<NodeId>,
 }
 
 impl Run<'_> {
@@ -300,7 +291,6 @@ impl Run<'_> {
     fn build_graph(&mut self) {
         let built = graph::build(&self.resources);
         self.graph = built.graph;
-        self.slots = vec![Slot::default(); self.graph.len()];
         for (node, message) in built.messages {
             if let Some((vertex, _)) = self.graph.ends(node) {
                 self.say_of(vertex, Level::Debug, message);
@@ -465,7 +455,7 @@ impl Run<'_> {
                 providerless.push(model.name.clone());
             }
             status.failed = true;
-            self.slots[id.index()].failed = true;
+            self.failures.add(id);
             if self.deviations.take(Deviation::ProviderlessHasEvent) {
                 let why = self.provider.supports(&model).err().unwrap_or_default();
                 let message = if why.is_empty() {
@@ -563,7 +553,7 @@ impl Run<'_> {
             self.evaluate(id, node).await;
             let failed = self.status(id).is_some_and(|status| status.failed);
             if failed {
-                self.slots[id.index()].failed = true;
+                self.failures.add(id);
             } else {
                 self.queue_own_events(id);
             }

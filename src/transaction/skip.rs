@@ -15,22 +15,22 @@ use super::schedule::Scheduled;
 impl Run<'_> {
     /// Gathers the failed resources that a vertex depends on, from its direct predecessors.
     pub(super) fn propagate_failure(&mut self, id: VertexId) {
-        let mut failed: IndexSet<NodeId> = IndexSet::new();
-        for source in self.graph.edges.incoming(id.0) {
-            let slot = &self.slots[source as usize];
-            failed.extend(&slot.failed_dependencies);
-            let source = self.graph.vertex(VertexId(source));
-            if slot.failed {
-                failed.insert(source.node());
+        if !self.failures.is_empty() {
+            let mut failed: IndexSet<NodeId> = IndexSet::new();
+            for source in self.graph.edges.incoming(id.0).map(VertexId) {
+                failed.extend(self.failures.dependencies(source));
+                if self.failures.has(source) {
+                    failed.insert(self.graph.vertex(source).node());
+                }
             }
-        }
-        let references: Vec<_> = failed
-            .iter()
-            .map(|node| self.resources.node(*node).reference.clone())
-            .collect();
-        self.slots[id.index()].failed_dependencies = failed.into_iter().collect();
-        if let Some(status) = self.status_mut(id) {
-            status.failed_dependencies = references;
+            let references = failed.iter();
+            let references = references.map(|node| self.resources.node(*node).reference.clone());
+            let references = references.collect();
+            self.failures
+                .set_dependencies(id, failed.into_iter().collect());
+            if let Some(status) = self.status_mut(id) {
+                status.failed_dependencies = references;
+            }
         }
         self.fail_if_prefetch_failed(id);
     }
@@ -52,7 +52,7 @@ impl Run<'_> {
             if let Some(status) = self.status_mut(id) {
                 status.add(event);
             }
-            self.slots[id.index()].failed = true;
+            self.failures.add(id);
         }
     }
 
@@ -83,11 +83,11 @@ impl Run<'_> {
             self.say_of(id, Level::Debug, "Not scheduled");
             return Ok(Some(Skip::Schedule));
         }
-        if !self.slots[id.index()].failed_dependencies.is_empty() {
+        if !self.failures.dependencies(id).is_empty() {
             self.tell_failed_dependencies(id);
             return Ok(Some(Skip::FailedDependencies));
         }
-        if self.slots[id.index()].failed {
+        if self.failures.has(id) {
             self.say_of(
                 id,
                 Level::Warning,
@@ -120,7 +120,7 @@ impl Run<'_> {
     fn tell_failed_dependencies(&mut self, id: VertexId) {
         let merge = self.settings.merge_dependency_warnings;
         let vertex = self.graph.vertex(id);
-        let dependencies = self.slots[id.index()].failed_dependencies.clone();
+        let dependencies = self.failures.dependencies(id).to_vec();
         match vertex {
             Vertex::Resource(node) if merge => {
                 let class = self
@@ -129,13 +129,13 @@ impl Run<'_> {
                     .and_then(|container| self.graph.ends(container))
                     .map(|(admissible, completed)| {
                         // The marker evaluated last speaks for the container.
-                        if self.slots[completed.index()].failed_dependencies.is_empty() {
+                        if self.failures.dependencies(completed).is_empty() {
                             admissible
                         } else {
                             completed
                         }
                     })
-                    .filter(|class| !self.slots[class.index()].failed_dependencies.is_empty());
+                    .filter(|class| !self.failures.dependencies(*class).is_empty());
                 let Some(class) = class else {
                     self.say_of(
                         id,
@@ -145,7 +145,7 @@ impl Run<'_> {
                     return;
                 };
                 let source = self.path(self.graph.vertex(class).node());
-                for dependency in self.slots[class.index()].failed_dependencies.clone() {
+                for dependency in self.failures.dependencies(class).to_vec() {
                     if self.warned.insert(dependency) {
                         self.say_from(
                             class,

@@ -1,0 +1,39 @@
+//! What has failed, and who depends on it (`docs/transaction.md`, section 7).
+
+use foldhash::{HashMap, HashSet};
+
+use crate::catalog::resource::NodeId;
+use crate::graph::VertexId;
+
+/// Failures of a run; in most there are none.
+#[derive(Debug, Default)]
+pub(super) struct Failures {
+    failed: HashSet<VertexId>,
+    dependencies: HashMap<VertexId, Vec<NodeId>>,
+}
+
+impl Failures {
+    pub fn is_empty(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// A vertex has failed, or has failed to restart.
+    pub fn add(&mut self, id: VertexId) {
+        self.failed.insert(id);
+    }
+
+    pub fn has(&self, id: VertexId) -> bool {
+        self.failed.contains(&id)
+    }
+
+    /// Failed resources that a vertex depends on, through any number of others.
+    pub fn dependencies(&self, id: VertexId) -> &[NodeId] {
+        self.dependencies.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn set_dependencies(&mut self, id: VertexId, failed: Vec<NodeId>) {
+        if !failed.is_empty() {
+            self.dependencies.insert(id, failed);
+        }
+    }
+}
