@@ -4,6 +4,7 @@
 //! Everything that can be found is found in one pass and told at once; the message of the whole is
 //! the first one, as Puppet would have raised it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::names::Names;
 use super::position::{Segment, locate_all};
 use super::resource::Tags;
 use super::resource_ref::ResourceRef;
-use super::wire::{self, WireResource, WireVersion};
+use super::wire::{self, Item, WireEdge, WireResource, WireVersion};
 
 /// A catalog whose references all lead somewhere. What its resources mean is not yet known.
 #[derive(Clone, Debug)]
@@ -196,53 +197,27 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     let mut texts = Interned::default();
     let mut damaged = BTreeSet::new();
     let mut resources = Vec::with_capacity(count);
-    let wire = wire::read(&source.text, |resource| {
-        let index = resources.len();
-        let found = findings.found.len();
-        let declared = declare(resource, index, &mut texts, &facts, &mut findings);
-        let lacks_values = findings.found.len() > found;
-        let first = register(&mut names, index, &declared, &resources, &mut findings);
-        if lacks_values || !first {
-            damaged.insert(index);
+    let mut contents = Contents::default();
+    let mut early = Vec::new();
+    let wire = wire::read(&source.text, |item| match item {
+        Item::Resource(resource) => {
+            let index = resources.len();
+            let found = findings.found.len();
+            let declared = declare(resource, index, &mut texts, &facts, &mut findings);
+            let lacks_values = findings.found.len() > found;
+            let first = register(&mut names, index, &declared, &resources, &mut findings);
+            if lacks_values || !first {
+                damaged.insert(index);
+            }
+            resources.push(declared);
         }
-        resources.push(declared);
+        // Servers send them after what they are about.
+        Item::Edge(edge) if resources.is_empty() => early.push(edge),
+        Item::Edge(edge) => contents.add(&edge, &names, &resources, &mut findings),
     })
     .map_err(|error| syntax_error(source, &error))?;
-
-    let mut edges = Vec::with_capacity(wire.edges.len());
-    // Edges from one container come in a row, and contents mostly as the resources came.
-    let mut container = ("", None);
-    let mut next = 0;
-    for (index, edge) in wire.edges.iter().enumerate() {
-        if *edge.source.0 != *container.0 {
-            container = (&*edge.source.0, names.find(&edge.source.0));
-        }
-        let is_next = |content: &Declared| content.reference.as_str() == edge.target.0;
-        let content = match resources.get(next).is_some_and(is_next) {
-            true => Some(next),
-            false => names.find(&edge.target.0),
-        };
-        next = content.map_or(next, |content| content + 1);
-        let mut end = |role: &str, text: &str, found: Option<usize>| {
-            if found.is_none() {
-                findings.add(
-                    Diagnostic::error(
-                        "catalog-edge",
-                        format!("the {role} of a containment edge, {text}, is not in the catalog"),
-                    ),
-                    format!(
-                        "Could not intern from data: Could not find relationship {role} {text:?}"
-                    ),
-                    vec!["edges".into(), index.into(), role.into()],
-                );
-            }
-            found
-        };
-        let source = end("source", &edge.source.0, container.1);
-        let target = end("target", &edge.target.0, content);
-        if let (Some(from), Some(to)) = (source, target) {
-            edges.push((from, to));
-        }
+    for edge in &early {
+        contents.add(edge, &names, &resources, &mut findings);
     }
 
     let catalog = Catalog {
@@ -258,7 +233,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
         tags: wire.tags,
         classes: wire.classes,
         resources,
-        edges,
+        edges: contents.edges,
         names,
         source: Arc::clone(source),
     };
@@ -268,6 +243,58 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             readable: Some(Box::new(Readable { catalog, damaged })),
             ..error
         }),
+    }
+}
+
+/// What is in containers, as far as it has been read.
+#[derive(Default)]
+struct Contents<'a> {
+    edges: Vec<(usize, usize)>,
+    count: usize,
+    /// Edges from one container come in a row,
+    container: (Cow<'a, str>, Option<usize>),
+    /// and contents mostly as the resources came.
+    next: usize,
+}
+
+impl<'a> Contents<'a> {
+    fn add(
+        &mut self,
+        edge: &WireEdge<'a>,
+        names: &Names,
+        resources: &[Declared],
+        findings: &mut Findings,
+    ) {
+        let index = self.count;
+        self.count += 1;
+        if edge.source.0 != self.container.0 {
+            self.container = (edge.source.0.clone(), names.find(&edge.source.0));
+        }
+        let is_next = |content: &Declared| content.reference.as_str() == edge.target.0;
+        let content = match resources.get(self.next).is_some_and(is_next) {
+            true => Some(self.next),
+            false => names.find(&edge.target.0),
+        };
+        self.next = content.map_or(self.next, |content| content + 1);
+        let mut missing = |role: &str, text: &str| {
+            findings.add(
+                Diagnostic::error(
+                    "catalog-edge",
+                    format!("the {role} of a containment edge, {text}, is not in the catalog"),
+                ),
+                format!("Could not intern from data: Could not find relationship {role} {text:?}"),
+                vec!["edges".into(), index.into(), role.into()],
+            );
+        };
+        if self.container.1.is_none() {
+            missing("source", &edge.source.0);
+        }
+        if content.is_none() {
+            missing("target", &edge.target.0);
+        }
+        if let (Some(container), Some(content)) = (self.container.1, content) {
+            self.edges.push((container, content));
+        }
     }
 }
 

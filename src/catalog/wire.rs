@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -15,7 +16,7 @@ use serde::de::{
 use super::rich_data::Parsed;
 
 #[derive(Deserialize)]
-pub(super) struct WireCatalog<'a> {
+pub(super) struct WireCatalog {
     pub name: String,
     pub version: Option<WireVersion>,
     pub environment: Option<String>,
@@ -27,32 +28,48 @@ pub(super) struct WireCatalog<'a> {
     pub tags: Vec<String>,
     #[serde(default)]
     pub classes: Vec<String>,
-    #[serde(default, borrow)]
-    pub edges: Vec<WireEdge<'a>>,
 }
 
-/// Reads a catalog. Its resources are handed over one by one as they are read, so that a large
-/// catalog is never there in two forms.
+/// One of those that a catalog has many of.
+pub(super) enum Item<'a> {
+    Resource(WireResource<'a>),
+    Edge(WireEdge<'a>),
+}
+
+impl<'a> From<WireResource<'a>> for Item<'a> {
+    fn from(resource: WireResource<'a>) -> Self {
+        Item::Resource(resource)
+    }
+}
+
+impl<'a> From<WireEdge<'a>> for Item<'a> {
+    fn from(edge: WireEdge<'a>) -> Self {
+        Item::Edge(edge)
+    }
+}
+
+/// Reads a catalog. Its resources and edges are handed over one by one as they are read, so that a
+/// large catalog is never there in two forms.
 ///
 /// # Errors
 /// When the text is no catalog; what was handed over before is void then.
 pub(super) fn read<'a>(
     text: &'a str,
-    take: impl FnMut(WireResource<'a>),
-) -> serde_json::Result<WireCatalog<'a>> {
+    take: impl FnMut(Item<'a>),
+) -> serde_json::Result<WireCatalog> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let catalog = deserializer.deserialize_map(Whole { take })?;
     deserializer.end()?;
     Ok(catalog)
 }
 
-/// Visits a catalog, and hands over its resources.
+/// Visits a catalog, and hands over its resources and edges.
 struct Whole<F> {
     take: F,
 }
 
-impl<'a, F: FnMut(WireResource<'a>)> Visitor<'a> for Whole<F> {
-    type Value = WireCatalog<'a>;
+impl<'a, F: FnMut(Item<'a>)> Visitor<'a> for Whole<F> {
+    type Value = WireCatalog;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a catalog")
@@ -62,19 +79,22 @@ impl<'a, F: FnMut(WireResource<'a>)> Visitor<'a> for Whole<F> {
         WireCatalog::deserialize(MapAccessDeserializer::new(OtherFields {
             map,
             take: self.take,
-            taken: false,
+            resources: false,
+            edges: false,
         }))
     }
 }
 
-/// The fields of a catalog but for its resources, which are handed over on the way.
+/// The fields of a catalog but for its resources and edges, which are handed over on the way.
 struct OtherFields<A, F> {
     map: A,
     take: F,
-    taken: bool,
+    /// Whether they were there.
+    resources: bool,
+    edges: bool,
 }
 
-impl<'a, A: MapAccess<'a>, F: FnMut(WireResource<'a>)> MapAccess<'a> for OtherFields<A, F> {
+impl<'a, A: MapAccess<'a>, F: FnMut(Item<'a>)> MapAccess<'a> for OtherFields<A, F> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(
@@ -82,13 +102,18 @@ impl<'a, A: MapAccess<'a>, F: FnMut(WireResource<'a>)> MapAccess<'a> for OtherFi
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
         while let Some(Text(name)) = self.map.next_key()? {
-            if name != "resources" {
-                return seed.deserialize(name.into_deserializer()).map(Some);
+            let (field, is_there) = match &*name {
+                "resources" => ("resources", &mut self.resources),
+                "edges" => ("edges", &mut self.edges),
+                other => return seed.deserialize(other.into_deserializer()).map(Some),
+            };
+            if std::mem::replace(is_there, true) {
+                return Err(A::Error::duplicate_field(field));
             }
-            if std::mem::replace(&mut self.taken, true) {
-                return Err(A::Error::duplicate_field("resources"));
+            match field {
+                "resources" => self.map.next_value_seed(resources(&mut self.take))?,
+                _ => self.map.next_value_seed(edges(&mut self.take))?,
             }
-            self.map.next_value_seed(Each(&mut self.take))?;
         }
         Ok(None)
     }
@@ -98,10 +123,27 @@ impl<'a, A: MapAccess<'a>, F: FnMut(WireResource<'a>)> MapAccess<'a> for OtherFi
     }
 }
 
-/// Visits a list of resources, and hands them over.
-struct Each<'f, F>(&'f mut F);
+/// Visits a list, and hands over what is in it.
+struct Each<'f, T, F> {
+    take: &'f mut F,
+    of: PhantomData<T>,
+}
 
-impl<'a, F: FnMut(WireResource<'a>)> DeserializeSeed<'a> for Each<'_, F> {
+fn resources<'a, F>(take: &mut F) -> Each<'_, WireResource<'a>, F> {
+    let of = PhantomData;
+    Each { take, of }
+}
+
+fn edges<'a, F>(take: &mut F) -> Each<'_, WireEdge<'a>, F> {
+    let of = PhantomData;
+    Each { take, of }
+}
+
+impl<'a, T, F> DeserializeSeed<'a> for Each<'_, T, F>
+where
+    T: Deserialize<'a> + Into<Item<'a>>,
+    F: FnMut(Item<'a>),
+{
     type Value = ();
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -109,16 +151,20 @@ impl<'a, F: FnMut(WireResource<'a>)> DeserializeSeed<'a> for Each<'_, F> {
     }
 }
 
-impl<'a, F: FnMut(WireResource<'a>)> Visitor<'a> for Each<'_, F> {
+impl<'a, T, F> Visitor<'a> for Each<'_, T, F>
+where
+    T: Deserialize<'a> + Into<Item<'a>>,
+    F: FnMut(Item<'a>),
+{
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a sequence")
     }
 
-    fn visit_seq<A: SeqAccess<'a>>(self, mut resources: A) -> Result<(), A::Error> {
-        while let Some(resource) = resources.next_element()? {
-            (self.0)(resource);
+    fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<T>()? {
+            (self.take)(item.into());
         }
         Ok(())
     }
@@ -171,7 +217,7 @@ pub(super) struct Parameters<'a>(pub Vec<(Text<'a>, Parsed)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Parameters<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries<'a>(std::marker::PhantomData<&'a ()>);
+        struct Entries<'a>(PhantomData<&'a ()>);
 
         impl<'de: 'a, 'a> Visitor<'de> for Entries<'a> {
             type Value = Parameters<'a>;
@@ -189,6 +235,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Parameters<'a> {
             }
         }
 
-        deserializer.deserialize_map(Entries(std::marker::PhantomData))
+        deserializer.deserialize_map(Entries(PhantomData))
     }
 }
