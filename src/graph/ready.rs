@@ -1,8 +1,7 @@
 //! What is evaluated next (`docs/transaction.md`, section 4): of the vertices whose predecessors
 //! are all done, the one with the lowest key.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 
 use super::vertex::{Graph, VertexId};
 
@@ -39,7 +38,10 @@ pub struct Ready {
     /// Distinct predecessors that are not done.
     blockers: Vec<u32>,
     done: Vec<bool>,
-    heap: BinaryHeap<Reverse<(Key, VertexId)>>,
+    /// Of those that were there from the start, whose numbers are in the order of their keys.
+    ready: BTreeSet<VertexId>,
+    /// Of those that were made on the way.
+    ready_made: BTreeSet<(Key, VertexId)>,
 }
 
 impl Ready {
@@ -47,7 +49,8 @@ impl Ready {
         let mut ready = Self {
             blockers: Vec::with_capacity(graph.len()),
             done: vec![false; graph.len()],
-            heap: BinaryHeap::new(),
+            ready: BTreeSet::new(),
+            ready_made: BTreeSet::new(),
         };
         for id in graph.ids() {
             let count = graph.edges.incoming(id.0).len();
@@ -62,16 +65,29 @@ impl Ready {
     }
 
     pub fn enqueue(&mut self, graph: &Graph, id: VertexId) {
-        self.heap
-            .push(Reverse((graph.keys[id.index()].clone(), id)));
+        let key = &graph.keys[id.index()];
+        match key.nested {
+            None => self.ready.insert(id),
+            Some(_) => self.ready_made.insert((key.clone(), id)),
+        };
     }
 
-    pub fn pop(&mut self) -> Option<VertexId> {
-        self.heap.pop().map(|Reverse((_, id))| id)
+    pub fn pop(&mut self, graph: &Graph) -> Option<VertexId> {
+        let first = self.ready.first();
+        let made = self.ready_made.first();
+        let made_is_first = match (first, made) {
+            (Some(first), Some((key, _))) => *key < graph.keys[first.index()],
+            (first, _) => first.is_none(),
+        };
+        if made_is_first {
+            self.ready_made.pop_first().map(|(_, id)| id)
+        } else {
+            self.ready.pop_first()
+        }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.ready.is_empty() && self.ready_made.is_empty()
     }
 
     pub fn is_done(&self, id: VertexId) -> bool {

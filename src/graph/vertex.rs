@@ -126,6 +126,7 @@ impl Graph {
         self.edges.out(id.0)
     }
 
+    /// Adds a vertex. What is not made on the way comes in the order of its key.
     pub(crate) fn add_vertex(&mut self, vertex: Vertex, key: Key) -> VertexId {
         let id = VertexId::at(self.vertices.len());
         self.vertices.push(vertex);
