@@ -190,10 +190,10 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             .collect(),
     );
 
-    // How many there are is not known before. Few resources are told in less text, and room that
-    // is not needed is never touched.
+    // How many there are is not known before. Few resources are told in less text, and room in a
+    // list that is not needed is never touched. A table is touched all over.
     let count = source.text.len() / 256;
-    let mut names = Names::with_capacity(count);
+    let mut names = Names::with_capacity(count / 2);
     let mut texts = Interned::default();
     let mut damaged = BTreeSet::new();
     let mut resources = Vec::with_capacity(count);

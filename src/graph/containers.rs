@@ -8,7 +8,6 @@ use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
 use super::edges::{EdgeKind, Edges, Link};
-use super::ready::Key;
 use super::vertex::{Graph, Vertex};
 
 /// The graph over resources and markers.
@@ -17,13 +16,12 @@ pub(super) fn replace(relationships: &Edges, resources: &Resources) -> Graph {
         .added()
         .filter(|id| resources.resource(*id).is_none());
     let mut graph = Graph::with_capacity(resources.len() + containers.count());
-    for (position, id) in resources.order().iter().enumerate() {
-        let key = Key::at(position);
+    for id in resources.order() {
         if resources.resource(*id).is_some() {
-            graph.add_vertex(Vertex::Resource(*id), key);
+            graph.add_vertex(Vertex::Resource(*id));
         } else {
-            graph.add_vertex(Vertex::Admissible(*id), key.clone());
-            graph.add_vertex(Vertex::Completed(*id), key);
+            graph.add_vertex(Vertex::Admissible(*id));
+            graph.add_vertex(Vertex::Completed(*id));
         }
     }
     keep_plain_edges(&mut graph, relationships, resources);
@@ -94,16 +92,9 @@ fn add_contents(graph: &mut Graph, resources: &Resources, container: NodeId) {
 
 /// Edges of a container, unless the other end was redirected first.
 fn redirect(graph: &mut Graph, relationships: &Edges, resources: &Resources, container: NodeId) {
-    let own_key = graph
-        .ends(container)
-        .map(|(vertex, _)| graph.keys[vertex.index()].clone());
+    let own = graph.ends(container);
     let done = |other: NodeId, graph: &Graph| {
-        resources.resource(other).is_none()
-            && other != container
-            && graph
-                .ends(other)
-                .map(|(vertex, _)| graph.keys[vertex.index()].clone())
-                < own_key
+        resources.resource(other).is_none() && graph.ends(other) < own
     };
     for source in relationships.incoming(container.0).map(NodeId) {
         if !done(source, graph)

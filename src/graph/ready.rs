@@ -5,30 +5,27 @@ use std::collections::BTreeSet;
 
 use super::vertex::{Graph, VertexId};
 
-/// A place in the order of the catalog. Resources made while their maker is evaluated have keys
-/// between the maker's and the next.
+/// A place in the order of evaluation. Vertices are numbered in the order of the catalog; what is
+/// made while a vertex is evaluated comes between it and the next.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    position: u32,
+    vertex: VertexId,
     /// Numbers of makers and of the thing itself, of what was made.
-    nested: Option<Box<[u32]>>,
+    nested: Vec<u32>,
 }
 
 impl Key {
-    pub fn at(position: usize) -> Self {
+    pub(super) fn of(vertex: VertexId) -> Self {
         Self {
-            position: u32::try_from(position).expect("a catalog has fewer resources than that"),
-            nested: None,
+            vertex,
+            nested: Vec::new(),
         }
     }
 
     /// The key of the `number`th thing made by the owner of this key.
-    pub(crate) fn inside(&self, number: u32) -> Self {
-        let above = self.nested.iter().flatten().copied();
-        Self {
-            position: self.position,
-            nested: Some(above.chain([number]).collect()),
-        }
+    pub(crate) fn inside(mut self, number: u32) -> Self {
+        self.nested.push(number);
+        self
     }
 }
 
@@ -38,7 +35,7 @@ pub struct Ready {
     /// Distinct predecessors that are not done.
     blockers: Vec<u32>,
     done: Vec<bool>,
-    /// Of those that were there from the start, whose numbers are in the order of their keys.
+    /// Of those that were there from the start.
     ready: BTreeSet<VertexId>,
     /// Of those that were made on the way.
     ready_made: BTreeSet<(Key, VertexId)>,
@@ -65,18 +62,16 @@ impl Ready {
     }
 
     pub fn enqueue(&mut self, graph: &Graph, id: VertexId) {
-        let key = &graph.keys[id.index()];
-        match key.nested {
+        match graph.made.get(&id) {
             None => self.ready.insert(id),
-            Some(_) => self.ready_made.insert((key.clone(), id)),
+            Some(key) => self.ready_made.insert((key.clone(), id)),
         };
     }
 
-    pub fn pop(&mut self, graph: &Graph) -> Option<VertexId> {
+    pub fn pop(&mut self) -> Option<VertexId> {
         let first = self.ready.first();
-        let made = self.ready_made.first();
-        let made_is_first = match (first, made) {
-            (Some(first), Some((key, _))) => *key < graph.keys[first.index()],
+        let made_is_first = match (first, self.ready_made.first()) {
+            (Some(first), Some((key, _))) => *key < Key::of(*first),
             (first, _) => first.is_none(),
         };
         if made_is_first {

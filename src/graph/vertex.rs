@@ -1,5 +1,7 @@
 //! Vertices of the graph that is traversed.
 
+use foldhash::HashMap;
+
 use crate::catalog::resource::NodeId;
 use crate::catalog::{ResourceRef, Resources};
 
@@ -85,7 +87,8 @@ impl Vertex {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub vertices: Vec<Vertex>,
-    pub keys: Vec<Key>,
+    /// The keys of vertices that were made on the way; others are as they are numbered.
+    pub(super) made: HashMap<VertexId, Key>,
     pub edges: Edges,
     /// The vertex that edges into a node enter, and the one that edges out of it leave.
     pub(super) ends: Vec<Option<(VertexId, VertexId)>>,
@@ -96,7 +99,6 @@ impl Graph {
     pub(super) fn with_capacity(count: usize) -> Self {
         let mut graph = Self {
             vertices: Vec::with_capacity(count),
-            keys: Vec::with_capacity(count),
             ends: Vec::with_capacity(count),
             ..Self::default()
         };
@@ -126,11 +128,23 @@ impl Graph {
         self.edges.out(id.0)
     }
 
-    /// Adds a vertex. What is not made on the way comes in the order of its key.
-    pub(crate) fn add_vertex(&mut self, vertex: Vertex, key: Key) -> VertexId {
+    /// The place of a vertex in the order of evaluation.
+    pub(crate) fn key(&self, id: VertexId) -> Key {
+        let made = self.made.get(&id);
+        made.cloned().unwrap_or_else(|| Key::of(id))
+    }
+
+    /// Adds a vertex that is made while another one is evaluated.
+    pub(crate) fn add_made(&mut self, vertex: Vertex, key: Key) -> VertexId {
+        let id = self.add_vertex(vertex);
+        self.made.insert(id, key);
+        id
+    }
+
+    /// Adds a vertex, in the order of the catalog.
+    pub(super) fn add_vertex(&mut self, vertex: Vertex) -> VertexId {
         let id = VertexId::at(self.vertices.len());
         self.vertices.push(vertex);
-        self.keys.push(key);
         self.edges.grow(self.vertices.len());
         let node = vertex.node().index();
         if self.ends.len() <= node {

@@ -237,7 +237,7 @@ impl Run<'_> {
         for (child, is_new) in children {
             if is_new {
                 let key = self.inner_key(id);
-                let vertex = self.graph.add_vertex(Vertex::Resource(child), key);
+                let vertex = self.graph.add_made(Vertex::Resource(child), key);
                 vertices.push(vertex);
             } else if let Some((vertex, _)) = self.graph.ends(child)
                 && !ready.is_done(vertex)
@@ -247,7 +247,7 @@ impl Run<'_> {
             }
         }
         let key = self.inner_key(id);
-        let sentinel = self.graph.add_vertex(Vertex::Sentinel(maker), key);
+        let sentinel = self.graph.add_made(Vertex::Sentinel(maker), key);
         let inner: HashSet<VertexId> = vertices.iter().copied().collect();
         for link in self.graph.edges.take_out(id.0) {
             if inner.contains(&VertexId(link.target)) {
@@ -274,6 +274,6 @@ impl Run<'_> {
     fn inner_key(&mut self, id: VertexId) -> crate::graph::Key {
         let number = self.made.entry(id).or_default();
         *number += 1;
-        self.graph.keys[id.index()].inside(*number)
+        self.graph.key(id).inside(*number)
     }
 }

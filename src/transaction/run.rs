@@ -381,7 +381,7 @@ impl Run<'_> {
         let mut progress = false;
         let mut providerless: Vec<String> = Vec::new();
         let mut stopped = (self.stop)();
-        while !stopped && let Some(id) = ready.pop(&self.graph) {
+        while !stopped && let Some(id) = ready.pop() {
             if self.is_suitable(id) {
                 progress = true;
                 self.turn(id, &mut ready).await?;
@@ -411,7 +411,7 @@ impl Run<'_> {
                     ready.finish(&self.graph, id);
                 }
             }
-            while let Some(id) = ready.pop(&self.graph) {
+            while let Some(id) = ready.pop() {
                 cancelled = true;
                 self.cancel(id);
                 ready.finish(&self.graph, id);
