@@ -4,7 +4,7 @@
 //! crash leaves nothing to clean up. The file's text only tells people who holds it.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// A device taken by this process; given back when dropped.
@@ -42,9 +42,8 @@ pub fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
         .map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {
-            file.set_len(0).map_err(failed)?;
-            file.rewind().map_err(failed)?;
-            write!(file, "{}", std::process::id()).map_err(failed)?;
+            // Always of one length: a file that is cut is written to the disk when it is closed.
+            write!(file, "{:<10}", std::process::id()).map_err(failed)?;
             super::file::remove_leftovers(dir).map_err(failed)?;
             Ok(DeviceLock { _file: file })
         }
@@ -52,14 +51,13 @@ pub fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
             let mut holder = String::new();
             // Only for the message: between lock and text there may be nothing yet.
             let _ = file.read_to_string(&mut holder);
-            let holder = if holder.is_empty() {
-                "unknown".to_owned()
-            } else {
-                holder
+            let holder = match holder.trim() {
+                "" => "unknown",
+                holder => holder,
             };
             Err(LockError::Held {
                 device: device.to_owned(),
-                holder,
+                holder: holder.to_owned(),
             })
         }
         Err(TryLockError::Error(source)) => Err(failed(source)),

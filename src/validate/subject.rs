@@ -330,10 +330,10 @@ fn type_all(
             .collect()
     };
     let resources = catalog.resources.as_slice();
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    if resources.len() < MANY || processors == 1 {
+    if resources.len() < MANY {
         return type_some(resources, destinations);
     }
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let share = resources.len().div_ceil(processors);
     std::thread::scope(|scope| {
         let threads: Vec<_> = resources
