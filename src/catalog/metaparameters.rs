@@ -69,6 +69,8 @@ pub(crate) fn read(
                     }
                 });
             }
+            // To Puppet, false is no name.
+            "schedule" if *value == Value::Bool(false) => {}
             "schedule" => meta.schedule = Some(value.ruby_to_s()),
             "audit" => {
                 meta.audit = texts(value).into_iter().map(Name::from).collect();
