@@ -426,7 +426,7 @@ fn declare(
     declared
 }
 
-/// Texts that resources have in common: the names of files, and tags.
+/// Texts that resources have in common: names of files and of attributes, and tags.
 #[derive(Default)]
 struct Interned(HashSet<Arc<str>>);
 

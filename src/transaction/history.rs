@@ -14,7 +14,7 @@ use switchtender_devices::value::{Name, Value};
 use crate::catalog::rich_data;
 
 /// Version of the stored form.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How long an entry is kept that is not checked any more: Puppet's `statettl`, 32 days.
 pub const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);

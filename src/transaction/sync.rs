@@ -71,7 +71,8 @@ impl Run<'_> {
         current: &Attributes,
         recorded: &BTreeMap<String, Stored>,
     ) -> Flushed {
-        let ensure = self.out_of_sync(resource, wanted, &"ensure".into(), current);
+        let ensure = resource.model().attributes.get_key_value("ensure");
+        let ensure = ensure.and_then(|(name, _)| self.out_of_sync(resource, wanted, name, current));
         let properties: Vec<OutOfSync> = match ensure {
             Some(ensure) => vec![ensure],
             None if current.get("ensure").is_some_and(is_absent) => {

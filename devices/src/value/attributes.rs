@@ -233,10 +233,6 @@ impl Attributes {
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Value> + DoubleEndedIterator + Clone {
         self.0.iter().map(|(_, value)| value)
     }
-
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
-        self.0.iter_mut().map(|(_, value)| value)
-    }
 }
 
 impl PartialEq for Attributes {
