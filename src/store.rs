@@ -1,8 +1,8 @@
 //! What is kept between runs, per device, in the state directory.
 //!
 //! Layout: `<root>/devices/<device>/…`, readable by the owner only. Every file is written beside
-//! its old version and moved over it, so that a crash at any moment leaves the old or the new one,
-//! never half of either. Structures carry a version; a newer one than we know is refused. They are
+//! its old version and takes its place, so that a crash at any moment leaves the old or the new
+//! one, never half of either. Structures carry a version; a newer one than we know is refused. They are
 //! what the next run relies on, and are on the disk before a run ends; texts only tell of a run,
 //! and nobody waits for the disk with them.
 
@@ -94,14 +94,14 @@ impl DeviceStore {
     /// Writes a text file, atomically.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, StoreError> {
         let path = self.dir.join(name);
-        file::replace(&path, text.as_bytes(), Lasts::AfterProcess)?;
+        file::take_turns(&path, text.as_bytes(), Lasts::AfterProcess)?;
         Ok(path)
     }
 }
 
 /// Writes a file that the user named, atomically: a report, a graph.
 pub fn write_file(path: &Path, text: &str) -> Result<(), StoreError> {
-    file::replace(path, text.as_bytes(), Lasts::AfterProcess)
+    file::replace(path, text.as_bytes())
 }
 
 /// The name of a device as one path component: anything unusual becomes `%XX`.

@@ -257,12 +257,13 @@ fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
     assert!(seen_writing > 0, "no run was seen to write");
     // What was being written when a run was killed is gone when the next one begins.
     fs::write(lab.device().join("state/.unfinished-x"), "{\"half").unwrap();
+    fs::write(lab.device().join("lock"), "12345     ").unwrap();
     assert!(lab.apply("a", &[]).status().unwrap().success());
     assert_eq!(lab.read("state/resources.txt"), managed(100));
     for dir in [lab.device(), lab.device().join("state")] {
         for entry in fs::read_dir(dir).unwrap() {
             let name = entry.unwrap().file_name().to_string_lossy().into_owned();
-            assert!(!name.starts_with('.'), "{name} was left");
+            assert!(!name.starts_with(".unfinished"), "{name} was left");
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Files that are replaced as a whole, and structures with a version in them.
 
-use std::io::Write as _;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, OFlags, RenameFlags};
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +18,7 @@ pub enum StoreError {
         action: &'static str,
         path: PathBuf,
         #[source]
-        source: std::io::Error,
+        source: io::Error,
     },
     #[error(
         "{path} is damaged; move it away to start anew (history and remembered secrets are lost)"
@@ -54,14 +58,8 @@ struct Read<T> {
 pub fn load<T: DeserializeOwned>(path: &Path, known: u32) -> Result<Option<T>, StoreError> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => {
-            return Err(StoreError::Io {
-                action: "read",
-                path: path.to_owned(),
-                source,
-            });
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed("read", path)(error)),
     };
     let damaged = |source| StoreError::Damaged {
         path: path.to_owned(),
@@ -91,7 +89,7 @@ pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), 
             source,
         }
     })?;
-    replace(path, &text, Lasts::AfterPowerCut)
+    take_turns(path, &text, Lasts::AfterPowerCut)
 }
 
 /// What a file must outlast whole, be it the old one or the new. Waiting for the disk costs a run of
@@ -104,40 +102,106 @@ pub enum Lasts {
     AfterPowerCut,
 }
 
-/// Writes a new version beside the file and moves it over the old one: however the process ends,
-/// one of them is there. A file that has this content already is left alone.
-pub fn replace(path: &Path, content: &[u8], lasts: Lasts) -> Result<(), StoreError> {
+/// Replaces a file in a directory where nobody else writes. Two files take turns: the new version
+/// is written over the one before the last, `.NAME.spare`, and the two change names. However this
+/// process ends, one of them is there whole. A file that has this content already is left alone.
+///
+/// Making a file anew and freeing the old one would cost the system more than all else that is
+/// written at the end of a run (`docs/benchmarks.md`).
+pub fn take_turns(path: &Path, content: &[u8], lasts: Lasts) -> Result<(), StoreError> {
     if has(path, content) {
         return Ok(());
     }
-    let failed = |action| {
-        move |source| StoreError::Io {
-            action,
-            path: path.to_owned(),
-            source,
+    let spare = spare(path);
+    let write = || {
+        let mut file = open_spare(&spare)?;
+        file.write_all(content)?;
+        let found = file.metadata()?;
+        if found.len() != content.len() as u64 {
+            file.set_len(content.len() as u64)?;
+        }
+        if found.permissions().mode() & 0o777 != OWNER_ONLY {
+            file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
+        }
+        match lasts {
+            Lasts::AfterProcess => Ok(()),
+            Lasts::AfterPowerCut => file.sync_all(),
         }
     };
+    write().map_err(failed("write", path))?;
+    // There may be no file yet, and not every file system can exchange two.
+    rustix::fs::renameat_with(CWD, &spare, CWD, path, RenameFlags::EXCHANGE)
+        .or_else(|_| std::fs::rename(&spare, path))
+        .map_err(failed("replace", path))
+}
+
+/// State may hold values of attributes.
+const OWNER_ONLY: u32 = 0o600;
+
+fn spare(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".spare");
+    path.with_file_name(name)
+}
+
+fn open_spare(spare: &Path) -> io::Result<File> {
+    let open = || {
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(OWNER_ONLY)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(spare)
+    };
+    match (open(), spare.parent()) {
+        (Err(error), Some(dir)) if error.kind() == io::ErrorKind::NotFound => {
+            create_dir(dir)?;
+            open()
+        }
+        // Whatever was put there, a link to somewhere else or another user's file, goes.
+        (Err(error), _) => match std::fs::remove_file(spare) {
+            Ok(()) => open(),
+            Err(_) => Err(error),
+        },
+        (opened, _) => opened,
+    }
+}
+
+/// Replaces a file in a directory that may be anybody's: writes a new version beside it, under a
+/// name of its own, and moves it over the old one. A file that has this content already is left
+/// alone.
+pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    if has(path, content) {
+        return Ok(());
+    }
     let dir = path
         .parent()
         .filter(|dir| !dir.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    // Made with mode 0600: state may hold values of attributes.
+    // Made for the owner only.
     let beside = || tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(dir);
     let mut file = match beside() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            create_dir(dir).map_err(failed("make the directory of"))?;
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_dir(dir).map_err(failed("make the directory of", path))?;
             beside()
         }
         made => made,
     }
-    .map_err(failed("write"))?;
-    file.write_all(content).map_err(failed("write"))?;
-    if lasts == Lasts::AfterPowerCut {
-        file.as_file().sync_all().map_err(failed("write"))?;
-    }
+    .map_err(failed("write", path))?;
+    file.write_all(content).map_err(failed("write", path))?;
     file.persist(path)
-        .map_err(|error| failed("replace")(error.error))?;
+        .map_err(|error| failed("replace", path)(error.error))?;
     Ok(())
+}
+
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    move |source| StoreError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
 }
 
 /// Whether a file has this content. Whatever keeps us from knowing, writing it will tell.
@@ -152,7 +216,7 @@ pub(crate) const UNFINISHED: &str = ".unfinished-";
 
 /// Removes what killed runs did not finish writing, below the directory of a device that this
 /// process has locked: nobody else writes there.
-pub fn remove_leftovers(dir: &Path) -> std::io::Result<()> {
+pub fn remove_leftovers(dir: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
@@ -169,7 +233,7 @@ pub fn remove_leftovers(dir: &Path) -> std::io::Result<()> {
 }
 
 /// Makes a directory and its parents, for the owner only.
-pub fn create_dir(dir: &Path) -> std::io::Result<()> {
+pub fn create_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -185,7 +249,6 @@ mod tests {
 
     #[test]
     fn what_is_saved_is_found_again_and_readable_by_the_owner_only() {
-        use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/state.json");
         assert_eq!(load::<BTreeMap<String, i64>>(&path, 1).unwrap(), None);
@@ -231,18 +294,62 @@ mod tests {
 
     #[test]
     fn what_has_not_changed_is_not_written() {
-        use std::os::unix::fs::MetadataExt as _;
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("classes.txt");
+        let path = dir.path().join("graph.dot");
         let written = |content: &str| {
-            replace(&path, content.as_bytes(), Lasts::AfterProcess).unwrap();
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
-            // A file that is replaced is another one.
-            path.metadata().unwrap().ino()
+            replace(&path, content.as_bytes()).unwrap();
+            inode_of(&path, content)
         };
         let first = written("main\n");
         assert_eq!(written("main\n"), first);
         assert_ne!(written("mail\n"), first);
+    }
+
+    #[test]
+    fn two_files_take_turns_and_each_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/classes.txt");
+        let written = |content: &str| {
+            take_turns(&path, content.as_bytes(), Lasts::AfterProcess).unwrap();
+            inode_of(&path, content)
+        };
+        let first = written("main\nfirewall\n");
+        assert_eq!(written("main\nfirewall\n"), first);
+        let second = written("main\n");
+        assert_ne!(second, first);
+        // Over a longer one, and over a shorter one.
+        assert_eq!(written("mail\n"), first);
+        assert_eq!(written("mail\nrouting\nfirewall\n"), second);
+        assert_eq!(
+            std::fs::read_dir(dir.path().join("state")).unwrap().count(),
+            2
+        );
+    }
+
+    #[test]
+    fn nothing_is_written_through_what_stands_in_the_place_of_the_spare() {
+        let dir = tempfile::tempdir().unwrap();
+        let elsewhere = dir.path().join("elsewhere");
+        std::fs::write(&elsewhere, "precious").unwrap();
+        let path = dir.path().join("state.json");
+        std::os::unix::fs::symlink(&elsewhere, dir.path().join(".state.json.spare")).unwrap();
+        take_turns(&path, b"new", Lasts::AfterPowerCut).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "precious");
+
+        // A spare that others could read is not one that others can read when its turn comes.
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        for content in ["newer", "newest"] {
+            take_turns(&path, content.as_bytes(), Lasts::AfterProcess).unwrap();
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    /// Which file this is; a file that is replaced is another one.
+    fn inode_of(path: &Path, content: &str) -> u64 {
+        use std::os::unix::fs::MetadataExt as _;
+        assert_eq!(std::fs::read_to_string(path).unwrap(), content);
+        path.metadata().unwrap().ino()
     }
 
     #[test]
