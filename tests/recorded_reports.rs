@@ -36,11 +36,10 @@ struct Types(BTreeMap<String, ResourceType>);
 
 impl Types {
     fn of(catalog: &Catalog) -> Self {
-        let built_in = built_in();
         let mut names: BTreeMap<String, Vec<Name>> = BTreeMap::new();
         for resource in &catalog.resources {
             let name = resource.reference.model_name();
-            if resource.kind == Kind::Compilable && !built_in.contains_key(name.as_str()) {
+            if resource.kind == Kind::Compilable && built_in(&name).is_none() {
                 let attributes = names.entry(name).or_default();
                 for attribute in resource.parameters.keys() {
                     if !attributes.contains(attribute) {
@@ -49,25 +48,21 @@ impl Types {
                 }
             }
         }
-        let mut types: BTreeMap<String, ResourceType> = built_in
-            .into_iter()
-            .map(|(name, ty)| (name.to_owned(), ty))
-            .collect();
-        types.extend(names.into_iter().map(|(name, attributes)| {
+        let typed = names.into_iter().map(|(name, attributes)| {
             let model = model(&name, attributes);
             let ty = ResourceType {
                 model: Arc::new(model),
                 behaviour: Arc::new(Api),
             };
             (name, ty)
-        }));
-        Self(types)
+        });
+        Self(typed.collect())
     }
 }
 
 impl TypeSource for Types {
     fn find(&self, name: &str) -> Option<ResourceType> {
-        self.0.get(name).cloned()
+        self.0.get(name).cloned().or_else(|| built_in(name))
     }
 }
 

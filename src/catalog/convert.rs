@@ -737,7 +737,7 @@ fn add_defaults(resources: &mut Resources, typing: &Typing) {
         let Some(ty) = typing
             .types
             .find(&new.type_name)
-            .or_else(|| types::built_in().remove(new.type_name.as_str()))
+            .or_else(|| types::built_in(&new.type_name))
         else {
             continue;
         };

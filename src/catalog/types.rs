@@ -11,7 +11,7 @@ mod schedule;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{
@@ -47,16 +47,12 @@ pub trait TypeSource: Sync {
 
 /// The types that Puppet has built in, and those that a function finds models for.
 pub struct Types<F> {
-    built_in: HashMap<&'static str, ResourceType>,
     models: F,
 }
 
 impl<F: Fn(&str) -> Option<Arc<TypeModel>>> Types<F> {
     pub fn new(models: F) -> Self {
-        Self {
-            built_in: built_in(),
-            models,
-        }
+        Self { models }
     }
 }
 
@@ -64,21 +60,24 @@ impl<F: Fn(&str) -> Option<Arc<TypeModel>> + Sync> TypeSource for Types<F> {
     fn find(&self, name: &str) -> Option<ResourceType> {
         match (self.models)(name) {
             Some(model) => Some(ResourceType::modelled(model)),
-            None => self.built_in.get(name).cloned(),
+            None => built_in(name),
         }
     }
 }
 
-/// Puppet's own types (section 7, *Device or host*).
-pub fn built_in() -> HashMap<&'static str, ResourceType> {
-    let mut types: HashMap<&'static str, ResourceType> = host::NAMES
-        .iter()
-        .map(|name| (*name, host::resource_type(name)))
-        .collect();
-    types.insert("notify", notify::resource_type());
-    types.insert("schedule", schedule::resource_type());
-    types.insert("resources", purge::resource_type());
-    types
+/// One of Puppet's own types (section 7, *Device or host*), by lower-case name.
+pub fn built_in(name: &str) -> Option<ResourceType> {
+    static TYPES: LazyLock<HashMap<&'static str, ResourceType>> = LazyLock::new(|| {
+        let of_hosts = host::NAMES.iter();
+        let mut types: HashMap<&'static str, ResourceType> = of_hosts
+            .map(|name| (*name, host::resource_type(name)))
+            .collect();
+        types.insert("notify", notify::resource_type());
+        types.insert("schedule", schedule::resource_type());
+        types.insert("resources", purge::resource_type());
+        types
+    });
+    TYPES.get(name).cloned()
 }
 
 /// Whether a type (lower-case name) manages the machine an agent runs on.
