@@ -10,9 +10,7 @@ use switchtender_devices::document::{Findings, read};
 use switchtender_devices::operation::{Action, Method, Operation, Outcome, Request};
 use switchtender_devices::read::ReadRequest;
 use switchtender_devices::secret::Text;
-use switchtender_devices::session::target::{
-    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
-};
+use switchtender_devices::session::target::{RestOptions, SshOptions, Target, TlsPolicy};
 use switchtender_devices::session::{Access, Session, SessionErrorKind, open};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
 
@@ -42,20 +40,10 @@ fn target(mock: &RunningLoadBalancer) -> Target {
         user: "admin".to_owned(),
         password: Some(SecretString::from("admin")),
         enable_password: None,
-        ssh: SshOptions {
-            private_key: None,
-            passphrase: None,
-            agent: None,
-            host_key: HostKeyPolicy::Ignore,
-            algorithms: Algorithms::Modern,
-            jump: None,
-        },
+        ssh: SshOptions::default(),
         rest: RestOptions {
-            token: None,
-            login: RestLogin::Auto,
-            login_provider: None,
             tls: TlsPolicy::Fingerprint(mock.fingerprint()),
-            proxy: None,
+            ..RestOptions::default()
         },
         connect_timeout: Duration::from_secs(20),
         command_timeout: Duration::from_secs(5),

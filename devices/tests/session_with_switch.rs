@@ -11,9 +11,7 @@ use switchtender_devices::document::{Findings, read};
 use switchtender_devices::operation::{Action, Line, Operation, OperationResult, Outcome};
 use switchtender_devices::read::ReadRequest;
 use switchtender_devices::secret::Text;
-use switchtender_devices::session::target::{
-    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
-};
+use switchtender_devices::session::target::{HostKeyPolicy, RestOptions, SshOptions, Target};
 use switchtender_devices::session::{Access, Session, SessionError, SessionErrorKind, open};
 use switchtender_mocks::{CliSwitch, RunningSwitch, SwitchOptions};
 
@@ -46,20 +44,10 @@ fn target(switch: &RunningSwitch) -> Target {
         password: Some(SecretString::from("admin")),
         enable_password: Some(SecretString::from("enable")),
         ssh: SshOptions {
-            private_key: None,
-            passphrase: None,
-            agent: None,
             host_key: HostKeyPolicy::Ignore,
-            algorithms: Algorithms::Modern,
-            jump: None,
+            ..SshOptions::default()
         },
-        rest: RestOptions {
-            token: None,
-            login: RestLogin::Auto,
-            login_provider: None,
-            tls: TlsPolicy::System,
-            proxy: None,
-        },
+        rest: RestOptions::default(),
         connect_timeout: Duration::from_secs(20),
         command_timeout: Duration::from_secs(10),
         transcript: None,

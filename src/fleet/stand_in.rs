@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use switchtender_devices::session::target::{
-    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
+    HostKeyPolicy, RestOptions, SshOptions, Target, TlsPolicy,
 };
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
 use switchtender_mocks::{Fault, LoadBalancerOptions, SwitchOptions};
@@ -111,19 +111,12 @@ impl StandIns {
             password: Some(SecretString::from(PASSWORD)),
             enable_password: Some(SecretString::from(PASSWORD)),
             ssh: SshOptions {
-                private_key: None,
-                passphrase: None,
-                agent: None,
                 host_key,
-                algorithms: Algorithms::Modern,
-                jump: None,
+                ..SshOptions::default()
             },
             rest: RestOptions {
-                login: RestLogin::Auto,
-                login_provider: None,
-                token: None,
                 tls,
-                proxy: None,
+                ..RestOptions::default()
             },
             connect_timeout: Duration::from_secs(30),
             command_timeout: Duration::from_secs(30),

@@ -6,9 +6,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 
-use super::target::{
-    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
-};
+use super::target::{HostKeyPolicy, RestOptions, SshOptions, Target};
 
 /// A device in memory that prints back what it is sent.
 #[derive(Clone, Default)]
@@ -158,20 +156,10 @@ pub(super) fn target() -> Target {
         password: Some(SecretString::from("pw-secret")),
         enable_password: Some(SecretString::from("en-secret")),
         ssh: SshOptions {
-            private_key: None,
-            passphrase: None,
-            agent: None,
             host_key: HostKeyPolicy::Ignore,
-            algorithms: Algorithms::Modern,
-            jump: None,
+            ..SshOptions::default()
         },
-        rest: RestOptions {
-            token: None,
-            login: RestLogin::Auto,
-            login_provider: None,
-            tls: TlsPolicy::System,
-            proxy: None,
-        },
+        rest: RestOptions::default(),
         connect_timeout: PATIENCE,
         command_timeout: PATIENCE,
         transcript: None,

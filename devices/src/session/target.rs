@@ -56,6 +56,20 @@ pub struct SshOptions {
     pub jump: Option<Box<Target>>,
 }
 
+impl Default for SshOptions {
+    /// A password, where there is one; and no host is known yet.
+    fn default() -> Self {
+        Self {
+            private_key: None,
+            passphrase: None,
+            agent: None,
+            host_key: HostKeyPolicy::KnownHosts(Vec::new()),
+            algorithms: Algorithms::default(),
+            jump: None,
+        }
+    }
+}
+
 /// How a host key is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostKeyPolicy {
@@ -81,7 +95,7 @@ pub enum Algorithms {
 }
 
 /// What only REST needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RestOptions {
     /// A token that is already at hand; no login is made then.
     pub token: Option<SecretString>,
@@ -102,9 +116,10 @@ pub enum RestLogin {
 }
 
 /// How a server certificate is judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum TlsPolicy {
     /// Against the system's trust anchors.
+    #[default]
     System,
     /// Against the anchors in this PEM file only.
     CaFile(PathBuf),

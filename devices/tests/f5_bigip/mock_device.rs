@@ -9,9 +9,7 @@ use switchtender_devices::change::Wanted;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::operation::Outcome;
 use switchtender_devices::read::Reads;
-use switchtender_devices::session::target::{
-    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
-};
+use switchtender_devices::session::target::{RestOptions, SshOptions, Target, TlsPolicy};
 use switchtender_devices::session::{Access, open};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
 
@@ -25,20 +23,10 @@ fn target(device: &RunningLoadBalancer) -> Target {
         user: "admin".to_owned(),
         password: Some(SecretString::from("admin")),
         enable_password: None,
-        ssh: SshOptions {
-            private_key: None,
-            passphrase: None,
-            agent: None,
-            host_key: HostKeyPolicy::Ignore,
-            algorithms: Algorithms::Modern,
-            jump: None,
-        },
+        ssh: SshOptions::default(),
         rest: RestOptions {
-            token: None,
-            login: RestLogin::Auto,
-            login_provider: None,
             tls: TlsPolicy::Fingerprint(device.fingerprint()),
-            proxy: None,
+            ..RestOptions::default()
         },
         connect_timeout: Duration::from_secs(20),
         command_timeout: Duration::from_secs(20),

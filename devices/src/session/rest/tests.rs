@@ -14,9 +14,7 @@ use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::secret::Text;
 use crate::session::scripted::PATIENCE;
-use crate::session::target::{
-    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, TlsPolicy,
-};
+use crate::session::target::{RestLogin, RestOptions, SshOptions, TlsPolicy};
 
 fn target(server: &Server) -> Target {
     Target {
@@ -26,20 +24,10 @@ fn target(server: &Server) -> Target {
         user: "admin".to_owned(),
         password: Some(SecretString::from("pw-\"secret\"")),
         enable_password: None,
-        ssh: SshOptions {
-            private_key: None,
-            passphrase: None,
-            agent: None,
-            host_key: HostKeyPolicy::Ignore,
-            algorithms: Algorithms::Modern,
-            jump: None,
-        },
+        ssh: SshOptions::default(),
         rest: RestOptions {
-            token: None,
-            login: RestLogin::Auto,
-            login_provider: None,
             tls: TlsPolicy::CaFile(server.ca.clone()),
-            proxy: None,
+            ..RestOptions::default()
         },
         connect_timeout: PATIENCE,
         command_timeout: PATIENCE,
