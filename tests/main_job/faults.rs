@@ -78,11 +78,10 @@ fn said(ran: &Ran, device: &str, words: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_is_not_there() {
     let mut lab = two(&[]).await;
-    // A port that was free a moment ago.
-    let port = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap().port()
-    };
+    // Bound, so that nobody else gets the port, and nobody listens.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = socket.local_addr().unwrap().port();
     lab.enter("sw1", "cisco_ios", port, None);
     let ran = lab.apply().await;
     not_run(

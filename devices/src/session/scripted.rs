@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::net::TcpSocket;
 
 use super::target::{HostKeyPolicy, RestOptions, SshOptions, Target};
 
@@ -164,4 +165,13 @@ pub(super) fn target() -> Target {
         command_timeout: PATIENCE,
         transcript: None,
     }
+}
+
+/// A port at which nobody listens: bound, so that nobody else gets it while this is kept.
+pub(super) fn deserted_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    socket.bind(any).expect("bound");
+    let port = socket.local_addr().expect("bound").port();
+    (socket, port)
 }

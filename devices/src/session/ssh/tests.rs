@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::dialogue::rules_for_tests;
 use crate::dialogue::{Dialect, Protocol};
 use crate::read::ReadRequest;
-use crate::session::scripted::{Device, Log, PATIENCE, target};
+use crate::session::scripted::{Device, Log, PATIENCE, deserted_port, target};
 use crate::session::target::{Algorithms, HostKeyPolicy, Target};
 use crate::session::{Access, SessionErrorKind, open};
 
@@ -623,9 +623,7 @@ async fn trouble_on_the_way_says_where() {
     );
     hop.password = Some(SecretString::from("pw-secret"));
     target.ssh.jump = Some(Box::new(hop));
-    let free = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
-    let port = free.local_addr().expect("bound").port();
-    drop(free);
+    let (_socket, port) = deserted_port();
     target.port = Some(port);
     let error = clock(&target).await.expect_err("nobody there");
     assert!(
