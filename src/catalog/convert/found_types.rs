@@ -1,0 +1,55 @@
+//! Which type a declared resource has (`docs/transaction.md`, section 2, step 5).
+
+use super::Typing;
+use super::finding::Finding;
+use crate::catalog::load::{Declared, Kind};
+use crate::catalog::types::{self, ResourceType};
+use crate::deviations::Deviation;
+
+/// Types by the name that resources have, each looked up once.
+#[derive(Default)]
+pub(super) struct FoundTypes {
+    known: foldhash::HashMap<String, Option<ResourceType>>,
+}
+
+impl FoundTypes {
+    /// The type of a resource; `None` for a container.
+    pub fn find(
+        &mut self,
+        declared: &Declared,
+        format: u64,
+        typing: &Typing,
+    ) -> Result<Option<ResourceType>, Finding> {
+        let type_name = declared.reference.type_name();
+        if matches!(type_name, "Stage" | "Class") {
+            return Ok(None);
+        }
+        let by_name = format < 2 || declared.kind == Kind::Missing;
+        if !by_name && declared.kind != Kind::Compilable {
+            return Ok(None);
+        }
+        let found = match self.known.get(type_name) {
+            Some(known) => known.clone(),
+            None => {
+                let found = typing.types.find(&type_name.to_lowercase());
+                self.known.insert(type_name.to_owned(), found.clone());
+                found
+            }
+        };
+        if format >= 2 && declared.kind == Kind::Missing {
+            let typed = found.is_some() && typing.deviations.take(Deviation::KindlessIsTyped);
+            return Ok(if typed { found } else { None });
+        }
+        match found {
+            Some(found) => Ok(Some(found)),
+            None if by_name => Ok(None),
+            None if typing.deviations.take(Deviation::UnknownTypeFailsResource) => {
+                Ok(Some(types::unknown(&type_name.to_lowercase())))
+            }
+            None => Err(Finding::whole(
+                "unknown-type",
+                format!("Resource type '{type_name}' was not found"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! One declared resource and its type: attributes assigned, checked, marked
+//! (`docs/transaction.md`, section 2, steps 5 to 7).
+
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::model::canonical::ValueError;
+use switchtender_devices::model::{AttributeModel, Role, TypeModel};
+use switchtender_devices::value::{Attributes, Name, Value};
+
+use super::Typing;
+use super::finding::Finding;
+use crate::catalog::Level;
+use crate::catalog::load::{Declared, Kind, Position};
+use crate::catalog::metaparameters::{self, Relations, add_tag, kept_tags, valid_tag};
+use crate::catalog::resource::{Metaparameters, Resource};
+use crate::catalog::resource_ref::ResourceRef;
+use crate::catalog::resources::{NewNode, Resources, sorted_names};
+use crate::catalog::types::{NewResource, ResourceType, Values};
+use crate::deviations::Deviation;
+
+/// Metaparameters, and relationships among them.
+type Meta = (Metaparameters, Relations);
+
+/// One declared resource on its way.
+pub(super) struct Converting<'a, 'b> {
+    pub declared: &'a mut Declared,
+    pub typing: &'a Typing<'b>,
+    pub resources: &'a mut Resources,
+    pub messages: Vec<(Level, String)>,
+    /// Its canonical attributes, where they are known.
+    pub known: Option<Attributes>,
+}
+
+impl Converting<'_, '_> {
+    pub fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, Finding> {
+        let reference = self.declared.reference.clone();
+        let mut tags = std::mem::take(&mut self.declared.tags);
+        let mut place = self.declared.place.clone();
+        let api = ty
+            .as_ref()
+            .is_some_and(|ty| ty.behaviour.values() == Values::ResourceApi);
+        let mut intern = |tag: &str| self.resources.intern_tag(tag);
+        if api && !self.typing.deviations.take(Deviation::ResourceApiKeepsTags) {
+            tags.clear();
+            own_tags(&mut tags, &reference, &mut intern);
+        } else {
+            tags = kept_tags(tags, &mut intern);
+        }
+        if api
+            && place.is_some()
+            && !self
+                .typing
+                .deviations
+                .take(Deviation::ResourceApiKeepsPosition)
+        {
+            place = None;
+        }
+        let at = Position(place.as_ref());
+        let (resource, (meta, relations)) = match ty {
+            None => (None, self.meta(None, at)?),
+            Some(ty) => {
+                let (resource, meta) = self.resource(ty, at)?;
+                (Some(resource), meta)
+            }
+        };
+        let mut intern = |tag: &str| self.resources.intern_tag(tag);
+        for tag in &meta.tags {
+            add_tag(&mut tags, tag, &mut intern);
+        }
+        Ok(NewNode {
+            reference,
+            place,
+            tags,
+            meta,
+            relations,
+            name: match &resource {
+                Some(_) => None,
+                None => self
+                    .declared
+                    .parameters
+                    .get("name")
+                    .and_then(|name| name.unwrap_sensitive().as_str())
+                    .map(str::to_owned),
+            },
+            resource,
+        })
+    }
+
+    fn meta(&self, ty: Option<&ResourceType>, at: Position<'_>) -> Result<Meta, Finding> {
+        let reference = &self.declared.reference;
+        metaparameters::read(&self.declared.parameters, reference, |name| {
+            let own = match ty {
+                Some(ty) => ty.behaviour.open() || ty.model.attributes.contains_key(name),
+                None => name == "name",
+            };
+            own || metaparameters::NAMES.contains(&name)
+        })
+        .map_err(|bad| {
+            let own = if bad.positioned { at } else { Position(None) };
+            Finding::attribute(
+                bad.name,
+                format!(
+                    "Parameter {} failed on {reference}: {}{own}{at}",
+                    bad.name, bad.message
+                ),
+            )
+        })
+    }
+
+    fn resource(
+        &mut self,
+        ty: ResourceType,
+        at: Position<'_>,
+    ) -> Result<(Resource, Meta), Finding> {
+        let reference = self.declared.reference.clone();
+        if ty.behaviour.values() == Values::Canonical {
+            let attributes = self.canonical_attributes(&ty.model, at)?;
+            let mut resource = Resource::canonical(ty, reference, attributes);
+            let meta = self.meta(Some(&resource.ty), at)?;
+            for name in self.audited(&resource, &meta.0) {
+                resource.audit(&name);
+            }
+            resource.names = names_beside_title(&resource);
+            return Ok((resource, meta));
+        }
+
+        let mut resource = Resource::unassigned(ty, reference);
+        let given = given(&resource, self.declared)?;
+        let model = Arc::clone(&resource.ty.model);
+        for role in [Role::Namevar, Role::Property, Role::Parameter] {
+            for attribute in in_role(&model, role) {
+                if let Some(value) = given.get(&attribute.name) {
+                    self.assign(&mut resource, attribute, value, at)?;
+                }
+            }
+        }
+        let meta = self.meta(Some(&resource.ty), at)?;
+        for name in given.keys() {
+            if model.attributes.contains_key(name) || metaparameters::NAMES.contains(&name.as_str())
+            {
+                continue;
+            }
+            if resource.ty.behaviour.open() {
+                resource.assign_parameter(name.clone(), given[name].clone());
+            } else {
+                return Err(unknown_attribute(&model, name));
+            }
+        }
+        let audited = self.audited(&resource, &meta.0);
+        resource.names = names_beside_title(&resource);
+        let name = resource.name().to_owned();
+        for role in [Role::Namevar, Role::Property, Role::Parameter] {
+            for attribute in in_role(&model, role) {
+                if resource.parameter(&attribute.name).is_some()
+                    || resource.property(&attribute.name).is_some()
+                {
+                    continue;
+                }
+                let managed = is_managed(&resource);
+                let Some(default) = resource.ty.behaviour.default(attribute, &name, managed) else {
+                    continue;
+                };
+                if audited.contains(&attribute.name)
+                    && !self.typing.deviations.take(Deviation::AuditKeepsDefaults)
+                {
+                    continue;
+                }
+                self.assign(&mut resource, attribute, &default, at)?;
+            }
+        }
+        for name in audited {
+            resource.audit(&name);
+        }
+        resource.names = names_beside_title(&resource);
+        resource.sort();
+        if let Err(message) = resource.ty.behaviour.validate(&resource) {
+            return Err(Finding::whole(
+                "validation",
+                format!(
+                    "Validation of {} failed: {message}{at}",
+                    self.declared.reference
+                ),
+            ));
+        }
+        self.mark_sensitive(&mut resource);
+        Ok((resource, meta))
+    }
+
+    /// Names that `audit` makes properties of.
+    fn audited(&self, resource: &Resource, meta: &Metaparameters) -> Vec<Name> {
+        let model = &resource.ty.model;
+        if meta.audit == ["all"] {
+            return model.properties().map(|one| one.name.clone()).collect();
+        }
+        let property = |name: &&Name| model.properties().any(|attribute| attribute.name == **name);
+        meta.audit.iter().filter(property).cloned().collect()
+    }
+
+    /// Model and platform say what canonical attributes are.
+    fn canonical_attributes(
+        &mut self,
+        model: &Arc<TypeModel>,
+        at: Position<'_>,
+    ) -> Result<Attributes, Finding> {
+        let given = self.take_attributes(model);
+        let reference = &self.declared.reference;
+        if let Some((name, _)) = given.iter().find(|(_, value)| **value == Value::Undef) {
+            return Err(Finding::attribute(
+                name,
+                format!("Got nil value for {name}"),
+            ));
+        }
+        let finding = |error: ValueError| {
+            let message = if model.attributes.contains_key(error.attribute.as_str()) {
+                format!(
+                    "Parameter {} failed on {reference}: {}{at}",
+                    error.attribute, error.message
+                )
+            } else {
+                format!("no parameter named '{}'", error.attribute)
+            };
+            Finding {
+                summary: Some(
+                    format!("{reference}: {}: {}", error.attribute, error.message).into(),
+                ),
+                help: error.help.map(Into::into),
+                ..Finding::attribute(&error.attribute, message)
+            }
+        };
+        if let Some(attributes) = self.known.take() {
+            return Ok(attributes);
+        }
+        let resolved = model.resolve(reference.title(), &given);
+        let resolved = resolved.map_err(|errors| {
+            let mut errors = errors.into_iter().map(&finding);
+            let mut first = errors.next().expect("a failure has an error");
+            first.further = errors.collect();
+            first
+        })?;
+        (self.typing.canonicalize)(model, resolved).map_err(&finding)
+    }
+
+    /// What is given besides metaparameters; these stay.
+    fn take_attributes(&mut self, model: &TypeModel) -> Attributes {
+        let mut given = std::mem::take(&mut self.declared.parameters);
+        given.retain(|name, value| {
+            if !metaparameters::NAMES.contains(&name.as_str()) {
+                return true;
+            }
+            // A type may have an attribute of such a name, as f5_monitor has `provider`.
+            let both = model.attributes.contains_key(name);
+            let value = match both {
+                true => value.clone(),
+                false => std::mem::replace(value, Value::Undef),
+            };
+            self.declared.parameters.insert(name.clone(), value);
+            both
+        });
+        given
+    }
+
+    fn assign(
+        &self,
+        resource: &mut Resource,
+        attribute: &AttributeModel,
+        value: &Value,
+        at: Position<'_>,
+    ) -> Result<(), Finding> {
+        let name = &attribute.name;
+        let values = resource.ty.behaviour.values();
+        // Resource API types must be told that a value is wrapped, others get what is in it.
+        let value = match values {
+            Values::ResourceApi => value,
+            _ => value.unwrap_sensitive(),
+        };
+        if *value.unwrap_sensitive() == Value::Undef {
+            return Err(Finding::attribute(
+                name,
+                format!("Got nil value for {name}"),
+            ));
+        }
+        let failed = |message: String| {
+            Finding::attribute(
+                name,
+                format!(
+                    "Parameter {name} failed on {}: {message}{at}",
+                    self.declared.reference
+                ),
+            )
+        };
+        let munge = |value: &Value| resource.ty.behaviour.munge(resource, attribute, value);
+        match attribute.role {
+            Role::ReadOnly => Err(failed(format!(
+                "Attempting to set `{name}` read_only attribute value to `{}`",
+                value.ruby_to_s()
+            ))),
+            Role::Property | Role::InitOnly => {
+                let wanted = match (values, value) {
+                    (Values::Classic, Value::List(items)) => {
+                        items.iter().map(munge).collect::<Result<Vec<_>, _>>()
+                    }
+                    _ => munge(value).map(|value| vec![value]),
+                };
+                let wanted = wanted.map_err(failed)?;
+                let sensitive = matches!(value, Value::Sensitive(_));
+                resource.assign_property(name.clone(), wanted, sensitive);
+                Ok(())
+            }
+            Role::Namevar | Role::Parameter => {
+                let value = munge(value).map_err(failed)?;
+                resource.assign_parameter(name.clone(), value);
+                Ok(())
+            }
+        }
+    }
+
+    /// Marks what the compiler named as sensitive (section 2, *Sensitive marking*).
+    fn mark_sensitive(&mut self, resource: &mut Resource) {
+        for name in &self.declared.sensitive {
+            let unable = format!("Unable to mark '{name}' as sensitive: ");
+            if resource.mark_sensitive(name) {
+                continue;
+            }
+            let (level, why) = match resource.ty.model.attributes.get(name.as_str()) {
+                Some(attribute) if attribute.is_property() => (
+                    Level::Warning,
+                    "the property itself was not assigned a value.".to_owned(),
+                ),
+                found if found.is_some() || metaparameters::NAMES.contains(&name.as_str()) => (
+                    Level::Warning,
+                    format!(
+                        "{name} is a parameter and not a property, and cannot be automatically redacted."
+                    ),
+                ),
+                _ => (
+                    Level::Err,
+                    format!(
+                        "the property itself is not defined on {}.",
+                        resource.ty.model.name
+                    ),
+                ),
+            };
+            self.messages.push((level, unable + &why));
+        }
+    }
+}
+
+/// The catalog's parameters over what the title says.
+fn given(resource: &Resource, declared: &Declared) -> Result<Attributes, Finding> {
+    let model = &resource.ty.model;
+    let title = declared.reference.title();
+    let mut given = model.names(title);
+    if !model.titles.is_empty() && given.is_empty() {
+        return Err(Finding::whole(
+            "title",
+            format!("No set of title patterns matched the title \"{title}\"."),
+        ));
+    }
+    for (name, value) in &declared.parameters {
+        given.insert(name.clone(), value.clone());
+    }
+    Ok(given)
+}
+
+fn in_role(model: &TypeModel, role: Role) -> impl Iterator<Item = &AttributeModel> {
+    model.attributes.values().filter(move |attribute| {
+        attribute.role == role
+            || (role == Role::Property && attribute.role == Role::InitOnly)
+            || (role == Role::Parameter && attribute.role == Role::ReadOnly)
+    })
+}
+
+fn unknown_attribute(model: &TypeModel, name: &str) -> Finding {
+    let known = model.attributes.keys().map(|name| name.as_str());
+    Finding {
+        summary: Some(format!("{} has no attribute `{name}`", model.name).into()),
+        help: nearest(name, known).map(|known| format!("did you mean `{known}`?").into()),
+        ..Finding::attribute(name, format!("no parameter named '{name}'"))
+    }
+}
+
+fn is_managed(resource: &Resource) -> bool {
+    resource.properties().any(|(name, _)| {
+        let wanted = resource.wanted(name);
+        !matches!(wanted.as_deref(), None | Some(Value::Bool(false)))
+    })
+}
+
+/// The values of the namevars; none where there is one and it is the title.
+fn names_beside_title(resource: &Resource) -> Vec<String> {
+    let mut namevars = resource.ty.model.namevars();
+    if let (Some(name), None) = (namevars.next(), namevars.next()) {
+        let value = resource.parameter(name);
+        let other = value.filter(|value| value.as_str() != Some(resource.reference.title()));
+        return other.map(Value::ruby_to_s).into_iter().collect();
+    }
+    let names: Attributes = resource
+        .ty
+        .model
+        .namevars()
+        .filter_map(|name| Some((name.to_owned(), resource.parameter(name)?.clone())))
+        .collect();
+    sorted_names(&names)
+}
+
+fn own_tags(
+    tags: &mut Vec<Arc<str>>,
+    reference: &ResourceRef,
+    intern: &mut impl FnMut(&str) -> Arc<str>,
+) {
+    add_tag(tags, reference.type_name(), intern);
+    if valid_tag(reference.title()) {
+        add_tag(tags, reference.title(), intern);
+    }
+}
+
+/// A resource that another one makes, not yet in the catalog.
+pub(crate) fn made(
+    new: &NewResource,
+    ty: ResourceType,
+    typing: &Typing,
+    resources: &mut Resources,
+) -> Result<NewNode, String> {
+    let mut declared = Declared {
+        reference: ResourceRef::new(&new.type_name, &new.title),
+        kind: Kind::Compilable,
+        tags: Vec::new(),
+        place: None,
+        exported: false,
+        parameters: new.parameters.clone(),
+        sensitive: Vec::new(),
+    };
+    let mut converting = Converting {
+        declared: &mut declared,
+        typing,
+        resources,
+        messages: Vec::new(),
+        known: None,
+    };
+    let mut node = converting
+        .node(Some(ty))
+        .map_err(|finding| finding.message)?;
+    let mut tags = Vec::new();
+    own_tags(&mut tags, &node.reference, &mut |tag| {
+        resources.intern_tag(tag)
+    });
+    for tag in node.tags {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    node.tags = tags;
+    Ok(node)
+}
