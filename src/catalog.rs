@@ -6,7 +6,9 @@
 //! Errors are worded as Puppet words them and carry places in the manifest and in the text.
 
 mod convert;
+mod declared;
 mod deferred;
+mod findings;
 mod level;
 mod load;
 mod masked;
@@ -22,11 +24,11 @@ mod wire;
 
 pub(crate) use convert::made;
 pub use convert::{Typing, convert, convert_known};
+pub(crate) use declared::position as manifest_position;
+pub use declared::{Catalog, Declared, Kind, Version};
+pub use findings::{LoadError, Readable, Told};
 pub use level::Level;
-pub(crate) use load::position as manifest_position;
-pub use load::{
-    Catalog, Declared, Kind, LoadError, Loading, Readable, Told, Version, load, source,
-};
+pub use load::{Loading, load, source};
 pub use masked::{masked, overwritten};
 pub(crate) use metaparameters::{NAMES as METAPARAMETERS, read as read_metaparameters};
 pub use position::{Segment, locate, locate_all};

@@ -4,156 +4,30 @@
 //! Everything that can be found is found in one pass and told at once; the message of the whole is
 //! the first one, as Puppet would have raised it.
 
-use std::borrow::Cow;
+mod contents;
+mod syntax;
+
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use foldhash::HashSet;
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 use switchtender_devices::value::{Attributes, Name, Value};
 
+use self::contents::Contents;
+use self::syntax::syntax_error;
+use super::declared::{Catalog, Declared, Kind, Version, position};
 use super::deferred;
-use super::level::Level;
-use super::masked::{masked, masked_strings};
+use super::findings::{Findings, LoadError, Readable};
 use super::names::Names;
-use super::position::{Segment, locate_all};
-use super::resource::Tags;
 use super::resource_ref::ResourceRef;
-use super::wire::{self, Item, WireEdge, WireResource, WireVersion};
-
-/// A catalog whose references all lead somewhere. What its resources mean is not yet known.
-#[derive(Clone, Debug)]
-pub struct Catalog {
-    /// The node or device it was compiled for.
-    pub name: String,
-    pub version: Option<Version>,
-    pub environment: Option<String>,
-    pub code_id: Option<String>,
-    pub catalog_uuid: Option<String>,
-    /// From 2 on every resource carries its kind.
-    pub format: u64,
-    pub tags: Vec<String>,
-    /// Lower-case names of the classes, for `classes.txt`.
-    pub classes: Vec<String>,
-    /// In the order of the catalog, which is the order of evaluation where nothing else decides.
-    pub resources: Vec<Declared>,
-    /// Containment, from container to content, as indexes into `resources`.
-    pub edges: Vec<(usize, usize)>,
-    /// Under what names resources are found, as far as their types do not matter.
-    pub(super) names: Names,
-    /// The text it was read from, for messages.
-    pub source: Arc<Source>,
-}
-
-/// The configuration version; only logged and reported.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(untagged)]
-pub enum Version {
-    Number(i64),
-    Text(String),
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Version::Number(number) => number.fmt(f),
-            Version::Text(text) => text.fmt(f),
-        }
-    }
-}
-
-/// A resource as the catalog declares it.
-#[derive(Clone, Debug)]
-pub struct Declared {
-    pub reference: ResourceRef,
-    pub kind: Kind,
-    pub tags: Vec<Arc<str>>,
-    /// Position in the manifest. A line without a file is not kept.
-    pub place: Option<Place>,
-    pub exported: bool,
-    /// Calls are made, rich data is read; values named as sensitive are wrapped.
-    pub parameters: Attributes,
-    /// The names that the compiler marked as sensitive, whether they have a value or not.
-    pub sensitive: Vec<String>,
-}
-
-impl Declared {
-    /// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
-    pub fn position(&self) -> String {
-        position(self.place.as_ref())
-    }
-}
-
-/// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
-pub(crate) fn position(place: Option<&Place>) -> String {
-    Position(place).to_string()
-}
-
-/// As [`position`], made when a message is.
-#[derive(Clone, Copy)]
-pub(super) struct Position<'a>(pub Option<&'a Place>);
-
-impl fmt::Display for Position<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(place) => write!(f, " (file: {}, line: {})", place.file, place.line),
-            None => Ok(()),
-        }
-    }
-}
-
-/// What the compiler said a resource is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Has a type that agents know.
-    Compilable,
-    Class,
-    Defined,
-    Unknown,
-    /// Not said.
-    Missing,
-}
+use super::wire::{self, Item, WireResource, WireVersion};
 
 /// What loading needs besides the text.
 #[derive(Clone, Debug, Default)]
 pub struct Loading {
     /// The facts that deferred calls may look up.
     pub facts: Attributes,
-}
-
-/// A catalog that cannot be loaded.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct LoadError {
-    /// What Puppet says: the first error, with the position in the manifest.
-    pub message: String,
-    /// Everything that is wrong, with places; never empty.
-    pub diagnostics: Vec<Diagnostic>,
-    /// What could be read all the same; nothing of a text that is no catalog.
-    pub readable: Option<Box<Readable>>,
-    /// What there was to say of resources before the first that is wrong.
-    pub told: Vec<Told>,
-}
-
-/// What could be read of a catalog that cannot be loaded: good for looking at, not for applying.
-#[derive(Clone, Debug)]
-pub struct Readable {
-    /// Without the values that could not be read and the edges that lead nowhere.
-    pub catalog: Catalog,
-    /// Resources that lack a value, and later declarations of one reference.
-    pub damaged: BTreeSet<usize>,
-}
-
-/// A message about a resource, from loading it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    pub level: Level,
-    pub message: String,
-    /// The path of the resource.
-    pub source: String,
-    pub tags: Tags,
-    pub place: Option<Place>,
 }
 
 /// The source of a catalog from a file's or a response's bytes.
@@ -202,9 +76,9 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     let wire = wire::read(&source.text, |item| match item {
         Item::Resource(resource) => {
             let index = resources.len();
-            let found = findings.found.len();
+            let found = findings.count();
             let declared = declare(resource, index, &mut texts, &facts, &mut findings);
-            let lacks_values = findings.found.len() > found;
+            let lacks_values = findings.count() > found;
             let first = register(&mut names, index, &declared, &resources, &mut findings);
             if lacks_values || !first {
                 damaged.insert(index);
@@ -244,95 +118,6 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             ..error
         }),
     }
-}
-
-/// What is in containers, as far as it has been read.
-#[derive(Default)]
-struct Contents<'a> {
-    edges: Vec<(usize, usize)>,
-    count: usize,
-    /// Edges from one container come in a row,
-    container: (Cow<'a, str>, Option<usize>),
-    /// and contents mostly as the resources came.
-    next: usize,
-}
-
-impl<'a> Contents<'a> {
-    fn add(
-        &mut self,
-        edge: &WireEdge<'a>,
-        names: &Names,
-        resources: &[Declared],
-        findings: &mut Findings,
-    ) {
-        let index = self.count;
-        self.count += 1;
-        if edge.source.0 != self.container.0 {
-            self.container = (edge.source.0.clone(), names.find(&edge.source.0));
-        }
-        let is_next = |content: &Declared| content.reference.as_str() == edge.target.0;
-        let content = match resources.get(self.next).is_some_and(is_next) {
-            true => Some(self.next),
-            false => names.find(&edge.target.0),
-        };
-        self.next = content.map_or(self.next, |content| content + 1);
-        let mut missing = |role: &str, text: &str| {
-            findings.add(
-                Diagnostic::error(
-                    "catalog-edge",
-                    format!("the {role} of a containment edge, {text}, is not in the catalog"),
-                ),
-                format!("Could not intern from data: Could not find relationship {role} {text:?}"),
-                vec!["edges".into(), index.into(), role.into()],
-            );
-        };
-        if self.container.1.is_none() {
-            missing("source", &edge.source.0);
-        }
-        if content.is_none() {
-            missing("target", &edge.target.0);
-        }
-        if let (Some(container), Some(content)) = (self.container.1, content) {
-            self.edges.push((container, content));
-        }
-    }
-}
-
-fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
-    let offset = offset(&source.text, error.line(), error.column());
-    let said = error.to_string();
-    let said = said
-        .rsplit_once(" at line ")
-        .map_or(said.as_str(), |(said, _)| said);
-    let message = format!("Could not intern from data: {said}");
-    let end = source.text[offset..]
-        .chars()
-        .next()
-        .map_or(offset, |c| offset + c.len_utf8());
-    LoadError {
-        diagnostics: vec![
-            Diagnostic::error("catalog-syntax", format!("this is no catalog: {said}"))
-                .at(&masked_strings(source), offset..end, "")
-                .help("a catalog is the JSON body that a Puppet server answers with"),
-        ],
-        told: Vec::new(),
-        message,
-        readable: None,
-    }
-}
-
-/// The byte offset of a line and column (both from 1, columns in bytes).
-fn offset(text: &str, line: usize, column: usize) -> usize {
-    let start: usize = text
-        .split_inclusive('\n')
-        .take(line.saturating_sub(1))
-        .map(str::len)
-        .sum();
-    let mut at = (start + column.saturating_sub(1)).min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 fn declare(
@@ -524,55 +309,6 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
         Value::List(items) => items.iter().map(Value::ruby_to_s).collect(),
         Value::Undef => Vec::new(),
         other => vec![other.ruby_to_s()],
-    }
-}
-
-/// Findings whose places in the text are looked up when all are known.
-pub(super) struct Findings<'a> {
-    source: &'a Arc<Source>,
-    /// Puppet's words for the first.
-    message: Option<String>,
-    found: Vec<(Diagnostic, Vec<Segment>)>,
-}
-
-impl<'a> Findings<'a> {
-    pub fn new(source: &'a Arc<Source>) -> Self {
-        Self {
-            source,
-            message: None,
-            found: Vec::new(),
-        }
-    }
-
-    pub fn add(&mut self, diagnostic: Diagnostic, message: String, path: Vec<Segment>) {
-        self.message.get_or_insert(message);
-        self.found.push((diagnostic, path));
-    }
-
-    pub fn finish(self) -> Result<(), LoadError> {
-        let Some(message) = self.message else {
-            return Ok(());
-        };
-        let spans = locate_all(
-            &self.source.text,
-            self.found.iter().map(|(_, path)| path.as_slice()),
-        );
-        let shown = masked(self.source);
-        let diagnostics = self
-            .found
-            .into_iter()
-            .zip(spans)
-            .map(|((diagnostic, _), span)| match span {
-                Some(span) => diagnostic.at(&shown, span, ""),
-                None => diagnostic,
-            })
-            .collect();
-        Err(LoadError {
-            message,
-            diagnostics,
-            readable: None,
-            told: Vec::new(),
-        })
     }
 }
 

@@ -8,7 +8,8 @@ use switchtender_devices::model::TypeModel;
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
-use super::load::{Catalog, Declared, Version, alias_collision, position};
+use super::declared::{Catalog, Declared, Version, position};
+use super::load::alias_collision;
 use super::metaparameters::Relations;
 use super::names::Names;
 use super::resource::{Metaparameters, Node, NodeId, Relation, Resource};

@@ -2,7 +2,8 @@
 
 use switchtender_devices::diagnostic::Diagnostic;
 
-use crate::catalog::load::{Declared, Findings};
+use crate::catalog::declared::Declared;
+use crate::catalog::findings::Findings;
 use crate::catalog::position::Segment;
 
 /// Something wrong with one resource.

@@ -2,7 +2,7 @@
 
 use super::Typing;
 use super::finding::Finding;
-use crate::catalog::load::{Declared, Kind};
+use crate::catalog::declared::{Declared, Kind};
 use crate::catalog::types::{self, ResourceType};
 use crate::deviations::Deviation;
 

@@ -11,7 +11,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 use super::Typing;
 use super::finding::Finding;
 use crate::catalog::Level;
-use crate::catalog::load::{Declared, Kind, Position};
+use crate::catalog::declared::{Declared, Kind, Position};
 use crate::catalog::metaparameters::{self, Relations, add_tag, kept_tags, valid_tag};
 use crate::catalog::resource::{Metaparameters, Resource};
 use crate::catalog::resource_ref::ResourceRef;

@@ -1,0 +1,62 @@
+//! What is in which container: edges, resolved as they are read.
+
+use std::borrow::Cow;
+
+use switchtender_devices::diagnostic::Diagnostic;
+
+use crate::catalog::declared::Declared;
+use crate::catalog::findings::Findings;
+use crate::catalog::names::Names;
+use crate::catalog::wire::WireEdge;
+
+/// What is in containers, as far as it has been read.
+#[derive(Default)]
+pub(super) struct Contents<'a> {
+    pub edges: Vec<(usize, usize)>,
+    count: usize,
+    /// Edges from one container come in a row,
+    container: (Cow<'a, str>, Option<usize>),
+    /// and contents mostly as the resources came.
+    next: usize,
+}
+
+impl<'a> Contents<'a> {
+    pub fn add(
+        &mut self,
+        edge: &WireEdge<'a>,
+        names: &Names,
+        resources: &[Declared],
+        findings: &mut Findings,
+    ) {
+        let index = self.count;
+        self.count += 1;
+        if edge.source.0 != self.container.0 {
+            self.container = (edge.source.0.clone(), names.find(&edge.source.0));
+        }
+        let is_next = |content: &Declared| content.reference.as_str() == edge.target.0;
+        let content = match resources.get(self.next).is_some_and(is_next) {
+            true => Some(self.next),
+            false => names.find(&edge.target.0),
+        };
+        self.next = content.map_or(self.next, |content| content + 1);
+        let mut missing = |role: &str, text: &str| {
+            findings.add(
+                Diagnostic::error(
+                    "catalog-edge",
+                    format!("the {role} of a containment edge, {text}, is not in the catalog"),
+                ),
+                format!("Could not intern from data: Could not find relationship {role} {text:?}"),
+                vec!["edges".into(), index.into(), role.into()],
+            );
+        };
+        if self.container.1.is_none() {
+            missing("source", &edge.source.0);
+        }
+        if content.is_none() {
+            missing("target", &edge.target.0);
+        }
+        if let (Some(container), Some(content)) = (self.container.1, content) {
+            self.edges.push((container, content));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A text that is no catalog, and the place where it ceases to be one.
+
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+
+use crate::catalog::findings::LoadError;
+use crate::catalog::masked::masked_strings;
+
+pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
+    let offset = offset(&source.text, error.line(), error.column());
+    let said = error.to_string();
+    let said = said
+        .rsplit_once(" at line ")
+        .map_or(said.as_str(), |(said, _)| said);
+    let message = format!("Could not intern from data: {said}");
+    let end = source.text[offset..]
+        .chars()
+        .next()
+        .map_or(offset, |c| offset + c.len_utf8());
+    LoadError {
+        diagnostics: vec![
+            Diagnostic::error("catalog-syntax", format!("this is no catalog: {said}"))
+                .at(&masked_strings(source), offset..end, "")
+                .help("a catalog is the JSON body that a Puppet server answers with"),
+        ],
+        told: Vec::new(),
+        message,
+        readable: None,
+    }
+}
+
+/// The byte offset of a line and column (both from 1, columns in bytes).
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
+    let mut at = (start + column.saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
