@@ -17,17 +17,22 @@ mod generate;
 pub mod history;
 mod log;
 mod prefetch;
+mod property_event;
 mod refresh;
 mod run;
 mod schedule;
+mod settings;
 mod skip;
+mod status;
 mod sync;
 mod tags;
+mod traverse;
 mod wanted;
 
 pub use event::{
     Event, EventStatus, LogEntry, OperationRecord, ResourceStatus, RunEvent, Sink, Skip,
 };
 pub use history::Memory;
-pub use run::{Input, Mixed, RunError, Settings, refused, run};
+pub use run::{Input, RunError, refused, run};
+pub use settings::{Mixed, Settings};
 pub use tags::TagSelection;

@@ -12,8 +12,8 @@ use crate::graph::VertexId;
 
 use super::event::EventStatus;
 use super::history::Stored;
+use super::property_event::{OutOfSync, REDACTED, shown};
 use super::run::Run;
-use super::sync::{OutOfSync, REDACTED, shown};
 
 impl Run<'_> {
     /// The audited names, `all` being every property.

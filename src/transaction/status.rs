@@ -1,0 +1,85 @@
+//! The status of the resource whose turn it is, and events about it as a whole.
+
+use std::sync::Arc;
+
+use crate::catalog::resource::NodeId;
+use crate::graph::{Vertex, VertexId};
+
+use super::event::{Event, EventStatus, ResourceStatus};
+use super::run::Run;
+
+impl Run<'_> {
+    pub(super) fn status(&self, id: VertexId) -> Option<&ResourceStatus> {
+        let vertex = self.graph.vertex(id);
+        self.started
+            .as_ref()
+            .filter(|(node, _)| vertex == Vertex::Resource(*node))
+            .map(|(_, status)| status)
+    }
+
+    pub(super) fn status_mut(&mut self, id: VertexId) -> Option<&mut ResourceStatus> {
+        let vertex = self.graph.vertex(id);
+        self.started
+            .as_mut()
+            .filter(|(node, _)| vertex == Vertex::Resource(*node))
+            .map(|(_, status)| status)
+    }
+
+    pub(super) fn new_status(&self, node: NodeId) -> ResourceStatus {
+        let asks_provider = self
+            .resources
+            .resource(node)
+            .is_some_and(|resource| !resource.ty.behaviour.providerless());
+        let node = self.resources.node(node);
+        ResourceStatus {
+            reference: node.reference.clone(),
+            file: node.place.as_ref().map(|place| place.file.clone()),
+            line: node.place.as_ref().map(|place| place.line),
+            provider: asks_provider.then(|| Arc::clone(&self.provider_name)),
+            containment_path: Arc::clone(&node.path),
+            tags: node.tags.clone(),
+            time: self.now(),
+            evaluation_time: None,
+            failed: false,
+            failed_to_restart: false,
+            restarted: false,
+            changed: false,
+            out_of_sync: false,
+            corrective_change: false,
+            skipped: None,
+            change_count: 0,
+            out_of_sync_count: 0,
+            failed_dependencies: Vec::new(),
+            events: Vec::new(),
+            operations: Arc::default(),
+        }
+    }
+
+    /// An event about a resource as a whole.
+    pub(super) fn plain_event(
+        &self,
+        name: impl Into<String>,
+        status: EventStatus,
+        message: String,
+    ) -> Event {
+        Event {
+            name: name.into(),
+            property: None,
+            previous_value: None,
+            desired_value: None,
+            historical_value: None,
+            status,
+            message: Some(message),
+            audited: false,
+            corrective_change: false,
+            redacted: Some(false),
+            time: self.now(),
+            failure: None,
+            invalidates_refreshes: false,
+        }
+    }
+
+    pub(super) fn error_event(&self, message: String) -> Event {
+        self.plain_event("resource_error", EventStatus::Failure, message)
+    }
+}

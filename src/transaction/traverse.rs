@@ -1,0 +1,209 @@
+//! The walk through the graph (`docs/transaction.md`, section 4, *Traversal*): whose turn it is, and
+//! what a turn is made of.
+
+use std::sync::Arc;
+
+use crate::catalog::Level;
+use crate::deviations::Deviation;
+use crate::graph::{Ready, Vertex, VertexId};
+
+use super::event::{RunEvent, Skip};
+use super::run::{Run, RunError};
+
+impl Run<'_> {
+    /// Walks the graph; whether it got to the end.
+    pub(super) async fn traverse(&mut self) -> Result<bool, RunError> {
+        let mut ready = Ready::new(&self.graph);
+        let mut deferred = Vec::new();
+        let mut progress = false;
+        let mut providerless: Vec<String> = Vec::new();
+        let mut stopped = (self.stop)();
+        while !stopped && let Some(id) = ready.pop() {
+            if self.is_suitable(id) {
+                progress = true;
+                self.turn(id, &mut ready).await?;
+                ready.finish(&self.graph, id);
+            } else {
+                deferred.push(id);
+            }
+            if ready.is_empty() && !deferred.is_empty() {
+                for id in std::mem::take(&mut deferred) {
+                    if progress {
+                        ready.enqueue(&self.graph, id);
+                    } else {
+                        self.give_up(id, &mut providerless);
+                        ready.finish(&self.graph, id);
+                    }
+                }
+                progress = false;
+            }
+            stopped = (self.stop)();
+        }
+        let mut cancelled = false;
+        if stopped {
+            if !deferred.is_empty() && self.deviations.take(Deviation::StoppedRunFails) {
+                cancelled = true;
+                for id in deferred {
+                    self.cancel(id);
+                    ready.finish(&self.graph, id);
+                }
+            }
+            while let Some(id) = ready.pop() {
+                cancelled = true;
+                self.cancel(id);
+                ready.finish(&self.graph, id);
+            }
+        }
+        for type_name in providerless {
+            self.say(
+                Level::Err,
+                format!("Could not find a suitable provider for {type_name}"),
+            );
+        }
+        let incomplete = cancelled && self.deviations.take(Deviation::StoppedRunFails);
+        Ok(!incomplete)
+    }
+
+    fn is_suitable(&self, id: VertexId) -> bool {
+        let Vertex::Resource(node) = self.graph.vertex(id) else {
+            return true;
+        };
+        self.resources.resource(node).is_none_or(|resource| {
+            resource.ty.behaviour.providerless() || self.provider.supports(resource.model()).is_ok()
+        })
+    }
+
+    /// A resource that no provider will ever take.
+    fn give_up(&mut self, id: VertexId, providerless: &mut Vec<String>) {
+        let Vertex::Resource(node) = self.graph.vertex(id) else {
+            return;
+        };
+        let Some(model) = self
+            .resources
+            .resource(node)
+            .map(|resource| Arc::clone(resource.model()))
+        else {
+            return;
+        };
+        let mut status = self.new_status(node);
+        let tags = &self.resources.node(node).tags;
+        if self.settings.tags.is_empty() || self.settings.tags.matches(tags) {
+            if !providerless.contains(&model.name) {
+                providerless.push(model.name.clone());
+            }
+            status.failed = true;
+            self.failures.add(id);
+            if self.deviations.take(Deviation::ProviderlessHasEvent) {
+                let why = self.provider.supports(&model).err().unwrap_or_default();
+                let message = if why.is_empty() {
+                    format!("Could not find a suitable provider for {}", model.name)
+                } else {
+                    format!(
+                        "Could not find a suitable provider for {}: {why}",
+                        model.name
+                    )
+                };
+                status.add(self.error_event(message));
+            }
+        }
+        self.sink.emit(RunEvent::Resource(Arc::new(status)));
+    }
+
+    fn cancel(&mut self, id: VertexId) {
+        self.say_of(id, Level::Debug, "Transaction canceled, skipping");
+        if let Vertex::Resource(node) = self.graph.vertex(id) {
+            let mut status = self.new_status(node);
+            status.skipped = Some(Skip::Stopped);
+            self.sink.emit(RunEvent::Resource(Arc::new(status)));
+        }
+    }
+
+    /// One vertex, from what must be read for its type to its refresh.
+    async fn turn(&mut self, id: VertexId, ready: &mut Ready) -> Result<(), RunError> {
+        let vertex = self.graph.vertex(id);
+        if let Vertex::Resource(node) = vertex {
+            self.prefetch_if_needed(id, node).await;
+            self.eval_generate(id, ready);
+        }
+        self.reached += 1;
+        let (number, total) = (self.reached, self.graph.len());
+        if let Vertex::Resource(node) = vertex {
+            let reference = self.resources.node(node).reference.clone();
+            self.sink.emit(RunEvent::Reached {
+                reference,
+                number,
+                total,
+            });
+        }
+        if self.settings.evaltrace {
+            self.say_of(
+                id,
+                Level::Info,
+                format!("Starting to evaluate the resource ({number} of {total})"),
+            );
+        }
+        let begun = self.settings.evaltrace.then(|| self.now());
+        let result = self.eval(id).await;
+        if let (Some(begun), Ok(())) = (begun, &result) {
+            let took = self.now().duration_since(begun).as_secs_f64();
+            self.say_of(id, Level::Info, format!("Evaluated in {took:.2} seconds"));
+        }
+        if let Some((node, status)) = self.started.take() {
+            // What is skipped may still be named when its type is prefetched, and what made others
+            // when they are done.
+            let is_over = status.skipped.is_none() && !self.made.contains_key(&id);
+            self.sink.emit(RunEvent::Resource(Arc::new(status)));
+            self.wanted.forget(node);
+            if is_over {
+                self.resources.release(node);
+            }
+        }
+        result
+    }
+
+    /// Section 7, from step 3 on.
+    async fn eval(&mut self, id: VertexId) -> Result<(), RunError> {
+        let vertex = self.graph.vertex(id);
+        if let Vertex::Resource(node) = vertex {
+            let status = self.new_status(node);
+            self.started = Some((node, status));
+            let reference = self.resources.node(node).reference.shared();
+            self.place = self.memory.place_of(&reference);
+        }
+        self.propagate_failure(id);
+        if let Some(skip) = self.skip(id)? {
+            if let Some(status) = self.status_mut(id) {
+                status.skipped = Some(skip);
+            }
+            self.say_of(
+                id,
+                Level::Debug,
+                "Resource is being skipped, unscheduling all events",
+            );
+            self.drop_events(id);
+            if let Vertex::Resource(_) = vertex {
+                self.keep_history();
+            }
+            return Ok(());
+        }
+        if let Vertex::Resource(node) = vertex {
+            self.evaluate(id, node).await;
+            let failed = self.status(id).is_some_and(|status| status.failed);
+            if failed {
+                self.failures.add(id);
+            } else {
+                self.queue_own_events(id);
+            }
+        }
+        self.process_events(id).await;
+        Ok(())
+    }
+
+    /// A skipped resource keeps what is remembered of it.
+    fn keep_history(&mut self) {
+        let known = self.memory.history(self.place);
+        if !known.is_empty() {
+            self.next_history.push((self.place, known.clone()));
+        }
+    }
+}
