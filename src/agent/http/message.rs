@@ -1,0 +1,127 @@
+//! What is asked of a server, and what it answers.
+
+use std::time::Duration;
+
+use super::failure::{RequestError, RequestErrorKind};
+use crate::agent::answer;
+use crate::agent::settings::Server;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub method: Method,
+    /// Path with query, encoded.
+    pub target: String,
+    pub accept: &'static str,
+    pub content_type: Option<&'static str>,
+    pub body: Vec<u8>,
+    pub if_modified_since: Option<String>,
+    /// Limit for the whole exchange; `None`: the read timeout.
+    pub limit: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Put,
+    Post,
+}
+
+impl Request {
+    pub fn get(target: impl Into<String>, accept: &'static str) -> Self {
+        Self {
+            method: Method::Get,
+            target: target.into(),
+            accept,
+            content_type: None,
+            body: Vec::new(),
+            if_modified_since: None,
+            limit: None,
+        }
+    }
+
+    pub fn put(
+        target: impl Into<String>,
+        accept: &'static str,
+        content_type: &'static str,
+        body: impl Into<Vec<u8>>,
+    ) -> Self {
+        Self {
+            method: Method::Put,
+            content_type: Some(content_type),
+            body: body.into(),
+            ..Self::get(target, accept)
+        }
+    }
+
+    pub fn post(
+        target: impl Into<String>,
+        accept: &'static str,
+        content_type: &'static str,
+        body: impl Into<Vec<u8>>,
+    ) -> Self {
+        Self {
+            method: Method::Post,
+            ..Self::put(target, accept, content_type, body)
+        }
+    }
+
+    /// What people see of the request.
+    pub(super) fn shown(&self, server: &Server) -> String {
+        let method = match self.method {
+            Method::Get => "GET",
+            Method::Put => "PUT",
+            Method::Post => "POST",
+        };
+        // The query repeats what the run knows anyway.
+        let path = self.target.split('?').next().unwrap_or_default();
+        format!("{method} https://{server}{path}")
+    }
+}
+
+/// An answer, whatever its status.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub content_type: String,
+    pub body: Vec<u8>,
+    pub request: String,
+}
+
+impl Answer {
+    pub fn success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The answer if it is a success, else what the server said.
+    pub fn expect_success(self) -> Result<Self, RequestError> {
+        if self.success() {
+            Ok(self)
+        } else {
+            Err(self.refused())
+        }
+    }
+
+    /// The answer as an error.
+    pub fn refused(&self) -> RequestError {
+        RequestError {
+            request: self.request.clone(),
+            kind: RequestErrorKind::Status {
+                status: self.status,
+                said: answer::message(&self.body),
+            },
+        }
+    }
+
+    /// An answer that is not what was asked for.
+    pub fn unexpected(&self, why: impl Into<String>) -> RequestError {
+        RequestError {
+            request: self.request.clone(),
+            kind: RequestErrorKind::Unexpected(why.into()),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
