@@ -205,22 +205,3 @@ fn lines_are_written_with_what_has_a_value() {
         );
     }
 }
-
-#[test]
-fn mistakes_in_templates_are_told() {
-    let cases = [
-        ("a [b", "a `]` is missing"),
-        ("a ]", "`]` does not fit here"),
-        ("a {b", "a `{` has no `}`"),
-        ("a{b}", "a blank is missing before `{b}`"),
-        ("a <b>", "only `[…]` may stand inside `<…>`"),
-        (
-            "{a:x}",
-            "`:x` is not known; `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6` are",
-        ),
-        ("", "a template cannot be empty"),
-    ];
-    for (template, expected) in cases {
-        assert_eq!(Template::parse(template).unwrap_err(), expected);
-    }
-}

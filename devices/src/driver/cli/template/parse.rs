@@ -1,0 +1,176 @@
+//! Parsing of templates: their text to parts.
+
+use std::collections::BTreeSet;
+
+use super::part::{Address, Hole, HoleKind, Part, collect_literals};
+use super::{KEPT, Template};
+
+impl Template {
+    /// Parses a template.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let tokens = tokens(text)?;
+        let mut at = 0;
+        let parts = sequence(&tokens, &mut at, None)?;
+        let mut literals = BTreeSet::new();
+        collect_literals(&parts, &mut literals);
+        if parts.is_empty() {
+            return Err("a template cannot be empty".to_owned());
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            parts,
+            literals,
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Hole(String),
+    Mark(char),
+}
+
+fn tokens(text: &str) -> Result<Vec<Token>, String> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        if "[]<>()|".contains(first) {
+            tokens.push(Token::Mark(first));
+            rest = &rest[1..];
+        } else if first == '{' {
+            let end = rest.find('}').ok_or("a `{` has no `}`")?;
+            tokens.push(Token::Hole(rest[1..end].to_owned()));
+            rest = &rest[end + 1..];
+        } else {
+            let end = rest
+                .find(|c: char| c.is_whitespace() || "[]<>()|{".contains(c))
+                .unwrap_or(rest.len());
+            tokens.push(Token::Word(rest[..end].to_owned()));
+            rest = &rest[end..];
+        }
+        let trimmed = rest.trim_start();
+        let glued = trimmed.len() == rest.len() && !rest.is_empty();
+        let mark = |token: Option<&Token>| matches!(token, Some(Token::Mark(_)));
+        if glued && !mark(tokens.last()) && !rest.starts_with(['[', ']', '<', '>', '(', ')', '|']) {
+            return Err(format!("a blank is missing before `{rest}`"));
+        }
+        rest = trimmed;
+    }
+    Ok(tokens)
+}
+
+fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    loop {
+        let Some(token) = tokens.get(*at) else {
+            return match close {
+                Some(close) => Err(format!("a `{close}` is missing")),
+                None => Ok(parts),
+            };
+        };
+        *at += 1;
+        match token {
+            Token::Word(word) => parts.push(Part::Word(word.clone())),
+            Token::Hole(text) => parts.push(match text.split_once('=') {
+                Some((name, values)) => Part::Where {
+                    name: name.into(),
+                    values: values.split('|').map(str::to_owned).collect(),
+                },
+                None => Part::Hole(hole(text)?),
+            }),
+            Token::Mark('[') => parts.push(Part::Optional(sequence(tokens, at, Some(']'))?)),
+            Token::Mark('<') => {
+                let inside = sequence(tokens, at, Some('>'))?;
+                let options = inside.into_iter().map(|part| match part {
+                    Part::Optional(parts) => Ok(parts),
+                    _ => Err("only `[…]` may stand inside `<…>`".to_owned()),
+                });
+                parts.push(Part::AnyOrder(options.collect::<Result<_, _>>()?));
+            }
+            Token::Mark('(') => {
+                let mut options = vec![];
+                loop {
+                    options.push(sequence(tokens, at, Some(')'))?);
+                    // The closing mark is `)` or the `|` before a further alternative.
+                    if tokens.get(*at - 1) == Some(&Token::Mark(')')) {
+                        break;
+                    }
+                }
+                parts.push(Part::Choice(options));
+            }
+            Token::Mark(mark) if Some(*mark) == close => return Ok(parts),
+            Token::Mark('|') if close == Some(')') => return Ok(parts),
+            Token::Mark(mark) => return Err(format!("`{mark}` does not fit here")),
+        }
+    }
+}
+
+fn hole(text: &str) -> Result<Hole, String> {
+    if text.len() == KEPT.len_utf8() && text.starts_with(KEPT) {
+        return Ok(Hole {
+            name: text.into(),
+            kind: HoleKind::Rest,
+        });
+    }
+    let (name, kind) = if let Some((name, word)) = text.split_once('?') {
+        (name, HoleKind::Flag(word.to_owned()))
+    } else if let Some((name, word)) = text.split_once('!') {
+        (name, HoleKind::Mark(word.to_owned()))
+    } else if let Some((name, kind)) = text.split_once(':') {
+        let kind = match kind {
+            "rest" => HoleKind::Rest,
+            "words" => HoleKind::Words,
+            "ip" => HoleKind::Address(Address::Any),
+            "ipv4" => HoleKind::Address(Address::Ipv4),
+            "ipv6" => HoleKind::Address(Address::Ipv6),
+            other => {
+                return Err(format!(
+                    "`:{other}` is not known; `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6` are"
+                ));
+            }
+        };
+        (name, kind)
+    } else if let Some((name, filter)) = text.split_once('|') {
+        if filter != "number" {
+            return Err(format!("`|{filter}` is not known; `|number` is"));
+        }
+        (name, HoleKind::Number)
+    } else {
+        (text, HoleKind::Word)
+    };
+    if name.is_empty() || name.contains(char::is_whitespace) {
+        return Err(format!("`{{{text}}}` names no attribute"));
+    }
+    Ok(Hole {
+        name: name.into(),
+        kind,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_in_templates_are_told() {
+        let cases = [
+            ("a [b", "a `]` is missing"),
+            ("a ]", "`]` does not fit here"),
+            ("a {b", "a `{` has no `}`"),
+            ("a{b}", "a blank is missing before `{b}`"),
+            ("a <b>", "only `[…]` may stand inside `<…>`"),
+            (
+                "{a:x}",
+                "`:x` is not known; `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6` are",
+            ),
+            ("", "a template cannot be empty"),
+        ];
+        for (template, expected) in cases {
+            assert_eq!(Template::parse(template).unwrap_err(), expected);
+        }
+    }
+}

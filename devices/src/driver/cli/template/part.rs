@@ -1,0 +1,123 @@
+//! What a template consists of: words, holes for attributes, and what binds them together.
+
+use std::collections::BTreeSet;
+
+use crate::driver::codec::text_of;
+use crate::value::{Name, Value};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Word(String),
+    Hole(Hole),
+    /// Nothing by itself; matches where an attribute that was read before, or is written, has one
+    /// of the values.
+    Where {
+        name: Name,
+        values: Vec<String>,
+    },
+    Optional(Vec<Part>),
+    AnyOrder(Vec<Vec<Part>>),
+    Choice(Vec<Vec<Part>>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hole {
+    pub name: Name,
+    pub kind: HoleKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HoleKind {
+    Word,
+    Address(Address),
+    Rest,
+    Words,
+    Flag(String),
+    Mark(String),
+    Number,
+}
+
+/// What kind of address a word must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    Any,
+    Ipv4,
+    Ipv6,
+}
+
+impl Address {
+    pub(super) fn is(self, text: &str) -> bool {
+        let address = match (self, text.split_once('/')) {
+            (Address::Any, _) | (_, None) => text,
+            (_, Some((address, length))) if length.parse::<u8>().is_ok() => address,
+            _ => return false,
+        };
+        match address.parse::<std::net::IpAddr>() {
+            Ok(address) => match self {
+                Address::Any => true,
+                Address::Ipv4 => address.is_ipv4(),
+                Address::Ipv6 => address.is_ipv6(),
+            },
+            Err(_) => false,
+        }
+    }
+}
+
+/// Whether a value's text is one of those.
+pub(super) fn is_one_of(value: Option<&Value>, texts: &[String]) -> bool {
+    value
+        .and_then(text_of)
+        .is_some_and(|text| texts.contains(&text))
+}
+
+pub(super) fn collect_holes<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Hole)) {
+    for part in parts {
+        match part {
+            Part::Word(_) | Part::Where { .. } => {}
+            Part::Hole(hole) => found(hole),
+            Part::Optional(parts) => collect_holes(parts, found),
+            Part::AnyOrder(options) | Part::Choice(options) => {
+                for option in options {
+                    collect_holes(option, found);
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a str)) {
+    for part in parts {
+        match part {
+            Part::Word(_) | Part::Hole(_) => {}
+            Part::Where { name, .. } => found(name),
+            Part::Optional(parts) => collect_conditions(parts, found),
+            Part::AnyOrder(options) | Part::Choice(options) => {
+                for option in options {
+                    collect_conditions(option, found);
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) {
+    for part in parts {
+        match part {
+            Part::Word(word) => {
+                literals.insert(word.to_lowercase());
+            }
+            Part::Hole(hole) => {
+                if let HoleKind::Flag(word) | HoleKind::Mark(word) = &hole.kind {
+                    literals.insert(word.to_lowercase());
+                }
+            }
+            Part::Where { .. } => {}
+            Part::Optional(parts) => collect_literals(parts, literals),
+            Part::AnyOrder(options) | Part::Choice(options) => {
+                for option in options {
+                    collect_literals(option, literals);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Reading of lines: what a line says if a template describes it.
+//!
+//! Matching goes by words from left to right and never goes back over what it took, so it is
+//! linear in the line; a part that may be missing is taken when it matches.
+
+use std::collections::BTreeSet;
+
+use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of};
+use super::{Bindings, KEPT, Template, Vocabulary};
+use crate::value::Value;
+
+impl Template {
+    /// What a line says, if it is one of this template's.
+    pub fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
+        // Most lines are another template's, which the first word tells.
+        if let Some(Part::Word(word)) = self.parts.first()
+            && let first = line.split_whitespace().next()
+            && !first.is_some_and(|first| first.eq_ignore_ascii_case(word))
+        {
+            return None;
+        }
+        let words = line.split_whitespace();
+        let words = words.map(|word| (word, word.as_ptr() as usize - line.as_ptr() as usize));
+        let line = Line {
+            text: line,
+            words: words.collect(),
+        };
+        let matcher = Matcher {
+            line: &line,
+            vocabulary,
+            literals: &self.literals,
+        };
+        let mut bindings = Bindings::new();
+        let end = matcher.sequence(&self.parts, 0, false, &mut bindings)?;
+        (end == line.words.len()).then_some(bindings)
+    }
+}
+
+/// A line cut into words that remember their place.
+struct Line<'a> {
+    text: &'a str,
+    words: Vec<(&'a str, usize)>,
+}
+
+struct Matcher<'a> {
+    line: &'a Line<'a>,
+    vocabulary: &'a dyn Vocabulary,
+    literals: &'a BTreeSet<String>,
+}
+
+impl Matcher<'_> {
+    /// Matches parts from a word on; the word after the match. Leaves the bindings as they were
+    /// when there is none.
+    fn sequence(
+        &self,
+        parts: &[Part],
+        from: usize,
+        may_be_skipped: bool,
+        bindings: &mut Bindings,
+    ) -> Option<usize> {
+        let before = bindings.len();
+        let mut at = from;
+        for part in parts {
+            let first = may_be_skipped && at == from;
+            match self.part(part, at, first, bindings) {
+                Some(next) => at = next,
+                None => {
+                    bindings.truncate(before);
+                    return None;
+                }
+            }
+        }
+        Some(at)
+    }
+
+    fn part(&self, part: &Part, at: usize, first: bool, bindings: &mut Bindings) -> Option<usize> {
+        match part {
+            Part::Word(word) => {
+                let (actual, _) = self.line.words.get(at)?;
+                actual.eq_ignore_ascii_case(word).then_some(at + 1)
+            }
+            Part::Hole(hole) => self.hole(hole, at, first, bindings),
+            Part::Where { name, values } => {
+                let bound = bindings.iter().find(|(known, _)| known == name);
+                is_one_of(bound.map(|(_, value)| value), values).then_some(at)
+            }
+            Part::Optional(parts) => {
+                let end = self.sequence(parts, at, true, bindings);
+                if end.is_none() {
+                    missing(parts, bindings);
+                }
+                Some(end.unwrap_or(at))
+            }
+            Part::AnyOrder(options) => {
+                let mut left: Vec<&Vec<Part>> = options.iter().collect();
+                let mut at = at;
+                'next: while !left.is_empty() {
+                    for (index, option) in left.iter().enumerate() {
+                        if let Some(end) = self.sequence(option, at, true, bindings)
+                            && end > at
+                        {
+                            at = end;
+                            left.remove(index);
+                            continue 'next;
+                        }
+                    }
+                    break;
+                }
+                for option in left {
+                    missing(option, bindings);
+                }
+                Some(at)
+            }
+            Part::Choice(options) => options
+                .iter()
+                .find_map(|option| self.sequence(option, at, first, bindings)),
+        }
+    }
+
+    fn hole(&self, hole: &Hole, at: usize, first: bool, bindings: &mut Bindings) -> Option<usize> {
+        let (word, offset) = *self.line.words.get(at)?;
+        let is_literal = |word: &str| self.literals.contains(&word.to_lowercase());
+        let read = |text: &str| self.vocabulary.read(&hole.name, text);
+        let (value, end) = match &hole.kind {
+            HoleKind::Flag(flag) | HoleKind::Mark(flag) => {
+                if !word.eq_ignore_ascii_case(flag) {
+                    return None;
+                }
+                (Value::Bool(true), at + 1)
+            }
+            _ if first && is_literal(word) => return None,
+            HoleKind::Rest if hole.name.starts_with(KEPT) => {
+                let text = self.line.text[offset..].trim_end();
+                (text.into(), self.line.words.len())
+            }
+            HoleKind::Word if hole.name.starts_with(KEPT) => (word.into(), at + 1),
+            HoleKind::Address(kind) if !kind.is(word) => return None,
+            HoleKind::Rest => {
+                let text = self.line.text[offset..].trim_end();
+                (read(text)?, self.line.words.len())
+            }
+            HoleKind::Words => {
+                let words = self.line.words[at..].iter();
+                let values: Vec<Value> = words
+                    .map_while(|(word, _)| if is_literal(word) { None } else { read(word) })
+                    .collect();
+                if values.is_empty() {
+                    return None;
+                }
+                let end = at + values.len();
+                (Value::List(values), end)
+            }
+            HoleKind::Number => {
+                let name = format!("{}|number", hole.name);
+                if !word.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return None;
+                }
+                bindings.push((name.into(), word.into()));
+                return Some(at + 1);
+            }
+            HoleKind::Word | HoleKind::Address(_) => (read(word)?, at + 1),
+        };
+        bindings.push((hole.name.clone(), value));
+        Some(end)
+    }
+}
+
+/// Binds the flags of a part that is not there.
+fn missing(parts: &[Part], bindings: &mut Bindings) {
+    collect_holes(parts, &mut |hole| {
+        if let HoleKind::Flag(_) = hole.kind
+            && bindings.iter().all(|(name, _)| *name != hole.name)
+        {
+            bindings.push((hole.name.clone(), Value::Bool(false)));
+        }
+    });
+}

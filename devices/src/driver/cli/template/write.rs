@@ -1,0 +1,121 @@
+//! Writing of lines: a template with the values of attributes in it.
+
+use super::part::{Hole, HoleKind, Part, is_one_of};
+use super::{Template, Vocabulary, trailing_number};
+use crate::secret::Text;
+use crate::value::Value;
+
+impl Template {
+    /// The line for values; `None` when one that it needs is missing or cannot be written.
+    pub fn write<'v>(
+        &self,
+        values: &dyn Fn(&str) -> Option<&'v Value>,
+        vocabulary: &dyn Vocabulary,
+    ) -> Option<Text> {
+        let mut line = Text::new();
+        let printer = Printer { values, vocabulary };
+        printer.sequence(&self.parts, &mut line)?;
+        Some(line)
+    }
+}
+
+struct Printer<'a, 'v> {
+    values: &'a dyn Fn(&str) -> Option<&'v Value>,
+    vocabulary: &'a dyn Vocabulary,
+}
+
+impl Printer<'_, '_> {
+    fn sequence(&self, parts: &[Part], line: &mut Text) -> Option<()> {
+        for part in parts {
+            match part {
+                Part::Word(word) => {
+                    separate(line);
+                    line.push(word);
+                }
+                Part::Hole(hole) => add(line, self.hole(hole)?),
+                Part::Where { name, values } => {
+                    if !is_one_of((self.values)(name), values) {
+                        return None;
+                    }
+                }
+                Part::Optional(parts) => self.optional(parts, line),
+                Part::AnyOrder(options) => {
+                    for option in options {
+                        self.optional(option, line);
+                    }
+                }
+                Part::Choice(options) => {
+                    let printed = options.iter().find_map(|option| {
+                        let mut line = Text::new();
+                        self.sequence(option, &mut line).map(|()| line)
+                    });
+                    add(line, printed?);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn optional(&self, parts: &[Part], line: &mut Text) {
+        let mut part = Text::new();
+        if self.sequence(parts, &mut part).is_some() {
+            add(line, part);
+        }
+    }
+
+    fn hole(&self, hole: &Hole) -> Option<Text> {
+        let value = (self.values)(&hole.name)?;
+        // One element of a list is as good as the element alone.
+        let value = match (&hole.kind, value) {
+            (HoleKind::Words, _) => value,
+            (_, Value::List(items)) if items.len() == 1 => &items[0],
+            _ => value,
+        };
+        let text = match &hole.kind {
+            HoleKind::Flag(word) | HoleKind::Mark(word) => {
+                let is_true = *value.unwrap_sensitive() == Value::Bool(true);
+                return is_true.then(|| Text::plain(word));
+            }
+            HoleKind::Words => {
+                let items = match value.unwrap_sensitive() {
+                    Value::List(items) => items.as_slice(),
+                    // An element of a list whose elements have lines of their own.
+                    one => std::slice::from_ref(one),
+                };
+                let words: Option<Vec<String>> = items
+                    .iter()
+                    .map(|item| self.vocabulary.write(&hole.name, item))
+                    .collect();
+                words.filter(|words| !words.is_empty())?.join(" ")
+            }
+            HoleKind::Number => trailing_number(value.unwrap_sensitive().as_str()?)?.to_owned(),
+            HoleKind::Address(kind) => {
+                let text = self.vocabulary.write(&hole.name, value)?;
+                kind.is(&text).then_some(text)?
+            }
+            HoleKind::Word | HoleKind::Rest => self.vocabulary.write(&hole.name, value)?,
+        };
+        if text.is_empty() {
+            return None;
+        }
+        let secret = matches!(value, Value::Sensitive(_)) || self.vocabulary.is_secret(&hole.name);
+        Some(if secret {
+            Text::secret(text)
+        } else {
+            Text::plain(text)
+        })
+    }
+}
+
+fn add(line: &mut Text, part: Text) {
+    if !part.is_empty() {
+        separate(line);
+        line.append(part);
+    }
+}
+
+fn separate(line: &mut Text) {
+    if !line.is_empty() {
+        line.push(" ");
+    }
+}
