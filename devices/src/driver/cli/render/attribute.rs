@@ -1,0 +1,290 @@
+//! Lines of one attribute.
+
+use super::Rendering;
+use super::no_form::no;
+use crate::driver::cli::is_unset;
+use crate::driver::cli::rules::{AttributeRule, Place, range_set};
+use crate::driver::cli::template::Template;
+use crate::driver::codec::RangeSet;
+use crate::driver::implementation::RenderError;
+use crate::map::IndexMap;
+use crate::operation::{Action, Line, Operation};
+use crate::secret::Text;
+use crate::value::{Name, Value};
+
+impl Rendering<'_> {
+    /// The lines of one attribute (and of those in the same lines).
+    pub(super) fn attribute(&mut self, rule: &AttributeRule) -> Result<(), RenderError> {
+        if !rule.with.is_empty() && !matches!(rule.place, Place::Elsewhere(_)) {
+            return self.group(rule);
+        }
+        let Some(value) = self.merged.get(&rule.name) else {
+            return Ok(());
+        };
+        let line = self.cli.named(&rule.set, &rule.name, value);
+        let is_due = self.found.is_some() || rule.must_be_sent(value, line);
+        if rule.is_managed(line) && is_due {
+            self.set(rule, value, line)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the lines for a value; `line` is the one that its rule gives for it.
+    pub(super) fn set(
+        &mut self,
+        rule: &AttributeRule,
+        value: &Value,
+        line: Option<&Option<Template>>,
+    ) -> Result<(), RenderError> {
+        match &rule.place {
+            Place::Opaque { words, delimiters } => self.opaque(rule, words, delimiters, value),
+            Place::Elsewhere(block) => self.elsewhere(rule, block, value),
+            _ if rule.many => self.many(rule, value),
+            _ => self.scalar(rule, value, line),
+        }
+    }
+
+    /// A line with one value.
+    pub(super) fn scalar(
+        &mut self,
+        rule: &AttributeRule,
+        value: &Value,
+        line: Option<&Option<Template>>,
+    ) -> Result<(), RenderError> {
+        let cli = self.cli;
+        if let Some(line) = line {
+            if let Some(template) = line {
+                let text = self
+                    .written(template)
+                    .ok_or_else(|| self.error(&rule.name))?;
+                self.push_rule(rule, text);
+            }
+            return Ok(());
+        }
+        let own = self.found.and_then(|found| found.defaults.get(&rule.name));
+        let by_itself = own.or(rule.absent.as_ref());
+        let goes = is_unset(value)
+            || (by_itself == Some(value) && !rule.default_on)
+            || *value == Value::Bool(false);
+        if goes {
+            let text = self.no_form(rule, None)?;
+            self.push_rule(rule, text);
+            return Ok(());
+        }
+        if rule.replace_first && self.current_line(rule).is_some() {
+            let text = self.no_form(rule, None)?;
+            self.push_rule(rule, text);
+        }
+        let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+        let text = self
+            .written(template)
+            .ok_or_else(|| self.error(&rule.name))?;
+        if let (Some(more), Some(_)) = (&rule.more, range_set(cli.codecs.get(rule.name.as_str())))
+            && text.len() > cli.line_limit
+        {
+            return self.long_list(rule, template, more, value);
+        }
+        self.push_rule(rule, text);
+        Ok(())
+    }
+
+    /// A list of numbers that does not fit one line: an absolute one, then additions.
+    fn long_list(
+        &mut self,
+        rule: &AttributeRule,
+        first: &Template,
+        more: &Template,
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        let list = value.as_str().ok_or_else(|| self.error(&rule.name))?;
+        let longest = first.head().len().max(more.head().len()) + 1;
+        let limit = self.cli.line_limit.saturating_sub(longest);
+        for (index, piece) in RangeSet::pieces(list, limit).into_iter().enumerate() {
+            let template = if index == 0 { first } else { more };
+            let piece = Value::String(piece);
+            let values = |name: &str| {
+                if name == rule.name {
+                    Some(&piece)
+                } else {
+                    None
+                }
+            };
+            let text = template.write(&values, self.cli);
+            let text = text.ok_or_else(|| self.error(&rule.name))?;
+            self.push_rule(rule, text);
+        }
+        Ok(())
+    }
+
+    /// One line per element: additions, then removals, or the other way round.
+    fn many(&mut self, rule: &AttributeRule, value: &Value) -> Result<(), RenderError> {
+        let elements = |value: Option<&Value>| match value.map(Value::unwrap_sensitive) {
+            Some(value) if is_unset(value) => Vec::new(),
+            Some(Value::List(items)) => items.clone(),
+            Some(one) => vec![one.clone()],
+            None => Vec::new(),
+        };
+        let wanted = elements(Some(value));
+        let current = elements(
+            self.found
+                .and_then(|found| found.attributes.get(&rule.name)),
+        );
+        let mut removals = Vec::new();
+        for element in current.iter().filter(|element| !wanted.contains(element)) {
+            removals.push(self.no_form(rule, Some(element))?);
+        }
+        let mut additions = Vec::new();
+        for element in wanted.iter().filter(|element| !current.contains(element)) {
+            let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+            let text = self
+                .element(rule, template, element)
+                .ok_or_else(|| self.error(&rule.name))?;
+            additions.push(text);
+        }
+        let (first, second) = if rule.replace_first {
+            (removals, additions)
+        } else {
+            (additions, removals)
+        };
+        for text in first.into_iter().chain(second) {
+            self.push_rule(rule, text);
+        }
+        Ok(())
+    }
+
+    /// A line with several attributes: sent as a whole when one of them differs.
+    fn group(&mut self, rule: &AttributeRule) -> Result<(), RenderError> {
+        let cli = self.cli;
+        let names: Vec<&Name> = [&rule.name].into_iter().chain(&rule.with).collect();
+        let absent = |name: &Name| {
+            let rule = cli.attributes.get(name.as_str())?;
+            rule.absent.as_ref()
+        };
+        let kept: IndexMap<&Name, &Value> = names
+            .iter()
+            .filter_map(|name| Some((*name, self.merged.get(name)?)))
+            .filter(|(name, value)| !is_unset(value) && absent(name) != Some(value))
+            .collect();
+        let text = if kept.is_empty() {
+            self.no_form(rule, None)?
+        } else {
+            let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+            let values = |name: &str| match names.iter().find(|other| **other == name) {
+                Some(name) => kept.get(*name).copied(),
+                None => self.merged.get(name),
+            };
+            template
+                .write(&values, cli)
+                .ok_or_else(|| self.error(&rule.name))?
+        };
+        let changed = self.changed(rule);
+        self.push(&changed, text, rule.prompts);
+        Ok(())
+    }
+
+    /// The attributes in the lines of a rule that are to be set.
+    fn changed<'r>(&self, rule: &'r AttributeRule) -> Vec<&'r str> {
+        let names = [&rule.name].into_iter().chain(&rule.with);
+        let names = names.map(|name| name.as_str());
+        names
+            .filter(|name| self.goal.names.contains(name))
+            .collect()
+    }
+
+    fn opaque(
+        &mut self,
+        rule: &AttributeRule,
+        words: &str,
+        delimiters: &[char],
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        if is_unset(value) {
+            self.push_rule(rule, Text::plain(format!("no {words}")));
+            return Ok(());
+        }
+        let text = value
+            .unwrap_sensitive()
+            .as_str()
+            .ok_or_else(|| self.error(&rule.name))?;
+        let text = text.trim_matches('\n');
+        let delimiter = delimiters
+            .iter()
+            .find(|delimiter| !text.contains(**delimiter));
+        let delimiter = delimiter.ok_or_else(|| RenderError {
+            attribute: rule.name.to_string(),
+            message: "the text holds every character that could end it".to_owned(),
+        })?;
+        let whole = format!("{words} {delimiter}{text}{delimiter}");
+        let mut lines = whole
+            .split('\n')
+            .map(|line| Text::plain(line.trim_end_matches('\r')));
+        let first = lines.next();
+        self.operations.push(Operation {
+            attributes: vec![rule.name.clone()],
+            action: Action::Line(Line {
+                mode: self.mode.clone(),
+                text: first,
+                body: lines.collect(),
+                may_ask: rule.prompts,
+                warning: None,
+            }),
+        });
+        Ok(())
+    }
+
+    /// Lines in the blocks of members, member by member.
+    fn elsewhere(
+        &mut self,
+        rule: &AttributeRule,
+        block: &Template,
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        let cli = self.cli;
+        let wanted = value.as_list().unwrap_or_default().to_vec();
+        let lines = self
+            .found
+            .and_then(|found| found.lines.get(rule.name.as_str()));
+        let current: &[(Value, String)] = lines.map_or(&[], Vec::as_slice);
+        let shared_differs = rule.with.iter().any(|name| {
+            let before = self.found.and_then(|found| found.attributes.get(name));
+            self.merged.get(name) != before
+        });
+        let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+        let global = std::mem::take(&mut self.mode);
+        let members = wanted.iter().chain(
+            current
+                .iter()
+                .map(|(member, _)| member)
+                .filter(|member| !wanted.contains(member)),
+        );
+        for member in members {
+            let values = |name: &str| if name == "member" { Some(member) } else { None };
+            let header = block
+                .write(&values, cli)
+                .ok_or_else(|| self.error(&rule.name))?;
+            self.mode = vec![header];
+            let before = current.iter().find(|(known, _)| known == member);
+            let stays = wanted.contains(member);
+            if before.is_some() && stays && !shared_differs {
+                continue;
+            }
+            let changed = self.changed(rule);
+            if let Some((_, line)) = before {
+                self.push(&changed, no(Text::plain(line)), rule.prompts);
+            }
+            if stays {
+                let text = self
+                    .written(template)
+                    .ok_or_else(|| self.error(&rule.name))?;
+                self.push(&changed, text, rule.prompts);
+            }
+        }
+        self.mode = global;
+        Ok(())
+    }
+
+    fn current_line(&self, rule: &AttributeRule) -> Option<&str> {
+        let lines = self.found?.lines.get(rule.name.as_str())?;
+        lines.first().map(|(_, line)| line.as_str())
+    }
+}

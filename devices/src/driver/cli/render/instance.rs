@@ -1,0 +1,121 @@
+//! Lines by which an instance comes and goes, and those that are the instance themselves.
+
+use super::Rendering;
+use super::no_form::no;
+use crate::driver::cli::find::Found;
+use crate::driver::cli::is_unset;
+use crate::driver::cli::rules::{AttributeRule, Kind};
+use crate::driver::cli::template::Template;
+use crate::driver::implementation::RenderError;
+use crate::value::Value;
+
+impl Rendering<'_> {
+    pub(super) fn remove(&mut self) -> Result<(), RenderError> {
+        let cli = self.cli;
+        let Some(found) = self.found else {
+            return Ok(());
+        };
+        // `ensure` as an ordinary attribute: the instance is a property of something that stays.
+        if let Some(rule) = cli.attributes.get("ensure") {
+            self.mode = self.mode_path()?;
+            return self.existence(rule, "absent");
+        }
+        if matches!(cli.instance.kind, Kind::Line { ref block, .. } if !block.is_empty()) {
+            self.mode = self.mode_path()?;
+        }
+        let ensure = ["ensure"];
+        if let Some(template) = &cli.instance.remove_empty
+            && found.siblings <= 1
+        {
+            self.mode = Vec::new();
+            let text = template.write(&|name| found.attributes.get(name), cli);
+            let text = text.ok_or_else(|| self.error("ensure"))?;
+            self.push(&ensure, text, cli.instance.prompts);
+            return Ok(());
+        }
+        if cli.instance.remove.is_empty() {
+            let line = found.line.as_ref().or(found.block.as_ref());
+            let text = line
+                .map(|line| self.hidden(line))
+                .ok_or_else(|| self.error("ensure"))?;
+            self.push(&ensure, no(text), cli.instance.prompts);
+        }
+        for template in &cli.instance.remove {
+            // What the device has counts here, not what the catalog wants.
+            let text = template.write(&|name| found.attributes.get(name), cli);
+            let text = text.ok_or_else(|| self.error("ensure"))?;
+            self.push(&ensure, text, cli.instance.prompts);
+        }
+        Ok(())
+    }
+
+    /// The line for a value of `ensure` where it is an ordinary attribute.
+    pub(super) fn existence(
+        &mut self,
+        rule: &AttributeRule,
+        value: &str,
+    ) -> Result<(), RenderError> {
+        let value = value.into();
+        self.scalar(rule, &value, self.cli.named(&rule.set, &rule.name, &value))
+    }
+
+    /// The line that is the instance.
+    pub(super) fn line(&mut self, spellings: &[Template]) -> Result<(), RenderError> {
+        let cli = self.cli;
+        self.mode = self.mode_path()?;
+        let mut values = self.merged.clone();
+        values.retain(|name, value| {
+            let rule = cli.attributes.get(name.as_str());
+            !is_unset(value) && rule.and_then(|rule| rule.absent.as_ref()) != Some(value)
+        });
+        if let Some(found) = self.found.filter(|_| cli.instance.keep_unmanaged) {
+            values.extend(found.kept.clone());
+        }
+        for (name, value) in &cli.instance.assume {
+            if !values.contains_key(name) {
+                values.insert(name.clone(), value.clone());
+            }
+        }
+        let attributes = self.goal.names;
+        if let Some(found) = self.found {
+            // What `remove` names tells one line from another; with another value the device
+            // would keep the old line beside the new one.
+            let identity = cli.instance.remove.iter().flat_map(Template::attributes);
+            let other = identity.into_iter().any(|name| {
+                values.get(name).map(Value::unwrap_sensitive)
+                    != found.attributes.get(name).map(Value::unwrap_sensitive)
+            });
+            if other || cli.instance.replace_first {
+                self.remove_line(found, attributes)?;
+            }
+        }
+        let template = spellings.first().ok_or_else(|| self.error("ensure"))?;
+        let text = template.write(&|name| values.get(name), cli);
+        let text = text.ok_or_else(|| {
+            let missing = template
+                .required()
+                .into_iter()
+                .find(|name| !values.contains_key(name));
+            self.error(missing.unwrap_or("ensure"))
+        })?;
+        self.push(attributes, text, cli.instance.prompts);
+        Ok(())
+    }
+
+    fn remove_line(&mut self, found: &Found, attributes: &[&str]) -> Result<(), RenderError> {
+        let cli = self.cli;
+        match cli.instance.remove.first() {
+            Some(template) => {
+                let text = template.write(&|name| found.attributes.get(name), cli);
+                let text = text.ok_or_else(|| self.error("ensure"))?;
+                self.push(attributes, text, cli.instance.prompts);
+            }
+            None => {
+                let line = found.line.as_deref().unwrap_or_default();
+                let text = self.hidden(line);
+                self.push(attributes, no(text), cli.instance.prompts);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! What takes a line back: its `no` form.
+
+use super::Rendering;
+use crate::driver::cli::find::without_no;
+use crate::driver::cli::rules::{AttributeRule, NoForm};
+use crate::driver::cli::template::Vocabulary;
+use crate::driver::implementation::RenderError;
+use crate::secret::Text;
+use crate::value::Value;
+
+impl Rendering<'_> {
+    /// The line that undoes an attribute's line, or the line of one element.
+    pub(super) fn no_form(
+        &self,
+        rule: &AttributeRule,
+        element: Option<&Value>,
+    ) -> Result<Text, RenderError> {
+        let lines = self
+            .found
+            .and_then(|found| found.lines.get(rule.name.as_str()));
+        let line = lines.and_then(|lines| match element {
+            None => lines.first(),
+            Some(element) => lines.iter().find(|(value, _)| value == element),
+        });
+        let shared = lines.is_some_and(|lines| {
+            line.is_some_and(|(_, text)| {
+                lines.iter().filter(|(_, other)| other == text).count() > 1
+            })
+        });
+        let spelling = line
+            .and_then(|(_, text)| {
+                let text = without_no(text).unwrap_or(text);
+                rule.lines
+                    .iter()
+                    .find(|template| template.read(text, self.cli).is_some())
+            })
+            .or(rule.lines.first());
+        let text = match (&rule.no, line) {
+            (NoForm::Text(template), _) => {
+                return self.written(template).ok_or_else(|| self.error(&rule.name));
+            }
+            // A line with several elements goes on without one of them.
+            (NoForm::Full, Some((_, text))) if !shared => self.hidden(text),
+            (NoForm::Full, _) => {
+                let template = spelling.ok_or_else(|| self.error(&rule.name))?;
+                let text = match element {
+                    Some(element) => self.element(rule, template, element),
+                    None => self.written(template),
+                };
+                text.ok_or_else(|| self.error(&rule.name))?
+            }
+            (NoForm::Head, _) => {
+                let template = spelling.ok_or_else(|| self.error(&rule.name))?;
+                Text::plain(template.head())
+            }
+        };
+        Ok(no(text))
+    }
+
+    /// A line of the device with the secrets in it marked.
+    pub(super) fn hidden(&self, line: &str) -> Text {
+        let mut text = Text::plain(line);
+        let Some(found) = self.found else {
+            return text;
+        };
+        for (name, value) in found.attributes.iter().chain(self.goal.wanted) {
+            let secret = self.cli.is_secret(name) || matches!(value, Value::Sensitive(_));
+            if let Some(word) = self
+                .cli
+                .write(name, value)
+                .filter(|word| secret && !word.is_empty())
+            {
+                text = text.hide(&word);
+            }
+        }
+        text
+    }
+}
+
+pub(super) fn no(text: Text) -> Text {
+    let mut line = Text::plain("no ");
+    line.append(text);
+    line
+}
