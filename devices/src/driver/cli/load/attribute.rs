@@ -1,0 +1,276 @@
+//! Reading of `[attr.x]`: how an attribute is read and written.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::toml::{codec, remove_first, template, templates};
+use crate::diagnostic::{Severity, nearest};
+use crate::document::{Item, Table};
+use crate::driver::cli::rules::{
+    Alike, AttributeRule, Cell, Fallback, LeftOut, Misleading, NoForm, Place,
+};
+use crate::driver::codec::Codec;
+use crate::driver::type_driver::Context;
+use crate::map::IndexMap;
+use crate::model::load::{pattern, value_of, word};
+use crate::model::{AttributeModel, ValueSpec};
+use crate::pattern::Pattern;
+use crate::value::{Name, Value};
+
+pub(super) fn attribute(
+    context: &Context<'_>,
+    known: &AttributeModel,
+    table: &Table<'_>,
+    span: Range<usize>,
+    codecs: &mut IndexMap<String, Arc<Codec>>,
+) -> Option<AttributeRule> {
+    let mut rule = AttributeRule::nowhere(&known.name, span);
+    if let Some(item) = table.get("codec")
+        && let Some(codec) = codec(context, &item)
+    {
+        codecs.insert(known.name.to_string(), codec);
+    }
+    for (key, severity) in [
+        ("ignored", Severity::Note),
+        ("unsupported", Severity::Warning),
+        ("refused", Severity::Error),
+    ] {
+        // An empty reason lifts what the base of a variant says.
+        if let Some(reason) = table.string(key).filter(|reason| !reason.is_empty()) {
+            rule.left_out = Some(LeftOut { severity, reason });
+        }
+    }
+    rule.misleading = table
+        .get("misleading")
+        .and_then(|item| misleading(context, &item));
+    rule.lines = templates(table.get("line"));
+    for (value, span, item) in table.table("set").iter().flat_map(Table::entries) {
+        known_value(table, known, &value, span);
+        let nothing = item.value.as_str() == Some("");
+        let line = if nothing {
+            None
+        } else {
+            Some(template(&item)?)
+        };
+        rule.set.insert(value, line);
+    }
+    rule.more = table.get("more").and_then(|item| template(&item));
+    rule.many = table.bool("many").unwrap_or(false);
+    rule.default_on = table
+        .get("default")
+        .and_then(|item| word(&item, &[("on", ())]))
+        .is_some();
+    rule.no = match table.get("no") {
+        None if rule.many => NoForm::Full,
+        None => NoForm::Head,
+        Some(item) => match item.value.as_str() {
+            Some("head") => NoForm::Head,
+            Some("full") => NoForm::Full,
+            _ => NoForm::Text(template(&item)?),
+        },
+    };
+    rule.replace_first = remove_first(table);
+    rule.skip = table.strings("skip").unwrap_or_default();
+    rule.prompts = table.bool("prompts").unwrap_or(false);
+    rule.warn = table.get("warn").and_then(|item| template(&item));
+    let with = table.strings("with").unwrap_or_default();
+    rule.with = with.into_iter().map(Name::from).collect();
+    rule.sub = table.strings("sub").unwrap_or_default();
+    rule.inside = table.string("inside");
+    if let Some(item) = table.get("unsupported_values") {
+        rule.unsupported_values = unsupported_values(&item);
+        for value in rule.unsupported_values.keys() {
+            known_value(table, known, value, item.span.clone());
+        }
+    }
+    rule.first = table.strings("first").unwrap_or_default();
+    for value in &rule.first {
+        known_value(table, known, value, table.span.clone());
+    }
+    rule.at_most = table
+        .integer("at_most")
+        .and_then(|number| usize::try_from(number).ok());
+    for (value, span, item) in table.table("alike").iter().flat_map(Table::entries) {
+        known_value(table, known, &value, span);
+        let items = item.list().unwrap_or_default();
+        rule.alike
+            .insert(value, items.iter().filter_map(Alike::load).collect());
+    }
+    rule.fallback = table.get("else").and_then(|item| {
+        let table = item.table()?;
+        let fallback = match table.get("line") {
+            Some(line) => Fallback::Line {
+                line: template(&line)?,
+                only: patterns(&table),
+            },
+            None => {
+                let read = table.required_string("from");
+                let key = table.required_string("key");
+                let name = table.required_string("column");
+                Fallback::Cell {
+                    read: read?,
+                    key: key?,
+                    cell: cell(&table, known, name?),
+                }
+            }
+        };
+        table.finish();
+        Some(fallback)
+    });
+    let column = table.string("column").or(table.string("field"));
+    let opaque = table.string("opaque");
+    let delimiters = table.string("delimiters");
+    let exists = table.strings("exists");
+    let elsewhere = table.get("elsewhere").and_then(|item| template(&item));
+    let number_of = table.string("number_of");
+    rule.place = match (column, opaque, exists, elsewhere) {
+        (None, None, None, None) if number_of.is_some() => {
+            Place::NumberOf(number_of.unwrap_or_default())
+        }
+        (Some(name), None, None, None) => Place::Cell(cell(table, known, name)),
+        (None, Some(words), None, None) => Place::Opaque {
+            words,
+            delimiters: delimiters
+                .unwrap_or_else(|| "%".to_owned())
+                .chars()
+                .collect(),
+        },
+        (None, None, Some(texts), None) => Place::Exists(texts),
+        (None, None, None, Some(block)) => Place::Elsewhere(block),
+        (None, None, None, None) if !rule.lines.is_empty() || !rule.set.is_empty() => Place::Lines,
+        (None, None, None, None) if rule.left_out.is_some() => Place::Nowhere,
+        (None, None, None, None) => Place::Instance,
+        _ => {
+            table.findings.error(
+                "place",
+                table.span.clone(),
+                format!("`{}` is read in more than one place", known.name),
+            );
+            return None;
+        }
+    };
+    rule.initial = known_as(table, "initial", known)?;
+    rule.absent = match known_as(table, "absent", known)? {
+        Some(value) => Some(value),
+        None if !matches!(rule.place, Place::Lines) => None,
+        None if rule.default_on => Some(true.into()),
+        None if !rule.lines.is_empty() && !rule.has_own_hole() && rule.takes_true(known) => {
+            Some(false.into())
+        }
+        None => None,
+    };
+    Some(rule)
+}
+
+fn cell(table: &Table<'_>, known: &AttributeModel, name: String) -> Cell {
+    let mut when = IndexMap::default();
+    for (value, span, item) in table.table("when").iter().flat_map(Table::entries) {
+        known_value(table, known, &value, span);
+        if let Some(pattern) = item.string().and_then(|text| pattern(&item, &text)) {
+            when.insert(value, pattern);
+        }
+    }
+    let text = table.get("pattern");
+    Cell {
+        name,
+        when,
+        pattern: text.and_then(|item| pattern(&item, &item.string()?)),
+    }
+}
+
+/// `only`: patterns by attribute.
+fn patterns(table: &Table<'_>) -> Vec<(String, Pattern)> {
+    let only = table.table("only");
+    let entries = only.iter().flat_map(Table::entries);
+    entries
+        .filter_map(|(name, _, item)| Some((name, pattern(&item, &item.string()?)?)))
+        .collect()
+}
+
+fn known_value(table: &Table<'_>, known: &AttributeModel, value: &str, span: Range<usize>) {
+    let names: Vec<_> = known.values.iter().map(ValueSpec::name).collect();
+    if names.iter().any(|name| name == value) {
+        return;
+    }
+    let help = match nearest(value, names.iter().map(AsRef::as_ref)) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("the model names {}", names.join(", ")),
+    };
+    table.findings.error_with_help(
+        "unknown-value",
+        span,
+        format!("the model has no value `{value}` of `{}`", known.name),
+        help,
+    );
+}
+
+fn misleading(context: &Context<'_>, item: &Item<'_>) -> Option<Misleading> {
+    let table = item.table()?;
+    let mut when = Vec::new();
+    for (name, span, item) in table.table("when").iter().flat_map(Table::entries) {
+        let values = item.strings().unwrap_or_default();
+        match context.model.attributes.get(name.as_str()) {
+            Some(known) => values
+                .iter()
+                .for_each(|value| known_value(&table, known, value, span.clone())),
+            None => table.findings.error(
+                "unknown-attribute",
+                span,
+                format!("the type has no attribute `{name}`"),
+            ),
+        }
+        when.push((name, values));
+    }
+    let says = table.required_string("says");
+    table.finish();
+    Some(Misleading { when, says: says? })
+}
+
+/// The value of a key in the model's form; `Some(None)` without one or when the model refuses it.
+fn known_as(table: &Table<'_>, key: &'static str, known: &AttributeModel) -> Option<Option<Value>> {
+    let Some(item) = table.get(key) else {
+        return Some(None);
+    };
+    let value = value_of(&item)?;
+    match known.canonicalize(&value) {
+        Ok(value) => Some(Some(value)),
+        Err(error) => {
+            let text = format!("`{key}` is refused by the model: {}", error.message);
+            item.error(key, text);
+            Some(None)
+        }
+    }
+}
+
+/// Names of values, or a table of names and reasons.
+fn unsupported_values(item: &Item<'_>) -> IndexMap<String, String> {
+    if !item.is_table() {
+        let names = item.strings().unwrap_or_default();
+        return names
+            .into_iter()
+            .map(|name| (name, String::new()))
+            .collect();
+    }
+    let entries = item
+        .table()
+        .map(|table| table.entries())
+        .unwrap_or_default();
+    let pairs = entries.into_iter();
+    pairs
+        .filter_map(|(name, _, item)| Some((name, item.string()?)))
+        .collect()
+}
+
+impl Alike {
+    /// A literal, or a pattern between slashes.
+    fn load(item: &Item<'_>) -> Option<Self> {
+        let value = value_of(item)?;
+        let text = value
+            .as_str()
+            .and_then(|text| text.strip_prefix('/')?.strip_suffix('/'));
+        match text {
+            Some(text) => pattern(item, text).map(Alike::Pattern),
+            None => Some(Alike::Value(value)),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether the names in the rules are the model's, and all that the model says is in the rules.
+
+use std::ops::Range;
+
+use crate::diagnostic::nearest;
+use crate::document::Table;
+use crate::driver::cli::CliType;
+use crate::driver::cli::rules::{Kind, Place};
+use crate::driver::cli::template::Template;
+use crate::model::{Role, TypeModel};
+use crate::value::Name;
+
+/// Every attribute that a template or a rule names must be the model's.
+pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
+    let model: &TypeModel = &cli.model;
+    let check = |template: &Template, span: &Range<usize>, also: &[&str]| {
+        for name in template.attributes() {
+            if model.attributes.contains_key(name) || also.contains(&name) {
+                continue;
+            }
+            let help = match nearest(name, model.attributes.keys().map(|name| name.as_str())) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => "attributes come from the model".to_owned(),
+            };
+            root.findings.error_with_help(
+                "unknown-attribute",
+                span.clone(),
+                format!(
+                    "`{}` names `{name}`, which {} does not have",
+                    template.text, model.name
+                ),
+                help,
+            );
+        }
+    };
+    let instance = &cli.instance;
+    let (blocks, lines): (&[Template], &[Template]) = match &instance.kind {
+        Kind::Block(block) => (block, &[]),
+        Kind::Line { block, spellings } => (block, spellings),
+        Kind::Singleton(_) | Kind::Row { .. } => (&[], &[]),
+    };
+    let own = blocks.iter().chain(lines).chain(&instance.remove);
+    for template in own.chain(&instance.mode).chain(&instance.remove_empty) {
+        check(template, &instance.span, &[]);
+    }
+    for rule in cli.attributes.values() {
+        let set = rule.set.values().flatten();
+        for template in rule
+            .lines
+            .iter()
+            .chain(set)
+            .chain(&rule.more)
+            .chain(&rule.warn)
+        {
+            check(template, &rule.span, &[]);
+        }
+        if let Place::Elsewhere(block) = &rule.place {
+            check(block, &rule.span, &["member"]);
+        }
+        for name in rule
+            .with
+            .iter()
+            .map(Name::as_str)
+            .chain(rule.inside.as_deref())
+        {
+            if !cli.attributes.contains_key(name) {
+                root.findings.error(
+                    "unknown-attribute",
+                    rule.span.clone(),
+                    format!(
+                        "`{}` refers to [attr.{name}], which is not there",
+                        rule.name
+                    ),
+                );
+            }
+        }
+    }
+    for attribute in model.attributes.values() {
+        let named = cli.attributes.contains_key(attribute.name.as_str())
+            || attribute.name == "ensure"
+            || matches!(attribute.role, Role::Namevar | Role::Parameter)
+            || lines
+                .iter()
+                .any(|line| line.attributes().contains(&attribute.name.as_str()));
+        if !named {
+            root.findings.error_with_help(
+                "missing-attribute",
+                instance.span.clone(),
+                format!("`{}` of {} is not implemented", attribute.name, model.name),
+                format!(
+                    "add [attr.{0}], or `unsupported = \"why\"` in it",
+                    attribute.name
+                ),
+            );
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Kinds of value that the sections share: templates, codecs, `replace`.
+
+use std::sync::Arc;
+
+use crate::diagnostic::nearest;
+use crate::document::{Item, Table};
+use crate::driver::cli::template::Template;
+use crate::driver::codec::Codec;
+use crate::driver::type_driver::Context;
+use crate::model::load::word;
+
+pub(super) fn template(item: &Item<'_>) -> Option<Template> {
+    let text = item.string()?;
+    match Template::parse(&text) {
+        Ok(template) => Some(template),
+        Err(message) => {
+            item.error("template", message);
+            None
+        }
+    }
+}
+
+pub(super) fn templates(item: Option<Item<'_>>) -> Vec<Template> {
+    let Some(item) = item else { return Vec::new() };
+    if item.is_list() {
+        item.list().iter().flatten().filter_map(template).collect()
+    } else {
+        template(&item).into_iter().collect()
+    }
+}
+
+pub(super) fn remove_first(table: &Table<'_>) -> bool {
+    table
+        .get("replace")
+        .and_then(|item| word(&item, &[("remove-first", ())]))
+        .is_some()
+}
+
+/// A codec by the name that the platform or this program gives it.
+pub(super) fn codec(context: &Context<'_>, item: &Item<'_>) -> Option<Arc<Codec>> {
+    let name = item.string()?;
+    if let Some(codec) = context.codec(&name) {
+        return Some(Arc::clone(codec));
+    }
+    let built_in = Codec::built_in(&name).map(Arc::new);
+    if built_in.is_none() {
+        let known = context.platform.codecs.keys().map(String::as_str);
+        let help = match nearest(&name, known) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "codecs are declared in platform.toml as [codec.NAME]".to_owned(),
+        };
+        let message = format!("the platform has no codec `{name}`");
+        item.findings
+            .error_with_help("unknown-codec", item.span.clone(), message, help);
+    }
+    built_in
+}
