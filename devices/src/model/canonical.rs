@@ -3,15 +3,20 @@
 //! One value has one canonical form, so that comparing is `==`: text that stands for a boolean or
 //! a number becomes one, sets are sorted, a lone element of an array becomes a list, secrets are
 //! wrapped. What depends on a platform (interface names, VLAN ranges) is the driver's part.
+//!
+//! This file is about the value of one attribute, `value_spec` about one of the kinds that such a
+//! value may be of, `resource` about all attributes of a resource.
+
+mod resource;
+mod value_spec;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::address::{canonical_address, canonical_network};
-use super::{ArrayKind, AttributeModel, Canon, Role, TypeModel, ValueSpec};
+use super::{ArrayKind, AttributeModel, Canon, TypeModel, ValueSpec};
 use crate::diagnostic::nearest;
-use crate::pattern::Pattern;
-use crate::value::{Attributes, Value};
+use crate::value::Value;
 
 /// A value that a type does not take. Never tells a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,89 +66,6 @@ impl ValueError {
 }
 
 impl TypeModel {
-    /// The attributes of a resource, from its title and what the catalog gives (without
-    /// metaparameters): names from the title, defaults, canonical values, in definition order.
-    /// Undefined values are left out.
-    ///
-    /// # Errors
-    /// Everything that the type does not take, rules included.
-    pub fn resolve(&self, title: &str, given: &Attributes) -> Result<Attributes, Vec<ValueError>> {
-        let mut errors = Vec::new();
-        for name in given.keys() {
-            if !self.attributes.contains_key(name) {
-                errors.push(self.unknown(name));
-            }
-        }
-        let names = self.title_names(title);
-        let mut attributes = Attributes::with_room(given.len() + 1);
-        for (name, model) in &self.attributes {
-            let value = given.get(name).filter(|value| **value != Value::Undef);
-            let value = value.map(Cow::Borrowed);
-            let value = value.or_else(|| match &names {
-                Some(names) => names.get(name).map(Cow::Borrowed),
-                None if model.role == Role::Namevar => Some(Cow::Owned(title.into())),
-                None => None,
-            });
-            match value.or(model.default.as_ref().map(Cow::Borrowed)) {
-                Some(value) => match model.canonicalize(&value) {
-                    Ok(value) => {
-                        attributes.insert(name.clone(), value);
-                    }
-                    Err(error) => errors.push(error),
-                },
-                None if model.role == Role::Namevar && !self.titles.is_empty() => {
-                    let patterns: Vec<_> = self
-                        .titles
-                        .iter()
-                        .map(|title| title.text.as_str())
-                        .collect();
-                    errors.push(
-                        ValueError::new(name, "is not given and the title does not tell it")
-                            .of(ValueErrorKind::Missing)
-                            .help(format!("the title is read as {}", patterns.join(" or "))),
-                    );
-                }
-                None if model.required => {
-                    errors.push(ValueError::new(name, "is required").of(ValueErrorKind::Missing));
-                }
-                None => {}
-            }
-        }
-        if errors.is_empty() {
-            errors = self.check_rules(&attributes);
-        }
-        if errors.is_empty() {
-            Ok(attributes)
-        } else {
-            Err(errors)
-        }
-    }
-
-    /// The namevars that a title gives.
-    pub fn names(&self, title: &str) -> Attributes {
-        self.title_names(title).unwrap_or_else(|| {
-            let names = self.namevars();
-            names.map(|name| (name.to_owned(), title.into())).collect()
-        })
-    }
-
-    /// The namevars that the title's pattern gives; `None` without patterns: each is the title.
-    fn title_names(&self, title: &str) -> Option<Attributes> {
-        if self.titles.is_empty() {
-            return None;
-        }
-        let found = self
-            .titles
-            .iter()
-            .find_map(|form| form.pattern.captures(title));
-        let names = found.map(|found| {
-            self.namevars()
-                .filter_map(|name| Some((name.to_owned(), found.name(name)?.as_str().into())))
-                .collect()
-        });
-        Some(names.unwrap_or_default())
-    }
-
     /// The canonical form of an attribute's value.
     ///
     /// # Errors
@@ -284,126 +206,6 @@ impl AttributeModel {
     }
 }
 
-impl ValueSpec {
-    /// Whether a value is of this kind.
-    fn takes(&self, value: &Value) -> bool {
-        match self {
-            ValueSpec::Literal(literal) => match (literal, value) {
-                (Value::Bool(truth), Value::Bool(other)) => truth == other,
-                (Value::Bool(truth), other) => {
-                    other.as_str() == Some(if *truth { "true" } else { "false" })
-                }
-                (Value::Integer(number), _) => whole_number(value) == Some(*number),
-                (Value::String(text), Value::Integer(number)) => *text == number.to_string(),
-                (Value::String(text), other) => other.as_str() == Some(text),
-                (literal, other) => literal == other,
-            },
-            ValueSpec::Pattern { pattern, .. } => matching(pattern, value).is_some(),
-            ValueSpec::Integer { .. } | ValueSpec::Struct { .. } | ValueSpec::Tuple { .. } => {
-                self.canonicalize(value).is_some()
-            }
-        }
-    }
-
-    /// The canonical form of a value if it is of this kind.
-    fn canonicalize(&self, value: &Value) -> Option<Value> {
-        match self {
-            ValueSpec::Literal(literal) => self.takes(value).then(|| literal.clone()),
-            ValueSpec::Pattern { pattern, .. } => {
-                let text = matching(pattern, value)?;
-                Some(Value::String(text.into_owned()))
-            }
-            ValueSpec::Integer { low, high, .. } => {
-                let number = whole_number(value)?;
-                (*low..=*high)
-                    .contains(&number)
-                    .then_some(Value::Integer(number))
-            }
-            ValueSpec::Struct { fields, .. } => {
-                let Value::Hash(entries) = value else {
-                    return None;
-                };
-                if !entries
-                    .iter()
-                    .all(|(key, _)| key.as_str().is_some_and(|key| fields.contains_key(key)))
-                {
-                    return None;
-                }
-                let mut canonical = Vec::new();
-                for (name, field) in fields {
-                    match value.get(name).or(field.default.as_ref()) {
-                        Some(value) => {
-                            canonical.push((name.as_str().into(), one_of(&field.values, value)?));
-                        }
-                        None if field.optional => {}
-                        None => return None,
-                    }
-                }
-                Some(Value::Hash(canonical))
-            }
-            ValueSpec::Tuple { items, .. } => {
-                let values = value.as_list()?;
-                if values.len() != items.len() {
-                    return None;
-                }
-                let canonical: Option<Vec<_>> = items
-                    .iter()
-                    .zip(values)
-                    .map(|(specs, value)| one_of(specs, value))
-                    .collect();
-                canonical.map(Value::List)
-            }
-        }
-    }
-
-    /// What it is, for people.
-    pub fn describe(&self) -> String {
-        match self {
-            ValueSpec::Literal(_) => format!("`{}`", self.name()),
-            ValueSpec::Pattern { name, pattern } => {
-                let pattern = pattern.as_str();
-                let inner = pattern
-                    .strip_prefix(r"\A(?:")
-                    .and_then(|rest| rest.strip_suffix(r")\z"))
-                    .unwrap_or(pattern);
-                format!("{name} (text like {inner})")
-            }
-            ValueSpec::Integer { low, high, .. } if *low == i64::MIN && *high == i64::MAX => {
-                "a whole number".to_owned()
-            }
-            ValueSpec::Integer { low, high, .. } => format!("a whole number from {low} to {high}"),
-            ValueSpec::Struct { fields, .. } => {
-                let names: Vec<_> = fields.keys().map(String::as_str).collect();
-                format!("a hash of {}", names.join(", "))
-            }
-            ValueSpec::Tuple { name, items } => format!("{name} (a list of {})", items.len()),
-        }
-    }
-}
-
-fn one_of(specs: &[ValueSpec], value: &Value) -> Option<Value> {
-    if specs.is_empty() {
-        return Some(value.clone());
-    }
-    specs.iter().find_map(|spec| spec.canonicalize(value))
-}
-
-/// The text of a value, if it matches.
-fn matching<'v>(pattern: &Pattern, value: &'v Value) -> Option<Cow<'v, str>> {
-    let text = match value {
-        Value::Integer(number) => Cow::Owned(number.to_string()),
-        other => Cow::Borrowed(other.as_str()?),
-    };
-    pattern.is_match(&text).then_some(text)
-}
-
-fn whole_number(value: &Value) -> Option<i64> {
-    match value {
-        Value::Integer(number) => Some(*number),
-        other => other.as_str()?.parse().ok(),
-    }
-}
-
 /// The order of the elements of a set: numbers, then text, then the rest by what they print.
 pub fn order(a: &Value, b: &Value) -> Ordering {
     fn rank(value: &Value) -> u8 {
@@ -438,17 +240,13 @@ mod tests {
             schema = 1
             type = "thing"
             doc = "x"
-            title = "{list} {kind}"
-            [attr.list]
-            role = "namevar"
-            [attr.kind]
+            [attr.name]
             role = "namevar"
             [attr.id]
             values = [{ name = "id", integer = [1, 4094] }]
             canon = ["decimal"]
             [attr.flag]
             values = [true, false]
-            default = false
             [attr.tags]
             array = "set"
             values = ["unset", { name = "tag", pattern = '\w+' }]
@@ -463,9 +261,6 @@ mod tests {
             values = [{ name = "member", struct = { name = "path", port = "port" } }]
             [attr.vlans]
             values = [{ name = "change", tuple = [["add", "remove"], "text"] }, false]
-            [[rule]]
-            needs = ["password", "id"]
-            unless = { tags = "unset" }
             "#,
         ))
         .unwrap()
@@ -548,89 +343,5 @@ mod tests {
             Ok(wrapped("x"))
         );
         assert_eq!(model.canonicalize("id", &wrapped("042")), Ok(wrapped("42")));
-    }
-
-    #[test]
-    fn a_resource_is_its_title_its_parameters_and_the_defaults() {
-        let model = model();
-        let given = Attributes::from_iter([
-            ("id".to_owned(), 7.into()),
-            ("tags".to_owned(), Value::Undef),
-        ]);
-        let resolved = model.resolve("my list ext", &given).unwrap();
-        let expected: Attributes = [
-            ("list", "my list".into()),
-            ("kind", "ext".into()),
-            ("id", "7".into()),
-            ("flag", Value::Bool(false)),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-        assert_eq!(resolved, expected);
-        let errors = model
-            .resolve("oneword", &Attributes::default())
-            .unwrap_err();
-        assert_eq!(errors.len(), 2);
-        assert_eq!(
-            errors[0].help.as_deref(),
-            Some("the title is read as {list} {kind}")
-        );
-    }
-
-    #[test]
-    fn rules_hold_unless_they_are_lifted() {
-        let model = model();
-        let mut given = Attributes::from_iter([("password".to_owned(), "x".into())]);
-        let errors = model.resolve("a b", &given).unwrap_err();
-        assert_eq!(errors[0].to_string(), "password: needs id");
-        given.insert("tags".to_owned(), "unset".into());
-        assert!(model.resolve("a b", &given).is_ok());
-    }
-
-    #[test]
-    fn forbidden_attributes_tell_what_they_would_need() {
-        let model = load::load(&Source::new(
-            "t.toml",
-            r#"
-            schema = 1
-            type = "entry"
-            doc = "x"
-            ensurable = true
-            [attr.name]
-            role = "namevar"
-            [attr.protocol]
-            [attr.port]
-            [[rule]]
-            forbidden = ["port"]
-            unless = { protocol = ["tcp", "udp"], ensure = "absent" }
-            [[rule]]
-            forbidden = ["protocol"]
-            when = { name = "standard" }
-            "#,
-        ))
-        .unwrap();
-        let needs_ports = "port: is only valid with protocol \"tcp\" or \"udp\"";
-        let cases = [
-            ("a", "port=80 protocol=udp", ""),
-            ("a", "port=80 ensure=absent", ""),
-            ("a", "port=80 protocol=gre", needs_ports),
-            ("a", "port=80", needs_ports),
-            (
-                "standard",
-                "protocol=tcp",
-                "protocol: cannot be combined with name \"standard\"",
-            ),
-        ];
-        for (title, given, expected) in cases {
-            let attributes = given
-                .split(' ')
-                .filter_map(|pair| pair.split_once('='))
-                .map(|(name, value)| (name.to_owned(), Value::from(value)))
-                .collect();
-            let errors = model.resolve(title, &attributes).err().unwrap_or_default();
-            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-            assert_eq!(errors.join("; "), expected, "{title} {given}");
-        }
     }
 }

@@ -1,0 +1,215 @@
+//! Canonical attributes of a resource: its title, what the catalog gives, and the defaults.
+
+use std::borrow::Cow;
+
+use super::{ValueError, ValueErrorKind};
+use crate::model::{Role, TypeModel};
+use crate::value::{Attributes, Value};
+
+impl TypeModel {
+    /// The attributes of a resource, from its title and what the catalog gives (without
+    /// metaparameters): names from the title, defaults, canonical values, in definition order.
+    /// Undefined values are left out.
+    ///
+    /// # Errors
+    /// Everything that the type does not take, rules included.
+    pub fn resolve(&self, title: &str, given: &Attributes) -> Result<Attributes, Vec<ValueError>> {
+        let mut errors = Vec::new();
+        for name in given.keys() {
+            if !self.attributes.contains_key(name) {
+                errors.push(self.unknown(name));
+            }
+        }
+        let names = self.title_names(title);
+        let mut attributes = Attributes::with_room(given.len() + 1);
+        for (name, model) in &self.attributes {
+            let value = given.get(name).filter(|value| **value != Value::Undef);
+            let value = value.map(Cow::Borrowed);
+            let value = value.or_else(|| match &names {
+                Some(names) => names.get(name).map(Cow::Borrowed),
+                None if model.role == Role::Namevar => Some(Cow::Owned(title.into())),
+                None => None,
+            });
+            match value.or(model.default.as_ref().map(Cow::Borrowed)) {
+                Some(value) => match model.canonicalize(&value) {
+                    Ok(value) => {
+                        attributes.insert(name.clone(), value);
+                    }
+                    Err(error) => errors.push(error),
+                },
+                None if model.role == Role::Namevar && !self.titles.is_empty() => {
+                    let patterns: Vec<_> = self
+                        .titles
+                        .iter()
+                        .map(|title| title.text.as_str())
+                        .collect();
+                    errors.push(
+                        ValueError::new(name, "is not given and the title does not tell it")
+                            .of(ValueErrorKind::Missing)
+                            .help(format!("the title is read as {}", patterns.join(" or "))),
+                    );
+                }
+                None if model.required => {
+                    errors.push(ValueError::new(name, "is required").of(ValueErrorKind::Missing));
+                }
+                None => {}
+            }
+        }
+        if errors.is_empty() {
+            errors = self.check_rules(&attributes);
+        }
+        if errors.is_empty() {
+            Ok(attributes)
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// The namevars that a title gives.
+    pub fn names(&self, title: &str) -> Attributes {
+        self.title_names(title).unwrap_or_else(|| {
+            let names = self.namevars();
+            names.map(|name| (name.to_owned(), title.into())).collect()
+        })
+    }
+
+    /// The namevars that the title's pattern gives; `None` without patterns: each is the title.
+    fn title_names(&self, title: &str) -> Option<Attributes> {
+        if self.titles.is_empty() {
+            return None;
+        }
+        let found = self
+            .titles
+            .iter()
+            .find_map(|form| form.pattern.captures(title));
+        let names = found.map(|found| {
+            self.namevars()
+                .filter_map(|name| Some((name.to_owned(), found.name(name)?.as_str().into())))
+                .collect()
+        });
+        Some(names.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::model::load;
+
+    fn model() -> TypeModel {
+        load::load(&Source::new(
+            "t.toml",
+            r#"
+            schema = 1
+            type = "thing"
+            doc = "x"
+            title = "{list} {kind}"
+            [attr.list]
+            role = "namevar"
+            [attr.kind]
+            role = "namevar"
+            [attr.id]
+            values = [{ name = "id", integer = [1, 4094] }]
+            canon = ["decimal"]
+            [attr.flag]
+            values = [true, false]
+            default = false
+            [attr.tags]
+            array = "set"
+            values = ["unset", { name = "tag", pattern = '\w+' }]
+            [attr.password]
+            sensitive = true
+            values = [{ name = "text", pattern = '\S+' }]
+            [[rule]]
+            needs = ["password", "id"]
+            unless = { tags = "unset" }
+            "#,
+        ))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_resource_is_its_title_its_parameters_and_the_defaults() {
+        let model = model();
+        let given = Attributes::from_iter([
+            ("id".to_owned(), 7.into()),
+            ("tags".to_owned(), Value::Undef),
+        ]);
+        let resolved = model.resolve("my list ext", &given).unwrap();
+        let expected: Attributes = [
+            ("list", "my list".into()),
+            ("kind", "ext".into()),
+            ("id", "7".into()),
+            ("flag", Value::Bool(false)),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+        assert_eq!(resolved, expected);
+        let errors = model
+            .resolve("oneword", &Attributes::default())
+            .unwrap_err();
+        assert_eq!(errors.len(), 2);
+        assert_eq!(
+            errors[0].help.as_deref(),
+            Some("the title is read as {list} {kind}")
+        );
+    }
+
+    #[test]
+    fn rules_hold_unless_they_are_lifted() {
+        let model = model();
+        let mut given = Attributes::from_iter([("password".to_owned(), "x".into())]);
+        let errors = model.resolve("a b", &given).unwrap_err();
+        assert_eq!(errors[0].to_string(), "password: needs id");
+        given.insert("tags".to_owned(), "unset".into());
+        assert!(model.resolve("a b", &given).is_ok());
+    }
+
+    #[test]
+    fn forbidden_attributes_tell_what_they_would_need() {
+        let model = load::load(&Source::new(
+            "t.toml",
+            r#"
+            schema = 1
+            type = "entry"
+            doc = "x"
+            ensurable = true
+            [attr.name]
+            role = "namevar"
+            [attr.protocol]
+            [attr.port]
+            [[rule]]
+            forbidden = ["port"]
+            unless = { protocol = ["tcp", "udp"], ensure = "absent" }
+            [[rule]]
+            forbidden = ["protocol"]
+            when = { name = "standard" }
+            "#,
+        ))
+        .unwrap();
+        let needs_ports = "port: is only valid with protocol \"tcp\" or \"udp\"";
+        let cases = [
+            ("a", "port=80 protocol=udp", ""),
+            ("a", "port=80 ensure=absent", ""),
+            ("a", "port=80 protocol=gre", needs_ports),
+            ("a", "port=80", needs_ports),
+            (
+                "standard",
+                "protocol=tcp",
+                "protocol: cannot be combined with name \"standard\"",
+            ),
+        ];
+        for (title, given, expected) in cases {
+            let attributes = given
+                .split(' ')
+                .filter_map(|pair| pair.split_once('='))
+                .map(|(name, value)| (name.to_owned(), Value::from(value)))
+                .collect();
+            let errors = model.resolve(title, &attributes).err().unwrap_or_default();
+            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            assert_eq!(errors.join("; "), expected, "{title} {given}");
+        }
+    }
+}
