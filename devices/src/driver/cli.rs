@@ -308,7 +308,7 @@ impl Implementation for CliType {
     }
 
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
-        let names: Vec<&str> = change.attributes.iter().map(|name| name.as_str()).collect();
+        let names: Vec<&str> = change.attributes.iter().map(Name::as_str).collect();
         let goal = Goal {
             kind: change.kind,
             wanted: &change.wanted.attributes,

@@ -35,7 +35,7 @@ impl CliType {
     /// Every value of the model has a command.
     fn check_values(&self, findings: &mut Vec<Diagnostic>) {
         for rule in self.attributes.values() {
-            let Some(model) = self.model.attributes.get(rule.name.as_str()) else {
+            let Some(model) = self.model.attributes.get(&rule.name) else {
                 continue;
             };
             let applied = rule.is_applied()

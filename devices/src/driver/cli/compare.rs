@@ -342,7 +342,7 @@ impl CliType {
             return Vec::new();
         }
         let wanted = crate::driver::Implementation::resolve(self, wanted, None);
-        let names = wanted.attributes.keys().map(|name| name.as_str());
+        let names = wanted.attributes.keys().map(Name::as_str);
         let names: Vec<&str> = names.filter(|name| !self.is_namevar(name)).collect();
         let goal = Goal {
             kind: ChangeKind::Create,
@@ -358,10 +358,7 @@ impl CliType {
             let Action::Line(line) = &operation.action else {
                 continue;
             };
-            let attribute = operation
-                .attributes
-                .first()
-                .map_or(namevar, |name| name.as_str());
+            let attribute = operation.attributes.first().map_or(namevar, Name::as_str);
             for text in line.text.iter().chain(&line.body) {
                 let length = text.chars().count();
                 if length > self.line_limit {

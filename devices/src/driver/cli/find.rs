@@ -179,7 +179,7 @@ impl CliType {
             let Place::Cell(cell) = &rule.place else {
                 continue;
             };
-            let text = row.get(cell.name.as_str());
+            let text = row.get(&cell.name);
             if let Some(value) = text.and_then(|text| self.cell_value(&rule.name, cell, text)) {
                 found.attributes.insert(rule.name.clone(), value);
             }
@@ -374,7 +374,7 @@ impl CliType {
             let other = match &rule.fallback {
                 Some(Fallback::Cell { read, key, cell }) => {
                     let row = self.fallback_row(read, key, found, state);
-                    let text = row.and_then(|row| row.get(cell.name.as_str()));
+                    let text = row.and_then(|row| row.get(&cell.name));
                     text.and_then(|text| self.cell_value(&rule.name, cell, text))
                 }
                 Some(Fallback::Line { .. }) => found.defaults.get(&rule.name).cloned(),

@@ -23,6 +23,7 @@ use crate::diagnostic::{Severity, nearest};
 use crate::document::{Item, Table};
 use crate::driver::platform::ParseRule;
 use crate::driver::type_driver::Context;
+use crate::value::Name;
 
 /// Reads the part of a type's file that is about command lines.
 pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
@@ -58,7 +59,7 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
         let Some(table) = item.table() else { continue };
         let Some(known) = model.attributes.get(name.as_str()) else {
-            let help = match nearest(&name, model.attributes.keys().map(|name| name.as_str())) {
+            let help = match nearest(&name, model.attributes.keys().map(Name::as_str)) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "attributes come from the model".to_owned(),
             };

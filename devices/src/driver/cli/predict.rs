@@ -57,7 +57,7 @@ impl CliType {
         let rules: Vec<&AttributeRule> = operation
             .attributes
             .iter()
-            .filter_map(|name| self.attributes.get(name.as_str()))
+            .filter_map(|name| self.attributes.get(name))
             .collect();
         for rule in &rules {
             let rule = match &rule.inside {
@@ -109,7 +109,7 @@ impl CliType {
             _ => return Attributes::default(),
         };
         let rules = operation.attributes.iter();
-        let rules = rules.filter_map(|name| self.attributes.get(name.as_str()));
+        let rules = rules.filter_map(|name| self.attributes.get(name));
         let default = |rule: &AttributeRule| {
             Some((
                 rule.name.clone(),
@@ -143,7 +143,7 @@ impl CliType {
 
     fn opaque_rule(&self, operation: &Operation) -> Option<(&AttributeRule, &str)> {
         operation.attributes.iter().find_map(|name| {
-            let rule = self.attributes.get(name.as_str())?;
+            let rule = self.attributes.get(name)?;
             match &rule.place {
                 Place::Opaque { words, .. } => Some((rule, words.as_str())),
                 _ => None,

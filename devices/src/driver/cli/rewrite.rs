@@ -11,7 +11,7 @@ use crate::document::{Item, Table};
 use crate::driver::codec::text_of;
 use crate::model::TypeModel;
 use crate::model::load::value_of;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// A form that the device does not use, and the one that it does.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Rewrite {
             if model.attributes.contains_key(name) {
                 return;
             }
-            let names = model.attributes.keys().map(|name| name.as_str());
+            let names = model.attributes.keys().map(Name::as_str);
             let help = match nearest(name, names) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "attributes come from the model".to_owned(),

@@ -115,7 +115,7 @@ fn entry_kinds<'a>(
                 let Place::Entries(rule) = &rule.place else {
                     continue;
                 };
-                if rule.of != *of || !model.attributes.contains_key(name.as_str()) {
+                if rule.of != *of || !model.attributes.contains_key(name) {
                     continue;
                 }
                 if mentioned(name) {

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Source};
 use crate::model::{AttributeModel, TypeModel, ValueSpec};
 use crate::operation::Action;
 use crate::read::{Parsed, State};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// Texts of which one should fit any pattern.
 const TEXTS: [&str; 9] = [
@@ -133,7 +133,7 @@ fn read_back(
     if let Some(Place::Group { with, .. }) =
         definition.attributes.get(leader).map(|rule| &rule.place)
     {
-        for partner in with.iter().map(|name| name.as_str()).chain([leader]) {
+        for partner in with.iter().map(Name::as_str).chain([leader]) {
             let example = examples(&model.attributes[partner]).pop();
             attributes.extend(example.map(|value| (partner.to_owned(), value)));
         }

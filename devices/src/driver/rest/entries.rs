@@ -121,7 +121,7 @@ impl Writer<'_> {
         };
         let mut touched = false;
         for name in self.model.attributes.keys() {
-            let Some(rule) = self.definition.attributes.get(name.as_str()) else {
+            let Some(rule) = self.definition.attributes.get(name) else {
                 continue;
             };
             let Place::Entries(rule) = &rule.place else {

@@ -22,6 +22,7 @@ use crate::document::{Findings, Table};
 use crate::model::TypeModel;
 use crate::model::load::{pattern, word};
 use crate::operation::Method;
+use crate::value::Name;
 
 /// Reads the REST sections of a file; what is wrong goes to the file's findings.
 pub fn read(root: &Table<'_>, model: &TypeModel) -> Option<Definition> {
@@ -66,7 +67,7 @@ fn known_attribute(
     if model.attributes.contains_key(name) {
         return true;
     }
-    let help = nearest(name, model.attributes.keys().map(|name| name.as_str())).map_or_else(
+    let help = nearest(name, model.attributes.keys().map(Name::as_str)).map_or_else(
         || "declare it in the model first".to_owned(),
         |known| format!("did you mean `{known}`?"),
     );

@@ -208,7 +208,7 @@ fn instance(
         }
     };
     for name in model.attributes.keys() {
-        let Some(rule) = definition.attributes.get(name.as_str()) else {
+        let Some(rule) = definition.attributes.get(name) else {
             continue;
         };
         if rule.write_only || !definition.has(name, kind) {
@@ -277,12 +277,7 @@ pub fn secrets(definition: &Definition, model: &TypeModel, state: &State) -> Vec
     let fields: Vec<_> = definition
         .attributes
         .iter()
-        .filter(|(name, _)| {
-            model
-                .attributes
-                .get(name.as_str())
-                .is_some_and(|one| one.sensitive)
-        })
+        .filter(|(name, _)| model.attributes.get(*name).is_some_and(|one| one.sensitive))
         .filter_map(|(_, rule)| match &rule.place {
             Place::Field(field) => Some(&field.path),
             _ => None,

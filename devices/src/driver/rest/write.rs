@@ -117,7 +117,7 @@ impl Writer<'_> {
                 .is_some_and(|kinds| kinds.attribute == *name);
             let fixed = definition
                 .attributes
-                .get(name.as_str())
+                .get(name)
                 .is_some_and(|rule| rule.create_only);
             if chooses_kind || fixed {
                 let message =
@@ -244,7 +244,7 @@ impl Writer<'_> {
             domain: self.surveyed.domain(&partition),
         };
         for name in self.model.attributes.keys() {
-            let Some(rule) = self.definition.attributes.get(name.as_str()) else {
+            let Some(rule) = self.definition.attributes.get(name) else {
                 continue;
             };
             if !self.definition.has(name, kind) {

@@ -18,7 +18,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             if model.attributes.contains_key(name) || also.contains(&name) {
                 continue;
             }
-            let help = match nearest(name, model.attributes.keys().map(|name| name.as_str())) {
+            let help = match nearest(name, model.attributes.keys().map(Name::as_str)) {
                 Some(known) => format!("did you mean `{known}`?"),
                 None => "attributes come from the model".to_owned(),
             };
@@ -76,7 +76,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         }
     }
     for attribute in model.attributes.values() {
-        let named = cli.attributes.contains_key(attribute.name.as_str())
+        let named = cli.attributes.contains_key(&attribute.name)
             || attribute.name == "ensure"
             || matches!(attribute.role, Role::Namevar | Role::Parameter)
             || lines

@@ -157,7 +157,7 @@ impl Rendering<'_> {
         let cli = self.cli;
         let names: Vec<&Name> = [&rule.name].into_iter().chain(&rule.with).collect();
         let absent = |name: &Name| {
-            let rule = cli.attributes.get(name.as_str())?;
+            let rule = cli.attributes.get(name)?;
             rule.absent.as_ref()
         };
         let kept: IndexMap<&Name, &Value> = names
@@ -185,7 +185,7 @@ impl Rendering<'_> {
     /// The attributes in the lines of a rule that are to be set.
     fn changed<'r>(&self, rule: &'r AttributeRule) -> Vec<&'r str> {
         let names = [&rule.name].into_iter().chain(&rule.with);
-        let names = names.map(|name| name.as_str());
+        let names = names.map(Name::as_str);
         names
             .filter(|name| self.goal.names.contains(name))
             .collect()

@@ -65,7 +65,7 @@ impl Rendering<'_> {
         self.mode = self.mode_path()?;
         let mut values = self.merged.clone();
         values.retain(|name, value| {
-            let rule = cli.attributes.get(name.as_str());
+            let rule = cli.attributes.get(name);
             !is_unset(value) && rule.and_then(|rule| rule.absent.as_ref()) != Some(value)
         });
         if let Some(found) = self.found.filter(|_| cli.instance.keep_unmanaged) {

@@ -17,7 +17,7 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
             .kinds
             .as_ref()
             .is_some_and(|kinds| kinds.attribute == *name);
-        if name != "ensure" && !is_kind && !definition.attributes.contains_key(name.as_str()) {
+        if name != "ensure" && !is_kind && !definition.attributes.contains_key(name) {
             error(format!(
                 "attribute `{name}` of the model has no [attr.{name}]; say where it is, or `unsupported = \"why\"`"
             ));
@@ -54,7 +54,7 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
                 ));
             }
             Place::States(states) => {
-                for value in &model.attributes[name.as_str()].values {
+                for value in &model.attributes[name].values {
                     let value = value.name();
                     let meant = rule.same.iter().any(|(spelling, _)| *spelling == value);
                     if !meant && !states.contains_key(value.as_ref()) {
