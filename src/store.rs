@@ -6,6 +6,7 @@
 //! what the next run relies on, and are on the disk before a run ends; texts only tell of a run,
 //! and nobody waits for the disk with them.
 
+pub(crate) mod disk;
 pub(crate) mod file;
 mod lock;
 pub mod remembered;

@@ -336,7 +336,7 @@ async fn nothing_is_cached_when_nothing_is_applied() {
     run.set_up(&CancellationToken::new()).await.unwrap();
     run.begin().await.unwrap();
     let (obtained, _) = run.catalog(&facts(SW1)).await.unwrap();
-    run.keep(&obtained, true).unwrap();
+    run.keep(&obtained, true).await.unwrap();
     assert!(!run.layout.cached_catalog().exists());
 }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::certificates::layout::{self, FileError, Layout, Readers};
+use crate::store::disk;
 
 /// What must be known of a catalog before anything is made of it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -49,8 +50,9 @@ pub fn load(layout: &Layout) -> Result<Option<(String, Head)>, FileError> {
 }
 
 /// Keeps a catalog. It may hold secrets in clear text: it is for owner and group.
-pub fn keep(layout: &Layout, text: &str) -> Result<(), FileError> {
-    layout::write(&layout.cached_catalog(), text, Readers::Group)
+pub async fn keep(layout: &Layout, text: &str) -> Result<(), FileError> {
+    let (file, text) = (layout.cached_catalog(), text.to_owned());
+    disk::write(move || layout::write(&file, &text, Readers::Group)).await
 }
 
 #[cfg(test)]
@@ -72,8 +74,8 @@ mod tests {
         assert!(matches!(Head::read("[1", "x"), Err(HeadError::NotJson(_))));
     }
 
-    #[test]
-    fn a_kept_catalog_is_found_again_and_not_for_everyone() {
+    #[tokio::test]
+    async fn a_kept_catalog_is_found_again_and_not_for_everyone() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout {
@@ -82,7 +84,9 @@ mod tests {
             var: dir.path().join("var"),
         };
         assert!(load(&layout).unwrap().is_none());
-        keep(&layout, "{\"name\":\"sw1\",\"environment\":\"e\"}").unwrap();
+        keep(&layout, "{\"name\":\"sw1\",\"environment\":\"e\"}")
+            .await
+            .unwrap();
         assert_eq!(load(&layout).unwrap().unwrap().1.environment, "e");
         let mode = layout
             .cached_catalog()

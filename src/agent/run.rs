@@ -380,13 +380,13 @@ impl AgentRun {
     }
 
     /// Step 11: a catalog that was converted without fault is kept, unless nothing is applied.
-    pub fn keep(&mut self, obtained: &Obtained, noop: bool) -> Result<(), FileError> {
+    pub async fn keep(&mut self, obtained: &Obtained, noop: bool) -> Result<(), FileError> {
         if noop || obtained.cached != CachedStatus::NotUsed {
             return Ok(());
         }
         self.journal
             .info(format!("Caching catalog for {}", self.layout.certname));
-        cache::keep(&self.layout, &obtained.text)
+        cache::keep(&self.layout, &obtained.text).await
     }
 
     /// Step 15: facts once more, after the run. A failure is only told.
@@ -412,7 +412,7 @@ impl AgentRun {
         let environment = self.convergence.current().to_owned();
         if self.client.is_none() {
             // Without a certificate the server takes nothing.
-            spool.put(report, &environment)?;
+            spool.put(report, &environment).await?;
             return Ok(None);
         }
         let mut journal = std::mem::take(&mut self.journal);

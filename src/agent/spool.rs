@@ -13,6 +13,7 @@ use super::certificates::layout::{self, FileError, Layout, Readers};
 use super::endpoint::Endpoint;
 use super::http::RequestError;
 use super::journal::Journal;
+use crate::store::disk;
 
 /// How many reports wait at most; the oldest give way.
 pub const LONGEST: usize = 500;
@@ -50,7 +51,16 @@ impl Spool {
     }
 
     /// Puts a report at the end, when there is no server to ask.
-    pub fn put(&self, report: &Value, environment: &str) -> Result<(), FileError> {
+    ///
+    /// # Cancellation
+    /// May be dropped at any time; it lies there then, or not.
+    pub async fn put(&self, report: &Value, environment: &str) -> Result<(), FileError> {
+        let text = serde_json::json!({"environment": environment, "report": report}).to_string();
+        let spool = self.clone();
+        disk::write(move || spool.add(&text)).await
+    }
+
+    fn add(&self, text: &str) -> Result<(), FileError> {
         let waiting = self.waiting();
         for old in waiting.iter().rev().skip(LONGEST - 1) {
             layout::remove(old)?;
@@ -59,12 +69,8 @@ impl Spool {
             .last()
             .and_then(|path| path.file_stem()?.to_str()?.parse::<u64>().ok())
             .map_or(0, |last| last + 1);
-        let text = serde_json::json!({"environment": environment, "report": report}).to_string();
-        layout::write(
-            &self.dir.join(format!("{next:012}.json")),
-            &text,
-            Readers::Group,
-        )
+        let file = self.dir.join(format!("{next:012}.json"));
+        layout::write(&file, text, Readers::Group)
     }
 
     /// The reports that wait, oldest first.
@@ -93,7 +99,7 @@ impl Spool {
         environment: &str,
         journal: &mut Journal,
     ) -> Result<Delivery, FileError> {
-        self.put(report, environment)?;
+        self.put(report, environment).await?;
         let waiting = self.waiting();
         let last = waiting.len() - 1;
         for (index, path) in waiting.iter().enumerate() {
@@ -146,8 +152,8 @@ impl Spool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_spool_has_an_end_and_keeps_the_newest() {
+    #[tokio::test]
+    async fn the_spool_has_an_end_and_keeps_the_newest() {
         let dir = tempfile::tempdir().unwrap();
         let spool = Spool {
             dir: dir.path().join("spool"),
@@ -155,6 +161,7 @@ mod tests {
         for number in 0..LONGEST + 3 {
             spool
                 .put(&serde_json::json!({ "number": number }), "production")
+                .await
                 .unwrap();
         }
         let waiting = spool.waiting();

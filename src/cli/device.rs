@@ -27,7 +27,6 @@ use crate::error_chain::chain;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
 use crate::fleet::served_device::{ServedError, ServedFleet};
-use crate::fleet::turns::Turns;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{self, Entry};
 use crate::transaction;
@@ -141,7 +140,6 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     let fleet = Arc::new(ServedFleet {
         secrets: Secrets::new(args.credentials_readers == CredentialsReaders::Anyone),
         readers: args.credentials_readers.into(),
-        turns: Turns::default(),
         settings: args.transaction_settings(&settings),
         policy: Policy {
             mixed: args.mixed.into(),

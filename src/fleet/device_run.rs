@@ -36,7 +36,7 @@ use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::Device;
 use crate::report::{self, CachedCatalog, Report};
-use crate::store::{LockError, StoreError};
+use crate::store::{LockError, StoreError, disk};
 use crate::transaction::{self, LogEntry, OperationRecord, RunEvent, Settings, Sink};
 use crate::validate::Policy;
 
@@ -231,7 +231,7 @@ impl Fleet {
         );
         if self.purpose == Purpose::Apply {
             let last_run = LastRun::new(&told.report, &told.report);
-            let written = self.turns.write(move || {
+            let written = disk::write(move || {
                 [
                     kept.write(&store),
                     managed.write(&store),
@@ -287,7 +287,7 @@ impl Fleet {
         };
         let place = |(file, text)| (state_files::graph_path(dir, device, file), text);
         let graphs: Vec<_> = graphs.into_iter().map(place).collect();
-        let written = self.turns.write(move || state_files::write_graphs(&graphs));
+        let written = disk::write(move || state_files::write_graphs(&graphs));
         if let Err(error) = written.await {
             result.fail(told, format!("cannot write a graph: {}", chain(&error)));
         }

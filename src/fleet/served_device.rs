@@ -32,7 +32,6 @@ use super::device_run::shown;
 use super::reach::Connection as Way;
 use super::saving::Saving;
 use super::state_files::{self, Kept, Managed};
-use super::turns::Turns;
 use crate::agent::run::{AgentRun, CachedStatus, Proxy, RunError};
 use crate::agent::{facts, hook};
 use crate::catalog::Level;
@@ -40,7 +39,7 @@ use crate::catalog::types::Types;
 use crate::clock;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
-use crate::store::{DeviceStore, Store, StoreError};
+use crate::store::{DeviceStore, Store, StoreError, disk};
 use crate::transaction::{self, LogEntry, RunEvent, Settings};
 use crate::validate::Policy;
 
@@ -57,7 +56,6 @@ pub struct ServedFleet {
     pub proxy: Arc<Proxy>,
     pub secrets: Secrets,
     pub readers: Readers,
-    pub turns: Turns,
     pub settings: Settings,
     /// What is asked of catalogs.
     pub policy: Policy,
@@ -317,8 +315,7 @@ impl ServedFleet {
             _ => None,
         });
         let graphs: Vec<_> = graphs.collect();
-        let written = self.turns.write(move || state_files::write_graphs(&graphs));
-        written.await
+        disk::write(move || state_files::write_graphs(&graphs)).await
     }
 
     async fn apply(
@@ -345,7 +342,7 @@ impl ServedFleet {
         let types = Types::new(|name: &str| registry.model(name).cloned());
         let managed = Managed::of(&resources);
         if self.catalog.is_none() {
-            agent.keep(&obtained, self.settings.noop)?;
+            agent.keep(&obtained, self.settings.noop).await?;
         }
         let limit = agent.hook_limit();
         if let Some(command) = &self.proxy.settings.prerun_command {
@@ -429,10 +426,7 @@ impl ServedFleet {
             agent.journal.warning(note);
         }
         let store = store.clone();
-        let written = self
-            .turns
-            .write(move || kept.write(&store).and(managed.write(&store)));
-        Ok(written.await?)
+        Ok(disk::write(move || kept.write(&store).and(managed.write(&store))).await?)
     }
 
     /// Proves by one more read that what was set is as it was set.

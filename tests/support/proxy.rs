@@ -66,7 +66,7 @@ pub async fn run_of(proxy: &Arc<Proxy>, name: &str) -> (AgentRun, Result<Obtaine
         run.set_up(&CancellationToken::new()).await?;
         run.begin().await?;
         let (obtained, _) = run.catalog(&facts(name)).await?;
-        run.keep(&obtained, false)?;
+        run.keep(&obtained, false).await?;
         Ok(obtained)
     }
     .await;
