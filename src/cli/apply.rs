@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long)]
     noop: bool,
 
-    /// Apply again to the same devices, and fail when the second run changes anything
+    /// Apply again to the devices that ran, and fail when the second run changes anything
     #[arg(long, conflicts_with = "noop")]
     twice: bool,
 
@@ -39,36 +39,55 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
             purpose: Purpose::Apply,
             noop: args.noop,
         };
-        let prepared = run.prepare().await?;
+        let mut prepared = run.prepare().await?;
         let reports = args.manner.report.as_deref();
         let all = prepared.carry_out(&args.manner, reports, global).await?;
         let exit = run::exit(&all, args.manner.detailed_exitcodes, prepared.interrupted());
         if !args.twice || prepared.interrupted() {
             return Ok(exit);
         }
+        // What kept a device from running has been told, and would be told again.
+        prepared.keep(
+            all.iter()
+                .filter(|ended| ended.tally().is_some())
+                .map(|ended| ended.device.as_str()),
+        );
+        if prepared.is_empty() {
+            return Ok(exit);
+        }
         let again = prepared.carry_out(&args.manner, None, global).await?;
         match not_settled(&again) {
+            _ if prepared.interrupted() => Ok(Exit::FAILURE),
             Some(text) => Err(CommandError::new(text)),
             None => Ok(exit),
         }
     })
 }
 
-/// The devices that the second run changed or failed on, in words. A `notify` says its message in
-/// every run and changes no device.
+/// What the second run found to do all the same, in words: what it sent or failed to send, and
+/// devices that did not run again. A `notify` says its message in every run and sends nothing, and
+/// what is noop is pending in every run.
 fn not_settled(again: &[Ended]) -> Option<String> {
-    let unsettled = |ended: &&Ended| {
-        ended
-            .tally()
-            .is_none_or(|tally| tally.has_failed() || tally.operations > 0)
-    };
-    let names: Vec<&str> = again
-        .iter()
-        .filter(unsettled)
-        .map(|ended| ended.device.as_str())
+    let (mut unsettled, mut not_run) = (Vec::new(), Vec::new());
+    for ended in again {
+        match ended.tally() {
+            None => not_run.push(ended.device.as_str()),
+            Some(tally) if tally.has_failed() || tally.operations > 0 => {
+                unsettled.push(ended.device.as_str());
+            }
+            Some(_) => {}
+        }
+    }
+    let told = [
+        ("changed or failed on", unsettled),
+        ("could not run on", not_run),
+    ];
+    let told = told.iter().filter(|(_, names)| !names.is_empty());
+    let told: Vec<String> = told
+        .map(|(what, names)| format!("{what}: {}", names.join(", ")))
         .collect();
-    (!names.is_empty()).then(|| {
-        let names = names.join(", ");
-        format!("the second run should have found nothing to do, but changed or failed on: {names}")
+    (!told.is_empty()).then(|| {
+        let told = told.join("; ");
+        format!("the second run should have found nothing to do, but {told}")
     })
 }

@@ -1,7 +1,7 @@
 //! What `apply` and `plan` share: which devices, which catalogs, which resources, and the run
 //! itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -308,6 +308,20 @@ impl Prepared {
     /// Whether the run was asked to stop.
     pub fn interrupted(&self) -> bool {
         self.fleet.stop.is_cancelled()
+    }
+
+    /// Leaves the other devices out of the runs to come.
+    pub fn keep<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let kept: HashSet<&str> = names.collect();
+        let devices = self.names.drain(..).zip(self.members.drain(..));
+        (self.names, self.members) = devices
+            .filter(|(name, _)| kept.contains(name.as_str()))
+            .unzip();
+    }
+
+    /// Whether no device is left.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
     }
 
     /// Writes the report of a device: of one that could not run, too.

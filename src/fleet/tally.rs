@@ -13,8 +13,10 @@ pub struct Tally {
     pub skipped: usize,
     /// Would be changed, were this no noop run.
     pub pending: usize,
-    /// Operations that the device answered; of a plan, those that it would be sent.
+    /// Operations that the device was sent.
     pub operations: usize,
+    /// Operations that it would be sent, were nothing noop.
+    pub to_send: usize,
     /// The transaction ended early.
     pub cut_short: bool,
     /// Something failed that is no resource: the proof, saving, an interruption.
@@ -51,14 +53,13 @@ impl Tally {
                 self.pending += usize::from(noop);
             }
             RunEvent::Operations { operations, .. } => {
-                let counted = |result: &Option<(Outcome, _)>| match result {
-                    Some((outcome, _)) => *outcome != Outcome::NotSent,
-                    None => true,
-                };
-                self.operations += operations
-                    .iter()
-                    .filter(|record| counted(&record.result))
-                    .count();
+                for record in operations.iter() {
+                    match &record.result {
+                        Some((Outcome::NotSent, _)) => {}
+                        Some(_) => self.operations += 1,
+                        None => self.to_send += 1,
+                    }
+                }
             }
             RunEvent::Finished {
                 completed,

@@ -12,3 +12,4 @@ mod recorded;
 mod saving;
 mod secrets;
 mod selection;
+mod twice;

@@ -166,11 +166,11 @@ impl View for Human {
             "Round trips",
             "Time",
         ];
-        let changed = if self.noop { "To change" } else { "Changed" };
-        let header: Vec<&str> = header
-            .iter()
-            .map(|name| if *name == "Changed" { changed } else { name })
-            .collect();
+        let header = header.map(|name| match name {
+            "Changed" if self.noop => "To change",
+            "Operations" if self.noop => "To send",
+            _ => name,
+        });
         let rows: Vec<Vec<String>> = all.iter().map(|ended| self.row(ended)).collect();
         // A plan ends with an empty line of its own.
         let gap = if self.purpose == Purpose::Plan {
@@ -207,10 +207,10 @@ impl Human {
         let mut row = vec![ended.device.clone(), ended.platform.clone()];
         match &ended.came_to {
             Some((tally, statistics)) => {
-                let changed = if self.noop {
-                    tally.pending
+                let (changed, operations) = if self.noop {
+                    (tally.pending, tally.to_send)
                 } else {
-                    tally.changed
+                    (tally.changed, tally.operations)
                 };
                 row.push(tally.word().to_owned());
                 let numbers = [
@@ -218,7 +218,7 @@ impl Human {
                     changed,
                     tally.failed,
                     tally.skipped,
-                    tally.operations,
+                    operations,
                 ];
                 row.extend(numbers.iter().map(ToString::to_string));
                 row.push(statistics.round_trips.to_string());
