@@ -150,6 +150,11 @@ impl State {
         let of_kind = self.predicted.entry(kind.to_owned()).or_default();
         of_kind.insert(instance.to_owned(), attributes);
     }
+
+    /// Forgets what was predicted for instances of a type: the device was asked anew.
+    pub fn forget_predicted(&mut self, kind: &str) {
+        self.predicted.shift_remove(kind);
+    }
 }
 
 /// A device's answer that cannot be understood.

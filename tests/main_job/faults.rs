@@ -259,6 +259,72 @@ async fn a_question_that_nobody_expects_is_declined() {
     the_other_succeeds(&lab, &ran);
 }
 
+/// Something that is not there yet: what was sent of it may have come to be in part, or not at all.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_cut_while_something_is_made_is_told_after_looking_again() {
+    let vlan = || vlan(10, "one");
+    let bundle = || {
+        resource(
+            "Port_channel",
+            "Port-channel5",
+            json!({"ensure": "present", "description": "up"}),
+        )
+    };
+    // (fault, what is made, what is told: a VLAN is made when its mode is left, a bundle when it is
+    // entered)
+    let cases = [
+        ("drop-after=^name one", vlan(), "it was not applied"),
+        ("stall-after=^name one", vlan(), "it was not applied"),
+        ("drop-unanswered=^name one", vlan(), "it was not applied"),
+        (
+            "drop-after=^description up",
+            bundle(),
+            "it was applied, but not description",
+        ),
+        (
+            "drop-unanswered=^description up",
+            bundle(),
+            "it was applied",
+        ),
+    ];
+    for (fault, made, expected) in cases {
+        let lab = two(&[fault]).await;
+        let reference = format!(
+            "{}[{}]",
+            made["type"].as_str().unwrap(),
+            made["title"].as_str().unwrap()
+        );
+        lab.wants("sw1", &[made]);
+        let ran = lab
+            .run(&["apply", "--output", "json", "--detailed-exitcodes"])
+            .await;
+        let status = ran.resource("sw1", &reference);
+        assert_eq!(status["failed"], true, "{fault}: {status}");
+        let event = &status["events"][0];
+        let not_applied = expected == "it was not applied";
+        assert_eq!(
+            event["status"],
+            if not_applied { "failure" } else { "success" },
+            "{fault}: {event}"
+        );
+        assert_eq!(status["changed"], !not_applied, "{fault}: {status}");
+        let told = ran.complaints("sw1").join("\n");
+        assert!(
+            told.contains(&format!("read again: {expected}")),
+            "{fault}: {told}"
+        );
+        assert_eq!(
+            told.contains("it was applied"),
+            !not_applied,
+            "{fault}: {told}"
+        );
+
+        let left = if expected == "it was applied" { 0 } else { 2 };
+        lab.apply().await.ends_with(left);
+        lab.apply().await.ends_with(0);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
     // (fault, whether the line came to be)

@@ -6,6 +6,7 @@ use crate::change::Change;
 use crate::operation::{Action, Operation, Outcome};
 use crate::provider::{Committed, ErrorKind, Note, ProviderError};
 use crate::session::SessionError;
+use crate::value::Name;
 
 /// The connection broke: nothing more is changed in this run.
 pub struct Lost {
@@ -55,39 +56,51 @@ impl DrivenProvider {
                 return;
             }
         };
+        // Of a change, what it was about; of a whole instance, all that is wanted of it.
+        let missing = |name: &Name| {
+            differs.contains(name) && (change.is_whole() || change.attributes.contains(name))
+        };
         for (name, outcome) in &mut committed.attributes {
             let unknown = matches!(outcome, Err(error) if error.kind == ErrorKind::Unknown);
-            if !unknown {
-                continue;
-            }
-            *outcome = if differs.contains(name) {
-                Err(ProviderError::new(
+            if missing(name) && (unknown || outcome.is_ok()) {
+                // Something may have been taken and yet not have come to be, as a VLAN is made when
+                // its mode is left.
+                *outcome = Err(ProviderError::new(
                     ErrorKind::NotSent,
                     format!("{why}; the device was read again: it was not applied"),
-                ))
-            } else {
+                ));
+            } else if unknown {
                 self.changed = true;
-                Ok(())
-            };
+                *outcome = Ok(());
+            }
         }
         // An attribute that failed has told it.
         if committed.attributes.iter().all(|(_, told)| told.is_ok()) {
-            let text = format!("{why}; the device was read again: it was applied");
+            self.changed = true;
+            let lacking: Vec<&str> = differs
+                .iter()
+                .filter(|name| missing(name))
+                .map(Name::as_str)
+                .collect();
+            let found = match lacking.as_slice() {
+                [] => "it was applied".to_owned(),
+                lacking => format!("it was applied, but not {}", lacking.join(", ")),
+            };
+            let text = format!("{why}; the device was read again: {found}");
             committed.failure = Some(ProviderError::failed(text));
         }
     }
 
-    async fn look_again(
-        &mut self,
-        change: &Change,
-    ) -> Result<Vec<crate::value::Name>, ProviderError> {
+    async fn look_again(&mut self, change: &Change) -> Result<Vec<Name>, ProviderError> {
         let session = self.reconnect.reconnect().await;
         let session = session.map_err(|error| ProviderError::failed(error.to_string()))?;
         let broken = std::mem::replace(&mut self.session, session);
         self.spent = self.spent.plus(broken.statistics());
         let requests = self.driver.reads_for(&[&change.wanted]);
         let again = self.ask(requests).await?;
-        // What was read of other types still holds, and is not read again.
+        // What was read of other types still holds, and is not read again. What was foreseen of this
+        // one does not: the device has told.
+        self.state.forget_predicted(&change.wanted.model.name);
         self.state.extend(again);
         self.look(&change.wanted).map(|looked| looked.differs)
     }
