@@ -56,11 +56,39 @@ pub struct Change {
     /// What the device has; `None` when it has no such instance.
     pub current: Option<Instance>,
     /// Names of the attributes that differ, in definition order. For [`ChangeKind::Create`] all
-    /// wanted ones that the device would not have by itself, for [`ChangeKind::Remove`] none.
+    /// wanted properties, `ensure` among them, for [`ChangeKind::Remove`] none.
     pub attributes: Vec<Name>,
 }
 
 impl Change {
+    /// The change that brings these properties, in definition order, to what is wanted. Whoever
+    /// makes a change makes it here: what is tested of a definition is then what a run does.
+    pub fn new(wanted: Arc<Wanted>, current: Option<Instance>, differing: Vec<Name>) -> Self {
+        let ensure = differing.iter().any(|name| name == "ensure");
+        let ensure = wanted.attributes.get("ensure").filter(|_| ensure);
+        let kind = match ensure.and_then(|value| value.unwrap_sensitive().as_str()) {
+            Some("present") => ChangeKind::Create,
+            Some("absent") => ChangeKind::Remove,
+            _ => ChangeKind::Update,
+        };
+        let attributes = match kind {
+            ChangeKind::Create => {
+                let properties = wanted.model.properties();
+                let names = properties.map(|attribute| &attribute.name);
+                let names = names.filter(|name| wanted.attributes.contains_key(name));
+                names.cloned().collect()
+            }
+            ChangeKind::Remove => Vec::new(),
+            ChangeKind::Update => differing,
+        };
+        Self {
+            kind,
+            current: current.filter(|_| kind != ChangeKind::Create),
+            wanted,
+            attributes,
+        }
+    }
+
     /// Creation and removal: one event, `ensure`, for the instance as a whole.
     pub fn is_whole(&self) -> bool {
         matches!(self.kind, ChangeKind::Create | ChangeKind::Remove)

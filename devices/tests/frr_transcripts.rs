@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::change::{Change, ChangeKind, Wanted};
+use switchtender_devices::change::{Change, Wanted};
 use switchtender_devices::driver::{
     Driver, Facts, NothingRemembered, Platform, Registry, self_test,
 };
@@ -85,16 +85,7 @@ impl Router {
         if differs.is_empty() {
             return Vec::new();
         }
-        let change = Change {
-            kind: match &current {
-                _ if wanted.absent() => ChangeKind::Remove,
-                None => ChangeKind::Create,
-                Some(_) => ChangeKind::Update,
-            },
-            wanted: Arc::new(wanted),
-            current,
-            attributes: differs,
-        };
+        let change = Change::new(Arc::new(wanted), current, differs);
         let operations = self.driver.render(&change, state).unwrap();
         self.driver.predict(model, state, &operations);
         self_test::print(&operations)

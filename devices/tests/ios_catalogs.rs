@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::change::{Change, ChangeKind, Wanted};
+use switchtender_devices::change::{Change, Wanted};
 use switchtender_devices::diagnostic::Severity;
 use switchtender_devices::driver::{
     Driver, Facts, NothingRemembered, Platform, Registry, self_test,
@@ -129,16 +129,7 @@ impl Switch {
             return Vec::new();
         }
         let model = Arc::clone(&wanted.model);
-        let change = Change {
-            kind: match &current {
-                _ if wanted.absent() => ChangeKind::Remove,
-                None => ChangeKind::Create,
-                Some(_) => ChangeKind::Update,
-            },
-            wanted: Arc::new(wanted.into_owned()),
-            current,
-            attributes,
-        };
+        let change = Change::new(Arc::new(wanted.into_owned()), current, attributes);
         let operations = self.driver.render(&change, state).unwrap();
         self.driver.predict(&model, state, &operations);
         self_test::print(&operations)

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use switchtender_devices::change::{Change, ChangeKind, Instance, Wanted};
+use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::model::Role;
 use switchtender_devices::provider::{Committed, ErrorKind, Note, NoteLevel, ProviderError};
 use switchtender_devices::value::{Attributes, Name, Value};
@@ -65,7 +65,7 @@ impl Run<'_> {
         if properties.is_empty() {
             return Flushed::default();
         }
-        let change = change(resource, wanted, current, &properties);
+        let change = change(wanted, current, &properties);
         if self.is_noop(node) {
             // What needs no provider sends nothing.
             if !resource.ty.behaviour.providerless() {
@@ -374,36 +374,13 @@ impl Run<'_> {
 }
 
 /// The change that brings these properties into sync.
-fn change(
-    resource: &Resource,
-    wanted: &Arc<Wanted>,
-    current: &Attributes,
-    properties: &[OutOfSync],
-) -> Change {
-    let whole = properties
+fn change(wanted: &Arc<Wanted>, current: &Attributes, properties: &[OutOfSync]) -> Change {
+    let differing = properties
         .iter()
-        .find(|property| property.name == "ensure")
-        .and_then(|ensure| match ensure.desired.as_str() {
-            Some("present") => Some(ChangeKind::Create),
-            Some("absent") => Some(ChangeKind::Remove),
-            _ => None,
-        });
-    let kind = whole.unwrap_or(ChangeKind::Update);
-    let attributes = match kind {
-        ChangeKind::Create => resource
-            .properties()
-            .map(|(name, _)| name)
-            .filter(|name| *name != "ensure" && wanted.attributes.contains_key(name))
-            .cloned()
-            .collect(),
-        ChangeKind::Remove => Vec::new(),
-        ChangeKind::Update => properties
-            .iter()
-            .filter(|property| property.refused.is_none())
-            .map(|property| property.name.clone())
-            .collect(),
-    };
-    let exists = kind != ChangeKind::Create && !current.get("ensure").is_some_and(is_absent);
+        .filter(|property| property.refused.is_none())
+        .map(|property| property.name.clone())
+        .collect();
+    let exists = !current.get("ensure").is_some_and(is_absent);
     let instance = || Instance {
         attributes: current
             .iter()
@@ -414,10 +391,5 @@ fn change(
             .collect(),
         ..Instance::default()
     };
-    Change {
-        kind,
-        wanted: Arc::clone(wanted),
-        current: exists.then(instance),
-        attributes,
-    }
+    Change::new(Arc::clone(wanted), exists.then(instance), differing)
 }

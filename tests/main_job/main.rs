@@ -12,4 +12,5 @@ mod recorded;
 mod saving;
 mod secrets;
 mod selection;
+mod switchports;
 mod twice;

@@ -301,26 +301,18 @@ fn operations_for(
         .map_err(|error| error.to_string())?;
     let wanted = driver.resolve(wanted, current.as_ref()).into_owned();
     let attributes = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
-    if attributes.is_empty() {
+    // What is not there, and is not said to be there, is nothing that a run would manage.
+    let nothing_to_manage = wanted.model.ensurable()
+        && current.is_none()
+        && !attributes.iter().any(|name| name == "ensure");
+    if attributes.is_empty() || nothing_to_manage {
         return Ok((Vec::new(), None));
     }
-    let kind = if wanted.absent() {
-        ChangeKind::Remove
-    } else if current.is_none() && attributes.iter().any(|name| name == "ensure") {
-        ChangeKind::Create
-    } else {
-        ChangeKind::Update
-    };
-    let change = Change {
-        kind,
-        wanted: Arc::new(wanted),
-        current,
-        attributes,
-    };
+    let change = Change::new(Arc::new(wanted), current, attributes);
     let operations = driver
         .render(&change, state)
         .map_err(|error| error.to_string())?;
-    Ok((operations, Some(kind)))
+    Ok((operations, Some(change.kind)))
 }
 
 /// The operations as a definition's author writes them: a line to enter a mode, what is sent

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use serde_json::Value as Json;
-use switchtender_devices::change::{Change, ChangeKind, Wanted};
+use switchtender_devices::change::{Change, Wanted};
 use switchtender_devices::driver::{Driver, Facts, NothingRemembered, Registry};
 use switchtender_devices::operation::{Action, Operation};
 use switchtender_devices::read::{Reads, State};
@@ -129,16 +129,7 @@ fn apply(driver: &Driver, wanted: &Wanted, state: &mut State) -> Vec<Operation> 
     if attributes.is_empty() {
         return Vec::new();
     }
-    let change = Change {
-        kind: match current {
-            None => ChangeKind::Create,
-            Some(_) if wanted.absent() => ChangeKind::Remove,
-            Some(_) => ChangeKind::Update,
-        },
-        wanted: Arc::new(wanted.clone().into_owned()),
-        current,
-        attributes,
-    };
+    let change = Change::new(Arc::new(wanted.clone().into_owned()), current, attributes);
     let operations = driver.render(&change, state).expect("possible");
     driver.predict(&wanted.model, state, &operations);
     operations

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use switchtender_devices::change::{Change, ChangeKind};
+use switchtender_devices::change::Change;
 use switchtender_devices::diagnostic::Severity;
 use switchtender_devices::driver::{NothingRemembered, RememberedSecrets};
 use switchtender_devices::operation::Action;
@@ -56,16 +56,7 @@ fn what_the_device_cannot_do_is_refused_before_anything_is_sent() {
         let state = box_with(&driver, &wanted, read, answer);
         let current = driver.instance(&wanted, &state).expect("understood");
         let differing = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
-        let change = Change {
-            kind: if current.is_some() {
-                ChangeKind::Update
-            } else {
-                ChangeKind::Create
-            },
-            wanted: Arc::new(wanted),
-            current,
-            attributes: differing,
-        };
+        let change = Change::new(Arc::new(wanted), current, differing);
         let error = driver.render(&change, &state).expect_err(expected);
         assert_eq!(error.to_string(), expected);
     }
