@@ -123,6 +123,11 @@ fn declared(model: &TypeModel, instance: Instance) -> (String, Attributes) {
         attributes.insert("ensure".to_owned(), Value::string("present"));
     }
     for (name, value) in instance.attributes {
+        // That there is no secret is none.
+        let value = match value {
+            Value::Sensitive(inner) if inner.as_str() == Some("unset") => *inner,
+            other => other,
+        };
         let unset = matches!(value, Value::Undef | Value::Absent);
         if !unset && (namevars.len() > 1 || !namevars.contains(&name.as_str())) {
             attributes.insert(name, value);

@@ -145,6 +145,7 @@ rules! {
     reserved_name: RULE;
     clear_secret: RULE;
     secret_title: RULE;
+    masked_value: RULE;
     shuts_down: RULE;
     max_shutdown: RULE;
     missing_dependency: RULE;

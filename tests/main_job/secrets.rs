@@ -204,3 +204,34 @@ async fn credentials_are_nowhere_whatever_becomes_of_the_login() {
         ran.ends_with(1);
     }
 }
+
+/// People bring a device under management with what `resource` prints.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_shown_of_a_secret_is_not_taken_for_one() {
+    let lab = lab(&[], &[]).await;
+    lab.apply().await.ends_with(2);
+    for (type_name, name, attribute) in [
+        ("ntp_auth_key", "42", Some("password")),
+        ("snmp_community", "••••", None),
+    ] {
+        let arguments = ["resource", "sw1", type_name, "--format", "json"];
+        let printed = lab.run(&arguments).await;
+        let printed: serde_json::Value = serde_json::from_str(&printed.stdout).unwrap();
+        let attributes = printed[type_name][name].clone();
+        assert!(attributes.is_object(), "{printed}");
+        if let Some(attribute) = attribute {
+            assert_eq!(attributes[attribute], "••••");
+        }
+        lab.log("sw1").clear();
+        let declared = type_name[..1].to_uppercase() + &type_name[1..];
+        lab.wants("sw1", &[resource(&declared, name, attributes)]);
+        let ran = lab.run(&["apply", "--target", "sw1"]).await;
+        ran.ends_with(1);
+        ran.says("stands for a secret");
+        assert_eq!(
+            lab.log("sw1").received(),
+            Vec::<String>::new(),
+            "no contact"
+        );
+    }
+}
