@@ -60,7 +60,10 @@ pub struct Global {
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
 
-    /// Log what the program does to standard error; repeat for more (-vv: decisions, -vvv: bytes)
+    /// Say more; repeat for more still (-vv: what is asked and decided, -vvv: the dialogue, masked)
+    ///
+    /// Messages about resources stand where the others do; what the program says about itself goes
+    /// to standard error, each line with its device.
     #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
 }

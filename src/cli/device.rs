@@ -11,6 +11,7 @@ use serde_json::json;
 use switchtender_devices::value::Value;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::Global;
 use super::exit::{CommandError, Exit, print};
@@ -29,6 +30,7 @@ use crate::fleet::runner;
 use crate::fleet::served_device::{ServedError, ServedFleet};
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{self, Entry};
+use crate::telemetry::device_span;
 use crate::transaction;
 use crate::validate::Policy;
 
@@ -276,7 +278,10 @@ async fn run_all(
         stop,
         move |device| {
             let fleet = Arc::clone(&fleet);
-            async move { fleet.run(&device).await }
+            async move {
+                let run = fleet.run(&device);
+                run.instrument(device_span(&device.name)).await
+            }
         },
         |device: Entry, result| match result {
             Ok(bits) => code |= bits,

@@ -1,10 +1,13 @@
 //! `switchtender facts`: what a device says about itself.
 
+use tracing::Instrument as _;
+
 use super::block_on;
 use super::exit::{CommandError, Exit, print};
 use super::one_device::OneDevice;
 use super::view::of_device;
 use crate::fleet::look;
+use crate::telemetry::device_span;
 
 /// Show the facts of a device as JSON
 #[derive(Debug, clap::Args)]
@@ -17,6 +20,7 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
     block_on(async {
         let (reach, name) = args.device.reach().await?;
         let facts = look::facts(&reach, &name)
+            .instrument(device_span(&name))
             .await
             .map_err(|error| CommandError {
                 hint: error.hint(),

@@ -8,6 +8,7 @@ use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::secret::MASK;
 use switchtender_devices::value::{Attributes, Value};
+use tracing::Instrument as _;
 
 use super::block_on;
 use super::exit::{CommandError, Exit, print, tell};
@@ -15,6 +16,7 @@ use super::one_device::OneDevice;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
 use crate::fleet::look::{self, LookError};
+use crate::telemetry::device_span;
 
 /// Show the resources of a type that are on a device
 #[derive(Debug, clap::Args)]
@@ -55,6 +57,7 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
             });
         };
         let instances = look::instances(&reach, &device, &model)
+            .instrument(device_span(&device))
             .await
             .map_err(|error| {
                 let findings = match &error {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::exit::{CommandError, Exit};
 use super::view::{self, Done, Ended, View};
@@ -24,6 +25,7 @@ use crate::fleet::turns::Turns;
 use crate::inventory::{self, Inventory, Reading, Secrets};
 use crate::route;
 use crate::store::{self, Store};
+use crate::telemetry::device_span;
 use crate::transaction::{self, Settings, TagSelection};
 use crate::validate::Policy;
 
@@ -401,7 +403,8 @@ impl Prepared {
             let (fleet, listener) = (Arc::clone(&fleet), Arc::clone(&listener));
             async move {
                 let began = Instant::now();
-                let result = fleet.run_device(&name, &listener).await;
+                let run = fleet.run_device(&name, &listener);
+                let result = run.instrument(device_span(&name)).await;
                 (result, began.elapsed())
             }
         };

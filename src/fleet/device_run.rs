@@ -153,6 +153,10 @@ impl Fleet {
         if self.stop.is_cancelled() {
             return Err(NotRun::Stopped);
         }
+        tracing::info!(
+            resources = resources.len(),
+            "the catalog is loaded and checked"
+        );
 
         let device = &self.reach.inventory.devices[name];
         let connection = self.reach.connection(device, access).await?;

@@ -126,6 +126,11 @@ impl Connection {
     pub async fn open(&self) -> Result<(Box<dyn Session>, Facts), SessionError> {
         let requests = self.platform.fact_reads();
         let protocol = &self.platform.protocol;
+        tracing::info!(
+            host = self.target.host,
+            port = self.target.port,
+            "connecting"
+        );
         let opening = session::open_and_read(&self.target, protocol, self.access, &requests);
         let (session, texts) = opening.await?;
         let reads: Reads = requests
@@ -137,6 +142,7 @@ impl Connection {
         let of_session = session.facts().into_iter();
         facts.extend(of_session.map(|(name, value)| (name.to_owned(), value)));
         facts.extend(self.options.clone());
+        tracing::info!(?facts, "logged in");
         Ok((session, facts))
     }
 }

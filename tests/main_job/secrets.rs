@@ -77,6 +77,16 @@ async fn when_all_goes_well() {
         nothing_left(&lab, &ran, &format!("{way:?}"));
         ran.ends_with(0);
         assert!(lab.files("seen").len() == 2, "{way:?}");
+        // There is a log to be looked at.
+        if way.contains(&"-vvv") {
+            for sent in ["> show version", "> GET /mgmt/tm/ltm/monitor"] {
+                assert!(ran.stderr.contains(sent), "{way:?}: {}", ran.stderr);
+            }
+        }
+        if way == &["apply", "-vvv"] {
+            let sent = "> ntp authentication-key 42 md5 ••••";
+            assert!(ran.stderr.contains(sent), "{}", ran.stderr);
+        }
         if way[0] == "apply" && !way.contains(&"--noop") {
             let lines = lab.log("sw1").configuration_lines();
             assert_eq!(

@@ -157,6 +157,11 @@ impl DrivenProvider {
         if let Some(lost) = self.lost.as_ref().filter(|lost| !lost.readable) {
             return Err(lost.why.clone());
         }
+        let names = || requests.iter().map(|request| request.name.as_str());
+        tracing::debug!(
+            reads = names().collect::<Vec<_>>().join(" "),
+            "asking the device"
+        );
         let mut reads = Reads::default();
         match self.session.read(&requests).await {
             Ok(texts) => {
@@ -381,6 +386,12 @@ impl Provider for DrivenProvider {
             Ok(operations) => operations,
             Err(error) => return failed(error),
         };
+        tracing::debug!(
+            resource = &*change.wanted.reference,
+            kind = ?change.kind,
+            operations = operations.len(),
+            "changing the device"
+        );
         let results = self.session.commit(&operations).await;
         let (mut done, mut notes) = (Vec::new(), Vec::new());
         for (operation, result) in operations.iter().zip(&results) {

@@ -7,9 +7,11 @@ use std::path::Path;
 use super::error::SessionErrorKind;
 use super::mask::Mask;
 
-/// Writes what was sent (`>`) and what came (`<`), line by line.
+/// Writes what was sent (`>`) and what came (`<`), line by line: into a file, and into the log of
+/// the program where that goes into such depth.
 pub(super) struct Transcript {
     file: Option<BufWriter<File>>,
+    logged: bool,
     /// Received bytes that are not a whole line yet: a secret may lie across two pieces.
     pending: Vec<u8>,
 }
@@ -36,13 +38,19 @@ impl Transcript {
             .transpose()?;
         Ok(Self {
             file,
+            logged: tracing::enabled!(tracing::Level::TRACE),
             pending: Vec::new(),
         })
     }
 
+    /// Whether anybody reads it.
+    fn is_kept(&self) -> bool {
+        self.file.is_some() || self.logged
+    }
+
     /// What was sent, as it may be shown.
     pub fn sent(&mut self, shown: &str, mask: &Mask) {
-        if self.file.is_none() {
+        if !self.is_kept() {
             return;
         }
         self.flush(mask);
@@ -52,7 +60,7 @@ impl Transcript {
     }
 
     pub fn received(&mut self, bytes: &[u8], mask: &Mask) {
-        if self.file.is_none() {
+        if !self.is_kept() {
             return;
         }
         for byte in bytes {
@@ -80,8 +88,12 @@ impl Transcript {
     }
 
     fn line(&mut self, mark: char, text: &str) {
+        if !self.is_kept() {
+            return;
+        }
+        let text: String = text.chars().flat_map(visible).collect();
+        tracing::trace!("{mark} {text}");
         if let Some(file) = &mut self.file {
-            let text: String = text.chars().flat_map(visible).collect();
             // A full disk must not end the session; the transcript just ends early.
             if writeln!(file, "{mark} {text}").is_err() {
                 self.file = None;
