@@ -157,17 +157,32 @@ fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T,
     result
 }
 
-/// Waits for Ctrl-C or a request to end.
+/// Waits for Ctrl-C, a request to end, or the end of the terminal that it was started from.
 async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        let _ = tokio::signal::ctrl_c().await;
-        return;
-    };
+    use tokio::signal::unix::SignalKind;
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+        () = received(SignalKind::interrupt()) => {}
+        () = received(SignalKind::terminate()) => {}
+        () = received(SignalKind::hangup()), if !hangup_is_ignored() => {}
     }
+}
+
+async fn received(kind: tokio::signal::unix::SignalKind) {
+    match tokio::signal::unix::signal(kind) {
+        Ok(mut signal) => {
+            signal.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Whether the process was started to outlive its terminal, as by `nohup`.
+fn hangup_is_ignored() -> bool {
+    const HANGUP: u64 = 1 << 0;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & HANGUP != 0)
 }
 
 /// What an interrupt does to a run: the first asks it to stop and is told by `say`, the second

@@ -1,7 +1,7 @@
 //! `switchtender apply`: bring devices to what their catalogs say.
 
 use super::exit::{CommandError, Exit};
-use super::run::{self, Filter, Manner, Run, Subject};
+use super::run::{Filter, Manner, Run, Subject};
 use super::view::Ended;
 use super::{Global, block_on};
 use crate::fleet::device_run::Purpose;
@@ -42,7 +42,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         let mut prepared = run.prepare().await?;
         let reports = args.manner.report.as_deref();
         let all = prepared.carry_out(&args.manner, reports, global).await?;
-        let exit = run::exit(&all, args.manner.detailed_exitcodes, prepared.interrupted());
+        let exit = prepared.exit(&all, args.manner.detailed_exitcodes);
         if !args.twice || prepared.interrupted() {
             return Ok(exit);
         }

@@ -1,7 +1,7 @@
 //! `switchtender plan`: what an apply would do, down to the commands. It cannot change anything.
 
 use super::exit::{CommandError, Exit};
-use super::run::{self, Filter, Manner, Run, Subject};
+use super::run::{Filter, Manner, Run, Subject};
 use super::{Global, block_on};
 use crate::fleet::device_run::Purpose;
 
@@ -30,10 +30,6 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         let prepared = run.prepare().await?;
         let reports = args.manner.report.as_deref();
         let all = prepared.carry_out(&args.manner, reports, global).await?;
-        Ok(run::exit(
-            &all,
-            args.manner.detailed_exitcodes,
-            prepared.interrupted(),
-        ))
+        Ok(prepared.exit(&all, args.manner.detailed_exitcodes))
     })
 }

@@ -170,7 +170,8 @@ pub struct Manner {
     #[arg(long)]
     pub evaltrace: bool,
 
-    /// Exit with 2 (changes), 4 (failures), 6 (both), 1 (a device could not run)
+    /// Exit with 2 (changes; of a plan: something would be sent), 4 (failures), 6 (both), 1 (a
+    /// device could not run)
     #[arg(long)]
     pub detailed_exitcodes: bool,
 }
@@ -326,6 +327,26 @@ impl Prepared {
         self.names.is_empty()
     }
 
+    /// The exit code of a run (`docs/transaction.md`, section 17, *Exit status of a run*): a device
+    /// that could not run is never hidden behind others. A plan has changes where something would
+    /// be sent; a noop run, as Puppet's, has none.
+    pub fn exit(&self, all: &[Ended], detailed: bool) -> Exit {
+        let tallies: Vec<_> = all.iter().map(Ended::tally).collect();
+        if self.interrupted() || tallies.iter().any(Option::is_none) {
+            return Exit::FAILURE;
+        }
+        let tallies: Vec<_> = tallies.into_iter().flatten().collect();
+        let failed = tallies.iter().any(|tally| tally.has_failed());
+        let changed = tallies.iter().any(|tally| match self.fleet.purpose {
+            Purpose::Apply => tally.changed > 0,
+            Purpose::Plan => tally.to_send > 0,
+        });
+        match detailed {
+            true => Exit(u8::from(changed) * 2 + u8::from(failed) * 4),
+            false => Exit(u8::from(failed)),
+        }
+    }
+
     /// Writes the report of a device: of one that could not run, too.
     fn write_report(&self, done: &Done, dir: &Path) -> Result<(), CommandError> {
         let of_failure;
@@ -435,22 +456,6 @@ impl Prepared {
         all.sort_by_key(|ended| places.get(ended.device.as_str()).copied());
         lock(&view).end(&all);
         written.map(|()| all)
-    }
-}
-
-/// The exit code of a run (`docs/transaction.md`, section 17, *Exit status of a run*): a device
-/// that could not run is never hidden behind others.
-pub fn exit(all: &[Ended], detailed: bool, interrupted: bool) -> Exit {
-    let tallies: Vec<_> = all.iter().map(Ended::tally).collect();
-    if interrupted || tallies.iter().any(Option::is_none) {
-        return Exit::FAILURE;
-    }
-    let tallies: Vec<_> = tallies.into_iter().flatten().collect();
-    let failed = tallies.iter().any(|tally| tally.has_failed());
-    let changed = tallies.iter().any(|tally| tally.changed > 0);
-    match detailed {
-        true => Exit(u8::from(changed) * 2 + u8::from(failed) * 4),
-        false => Exit(u8::from(failed)),
     }
 }
 

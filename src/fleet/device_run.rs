@@ -159,7 +159,12 @@ impl Fleet {
         );
 
         let device = &self.reach.inventory.devices[name];
-        let connection = self.reach.connection(device, access).await?;
+        // Nothing has begun while credentials are looked up, which may take long.
+        let connection = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return Err(NotRun::Stopped),
+            connection = self.reach.connection(device, access) => connection?,
+        };
         let (session, facts) = connection.open().await?;
         let mut provider = DrivenProvider::new(
             Driver::new(&platform, &facts),

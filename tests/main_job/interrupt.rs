@@ -50,7 +50,7 @@ async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> Ran {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let mut lab = Lab::new();
         // Slow enough that the end is far when the signal comes; nothing waits for it.
         lab.switch("sw1", &["latency=25ms"]).await;
@@ -247,4 +247,49 @@ async fn a_second_interrupt_ends_at_once() {
         let status = tokio::time::timeout(Duration::from_secs(60), ended).await;
         assert_eq!(status.expect("it ends").code(), Some(130), "{waits_for}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_was_cut_short_does_not_say_that_all_is_well() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &["latency=25ms"]).await;
+    lab.wants("sw1", &[vlan(10, "one")]);
+    let child = lab.command(&["plan"]).spawn().unwrap();
+    told(&lab, "show version").await;
+    send(&child, "-INT");
+    let ran = Ran::from(child.wait_with_output().await.unwrap());
+    ran.ends_with(1);
+    ran.says("there may be more");
+    assert!(!ran.stdout.contains("nothing to change"), "{}", ran.stdout);
+}
+
+/// `nohup` starts programs so that the end of the terminal does not reach them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_was_started_to_outlive_its_terminal_does() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &["latency=5ms"]).await;
+    lab.wants("sw1", &[vlan(10, "one"), vlan(20, "two")]);
+    let direct = lab.command(&["apply", "--detailed-exitcodes"]);
+    let direct = direct.as_std();
+    let mut command = tokio::process::Command::new("sh");
+    command
+        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
+        .arg(direct.get_program())
+        .args(direct.get_args())
+        .current_dir(direct.get_current_dir().unwrap())
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    for (name, value) in direct.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let child = command.spawn().unwrap();
+    told(&lab, "vlan 10").await;
+    send(&child, "-HUP");
+    let ran = Ran::from(child.wait_with_output().await.unwrap());
+    ran.ends_with(2);
+    assert_eq!(ran.stderr, "");
 }

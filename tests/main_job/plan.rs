@@ -129,7 +129,8 @@ async fn a_plan_for_machines_has_the_same() {
     let ran = lab
         .run(&["plan", "--output", "json", "--detailed-exitcodes"])
         .await;
-    ran.ends_with(0);
+    // As with apply: something is to be changed.
+    ran.ends_with(2);
     assert_eq!(
         ran.resource("sw1", "Network_vlan[20]")["operations"],
         json!(["vlan 20", " name second"])
@@ -139,6 +140,10 @@ async fn a_plan_for_machines_has_the_same() {
     let difference = ran.device("sw1")["configuration_diff"].clone();
     assert!(difference.as_str().unwrap().contains("+vlan 20"));
     untouched(&lab, &before);
+    lab.apply().await.ends_with(2);
+    let settled = lab.run(&["plan", "--detailed-exitcodes"]).await;
+    settled.ends_with(0);
+    settled.says("nothing to change");
 }
 
 #[tokio::test(flavor = "multi_thread")]

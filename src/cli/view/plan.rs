@@ -40,7 +40,11 @@ pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
             }
         }
     }
-    if !planned {
+    if ran.tally.cut_short {
+        text.push_str("  not looked at to the end: there may be more\n");
+    } else if ran.tally.has_failed() {
+        text.push_str("  what failed could not be looked at: there may be more\n");
+    } else if !planned {
         text.push_str("  nothing to change\n");
     }
     if let Some(diff) = ran.predicted.as_deref().filter(|diff| !diff.is_empty()) {
