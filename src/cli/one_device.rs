@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use super::exit::CommandError;
 use super::run::state_root;
+use crate::fleet::device_run::NotRun;
 use crate::fleet::reach::Reach;
-use crate::fleet::stand_in::StandIns;
+use crate::fleet::stand_in::{self, StandIns};
 use crate::inventory::{Inventory, Reading, Secrets, Selection};
 use crate::store::Store;
 
@@ -56,8 +57,20 @@ impl OneDevice {
             return Err(CommandError::new(text).hint("name one"));
         };
         let stand_ins = if self.mock {
-            let started = StandIns::start(&[device], self.mock_config.as_deref(), &[]).await;
-            Some(started.map_err(|error| CommandError::new("cannot start a mock").because(error))?)
+            let started = StandIns::start(&[device], self.mock_config.as_deref()).await;
+            let started =
+                started.map_err(|error| CommandError::new("cannot start a mock").because(error))?;
+            if started.target(&device.name).is_none() {
+                return Err(
+                    CommandError::new(NotRun::NoMock(device.platform.clone()).to_string()).hint(
+                        format!(
+                            "platforms that have one: {}",
+                            stand_in::PLATFORMS.join(", ")
+                        ),
+                    ),
+                );
+            }
+            Some(started)
         } else {
             None
         };

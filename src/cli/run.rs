@@ -215,7 +215,7 @@ impl Run<'_> {
                 .hint("choose its device with --target, or name a directory"));
         }
         let stand_ins = if self.manner.mock {
-            let started = StandIns::start(&devices, self.manner.mock_config.as_deref(), &[]).await;
+            let started = StandIns::start(&devices, self.manner.mock_config.as_deref()).await;
             Some(started.map_err(|error| CommandError::new("cannot start a mock").because(error))?)
         } else {
             None

@@ -27,6 +27,7 @@ use super::catalog_files::{CatalogError, CatalogFiles};
 use super::preparation::Prepared;
 use super::reach::Reach;
 use super::saving::Saving;
+use super::stand_in;
 use super::state_files::{self, LastRun, Managed};
 use super::tally::Tally;
 use super::turns::Turns;
@@ -96,6 +97,8 @@ pub enum NotRun {
     Credentials { findings: Vec<Diagnostic> },
     #[error("there is no platform `{0}`")]
     Platform(String),
+    #[error("there is no mock of platform {0}")]
+    NoMock(String),
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error("cannot read what was kept of the device")]
@@ -123,6 +126,10 @@ impl NotRun {
                  --definitions"
                     .to_owned(),
             ),
+            NotRun::NoMock(_) => Some(format!(
+                "--target and --label choose other devices; platforms that have a mock: {}",
+                stand_in::PLATFORMS.join(", ")
+            )),
             _ => None,
         }
     }

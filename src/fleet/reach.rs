@@ -43,7 +43,9 @@ impl Reach {
     /// May be dropped at any time.
     pub async fn connection(&self, device: &Device, access: Access) -> Result<Connection, NotRun> {
         let mut target = match &self.stand_ins {
-            Some(stand_ins) => stand_ins.target(&device.name),
+            Some(stand_ins) => stand_ins
+                .target(&device.name)
+                .ok_or_else(|| NotRun::NoMock(device.platform.clone()))?,
             None => {
                 let root = self.store.root();
                 let resolved = self.inventory.resolve(device, &self.secrets, root).await;

@@ -11,7 +11,7 @@ use switchtender_devices::session::target::{
     HostKeyPolicy, RestOptions, SshOptions, Target, TlsPolicy,
 };
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
-use switchtender_mocks::{Fault, LoadBalancerOptions, SwitchOptions};
+use switchtender_mocks::{LoadBalancerOptions, SwitchOptions};
 
 use crate::inventory::Device;
 
@@ -24,10 +24,6 @@ pub struct StandIns {
 /// Why a mock could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StandInError {
-    #[error(
-        "{device}: there is no mock of platform {platform}; platforms that have one: cisco_ios, f5_bigip"
-    )]
-    NoMock { device: String, platform: String },
     #[error("{device}: cannot read {path}")]
     Config {
         device: String,
@@ -52,22 +48,20 @@ pub enum StandInError {
     Start(#[from] StartFleetError),
 }
 
+/// The platforms that have a mock.
+pub const PLATFORMS: [&str; 2] = ["cisco_ios", "f5_bigip"];
+
 const USER: &str = "mock";
 const PASSWORD: &str = "mock";
 
 impl StandIns {
-    /// Starts a mock for each device. `configs` holds `<device>.cfg`: the running configuration of
+    /// Starts a mock for each device whose platform has one. `configs` holds `<device>.cfg`: the running configuration of
     /// a switch as text, that of a load balancer as JSON; devices without one begin as from the
     /// factory.
     ///
     /// # Errors
-    /// A platform without a mock, a directory or a configuration that cannot be read, a port that
-    /// cannot be had.
-    pub async fn start(
-        devices: &[&Device],
-        configs: Option<&Path>,
-        faults: &[Fault],
-    ) -> Result<Self, StandInError> {
+    /// A directory or a configuration that cannot be read, a port that cannot be had.
+    pub async fn start(devices: &[&Device], configs: Option<&Path>) -> Result<Self, StandInError> {
         if let Some(dir) = configs {
             // A misspelt directory would go for one in which no device has a file.
             std::fs::read_dir(dir).map_err(|source| StandInError::Configs {
@@ -77,22 +71,16 @@ impl StandIns {
         }
         let mut options = Vec::new();
         for device in devices {
-            options.push(describe(device, configs, faults)?);
+            options.extend(describe(device, configs)?);
         }
         Ok(Self {
             mocks: Fleet::start(options, 0).await?,
         })
     }
 
-    /// How the mock of a device is reached.
-    ///
-    /// # Panics
-    /// When there is no mock of that name: all devices of a run have one.
-    pub fn target(&self, device: &str) -> Target {
-        let running = self
-            .mocks
-            .find(device)
-            .expect("every device of the run has its mock");
+    /// How the mock of a device is reached; `None` when its platform has no mock.
+    pub fn target(&self, device: &str) -> Option<Target> {
+        let running = self.mocks.find(device)?;
         let (mut host_key, mut tls) = (HostKeyPolicy::Ignore, TlsPolicy::Ignore);
         match running {
             RunningDevice::Switch(switch) => {
@@ -103,7 +91,7 @@ impl StandIns {
             }
         }
         let address = running.address();
-        Target {
+        Some(Target {
             device: device.to_owned(),
             host: address.ip().to_string(),
             port: Some(address.port()),
@@ -121,7 +109,7 @@ impl StandIns {
             connect_timeout: Duration::from_secs(30),
             command_timeout: Duration::from_secs(30),
             transcript: None,
-        }
+        })
     }
 
     /// Ends all mocks.
@@ -133,19 +121,17 @@ impl StandIns {
 fn describe(
     device: &Device,
     configs: Option<&Path>,
-    faults: &[Fault],
-) -> Result<DeviceOptions, StandInError> {
+) -> Result<Option<DeviceOptions>, StandInError> {
     let name = device.name.clone();
     let config = read(device, configs)?;
-    match device.platform.as_str() {
-        "cisco_ios" => Ok(DeviceOptions::Switch(SwitchOptions {
+    Ok(match device.platform.as_str() {
+        "cisco_ios" => Some(DeviceOptions::Switch(SwitchOptions {
             hostname: name.clone(),
             name,
             user: USER.to_owned(),
             password: PASSWORD.to_owned(),
             enable_password: Some(PASSWORD.to_owned()),
             config: config.map(|(_, text)| text),
-            faults: faults.to_vec(),
             ..SwitchOptions::default()
         })),
         "f5_bigip" => {
@@ -156,21 +142,17 @@ fn describe(
                     source,
                 })
             });
-            Ok(DeviceOptions::LoadBalancer(LoadBalancerOptions {
+            Some(DeviceOptions::LoadBalancer(LoadBalancerOptions {
                 hostname: format!("{name}.example"),
                 name,
                 user: USER.to_owned(),
                 password: PASSWORD.to_owned(),
                 config: config.transpose()?,
-                faults: faults.to_vec(),
                 ..LoadBalancerOptions::default()
             }))
         }
-        platform => Err(StandInError::NoMock {
-            device: name,
-            platform: platform.to_owned(),
-        }),
-    }
+        _ => None,
+    })
 }
 
 fn read(

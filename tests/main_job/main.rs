@@ -7,6 +7,7 @@ mod faults;
 mod host_and_device;
 mod interrupt;
 mod lab;
+mod mock;
 mod plan;
 mod recorded;
 mod saving;
