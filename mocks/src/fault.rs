@@ -1,17 +1,23 @@
 //! Faults that a mock can be told to show, and the plan that says when each of them strikes.
 //!
-//! A [`Fault`] is parsed from a word such as `latency=20ms` or `refuse=^vlan 30`; [`NAMES`] lists
-//! them all. A device keeps one [`FaultPlan`] for all its connections: what counts commands counts them
+//! A [`Fault`] is parsed from a word such as `latency=20ms` or `refuse=^vlan 30`; [`FORMS`] lists
+//! them all and tells which mocks can show which. A device keeps one [`FaultPlan`] for all its connections: what counts commands counts them
 //! across connections, and what strikes once does not strike again after a reconnection.
 //!
 //! *Latency* is that of a network, not of a processor: everything that is written to the socket arrives that
 //! much later, and a burst of pipelined lines therefore costs it once.
+
+mod forms;
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use regex::Regex;
+
+pub(crate) use forms::check;
+use forms::listing;
+pub use forms::{FORMS, Form, Mock, UnsuitedFault};
 
 /// A fault and its parameters.
 #[derive(Debug, Clone)]
@@ -37,9 +43,9 @@ pub enum Fault {
     },
     /// The first attempts to log in are refused although the password is right.
     LoginRefused(u32),
-    /// The response has its full length in the header and half of its body (load balancer only).
+    /// The response has its full length in the header and half of its body.
     HalfBody(Trigger),
-    /// The first requests that match are answered 503 (load balancer only).
+    /// The first requests that match are answered 503.
     Unavailable {
         /// How many.
         count: u32,
@@ -48,52 +54,13 @@ pub enum Fault {
     },
     /// Matching writes are answered as if accepted, and change nothing.
     LostWrite(Regex),
-    /// Matching lines ask a question that nobody expects (switch only).
+    /// Matching lines ask a question that nobody expects.
     Confirm(Regex),
-    /// A system message is printed into the answer (switch only).
+    /// A system message is printed into the answer.
     SyslogAfter(Trigger),
     /// Output is sent one byte at a time with this pause (switch), or the body in pieces (load balancer).
     SlowBytes(Duration),
 }
-
-/// The names and forms of all faults, for messages and help.
-pub const NAMES: &[(&str, &str)] = &[
-    (
-        "latency=20ms",
-        "everything that is sent arrives this much later",
-    ),
-    (
-        "drop-after=N|REGEX",
-        "cut the connection when the command arrives, without carrying it out",
-    ),
-    (
-        "drop-unanswered=N|REGEX",
-        "carry the command out, then cut the connection",
-    ),
-    (
-        "drop-at-byte=N",
-        "cut the connection after N bytes of output",
-    ),
-    ("stall-after=N|REGEX", "never answer the command"),
-    ("garbage-after=N|REGEX", "answer the command with noise"),
-    (
-        "refuse=REGEX[ => TEXT]",
-        "refuse matching commands with the text",
-    ),
-    ("login-refused=N", "refuse the first N logins"),
-    ("half-body=N|REGEX", "send half of the response's body"),
-    (
-        "unavailable=N[ REGEX]",
-        "answer the first N (matching) requests with 503",
-    ),
-    ("lost-write=REGEX", "accept matching writes and forget them"),
-    ("confirm=REGEX", "ask an unexpected [confirm] question"),
-    (
-        "syslog-after=N|REGEX",
-        "print a system message into the answer",
-    ),
-    ("slow=1ms", "send the output byte by byte with this pause"),
-];
 
 /// When a fault strikes, once: at the command after the first N, or at the first that matches.
 #[derive(Debug, Clone)]
@@ -108,7 +75,7 @@ pub enum Trigger {
 #[derive(Debug, thiserror::Error)]
 pub enum ParseFaultError {
     /// No fault of that name.
-    #[error("no fault is called `{name}`; there are: {}", listing())]
+    #[error("no fault is called `{name}`; there are: {}", listing(None))]
     Unknown {
         /// The name as written.
         name: String,
@@ -122,17 +89,9 @@ pub enum ParseFaultError {
         value: String,
         /// What was expected.
         reason: String,
-        /// The form from [`NAMES`].
+        /// The form from [`FORMS`].
         example: &'static str,
     },
-}
-
-fn listing() -> String {
-    NAMES
-        .iter()
-        .map(|(form, _)| *form)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 impl FromStr for Fault {
@@ -141,10 +100,10 @@ impl FromStr for Fault {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         let name = name.trim();
-        let example = NAMES
+        let example = FORMS
             .iter()
-            .map(|(form, _)| *form)
-            .find(|form| form.split('=').next() == Some(name))
+            .find(|form| form.name() == name)
+            .map(|form| form.text)
             .ok_or_else(|| ParseFaultError::Unknown {
                 name: name.to_owned(),
             })?;
@@ -221,6 +180,28 @@ impl FromStr for Fault {
                 });
             }
         })
+    }
+}
+
+impl Fault {
+    /// The part of its form before the equals sign.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fault::Latency(_) => "latency",
+            Fault::DropAfter(_) => "drop-after",
+            Fault::DropUnanswered(_) => "drop-unanswered",
+            Fault::DropAtByte(_) => "drop-at-byte",
+            Fault::StallAfter(_) => "stall-after",
+            Fault::GarbageAfter(_) => "garbage-after",
+            Fault::Refuse { .. } => "refuse",
+            Fault::LoginRefused(_) => "login-refused",
+            Fault::HalfBody(_) => "half-body",
+            Fault::Unavailable { .. } => "unavailable",
+            Fault::LostWrite(_) => "lost-write",
+            Fault::Confirm(_) => "confirm",
+            Fault::SyslogAfter(_) => "syslog-after",
+            Fault::SlowBytes(_) => "slow",
+        }
     }
 }
 
@@ -403,7 +384,7 @@ mod tests {
 
     #[test]
     fn every_listed_form_parses_and_errors_list_what_exists() {
-        for (form, _) in NAMES {
+        for Form { text: form, .. } in FORMS {
             let text = form
                 .split('|')
                 .next()
@@ -412,8 +393,9 @@ mod tests {
                 .replace("=N", "=3")
                 .replace("=REGEX[ => TEXT]", "=^x");
             let text = text.replace("=REGEX", "=^x");
-            text.parse::<Fault>()
-                .unwrap_or_else(|error| panic!("{form}: {error}"));
+            let parsed = text.parse::<Fault>();
+            let parsed = parsed.unwrap_or_else(|error| panic!("{form}: {error}"));
+            assert_eq!(form.split('=').next(), Some(parsed.name()));
         }
         let unknown = "latncy=20ms".parse::<Fault>().unwrap_err().to_string();
         assert!(

@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::control::{ExchangeLog, lock};
-use crate::fault::FaultPlan;
+use crate::fault::{self, FaultPlan, Mock, UnsuitedFault};
 use api::{Api, Request};
 pub use options::LoadBalancerOptions;
 use server::Shared;
@@ -53,6 +53,9 @@ pub enum StartLoadBalancerError {
         /// What the device said.
         message: String,
     },
+    /// A fault that a load balancer cannot show.
+    #[error(transparent)]
+    Fault(#[from] UnsuitedFault),
     /// The port cannot be had.
     #[error("mock load balancer {name} cannot listen on port {port} of 127.0.0.1")]
     Listen {
@@ -73,11 +76,12 @@ impl LoadBalancer {
     /// Starts a load balancer on a port of 127.0.0.1; 0 takes a free one.
     ///
     /// # Errors
-    /// When the configuration is refused or the port is taken.
+    /// When a fault does not suit it, the configuration is refused or the port is taken.
     pub async fn start(
         options: LoadBalancerOptions,
         port: u16,
     ) -> Result<RunningLoadBalancer, StartLoadBalancerError> {
+        fault::check(&options.faults, Mock::LoadBalancer)?;
         let sessions = Sessions::new(&options.user, &options.password, options.token_lifetime);
         let tree = factory::tree(&options.hostname, &options.version);
         let mut api = Api::new(

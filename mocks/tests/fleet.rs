@@ -48,3 +48,37 @@ async fn ports_follow_one_another_or_are_refused() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn a_fault_that_a_mock_would_ignore_is_refused() {
+    for (switch, fault) in [
+        (true, "half-body=1"),
+        (true, "unavailable=2 ^GET"),
+        (false, "confirm=^vlan"),
+        (false, "syslog-after=3"),
+    ] {
+        let faults = vec![fault.parse().unwrap()];
+        let options = if switch {
+            DeviceOptions::Switch(SwitchOptions {
+                faults,
+                ..SwitchOptions::default()
+            })
+        } else {
+            DeviceOptions::LoadBalancer(LoadBalancerOptions {
+                faults,
+                ..LoadBalancerOptions::default()
+            })
+        };
+        let error = Fleet::start(vec![options], 0).await.unwrap_err();
+        let (mock, has, lacks) = if switch {
+            ("switch", "confirm=REGEX", "half-body=")
+        } else {
+            ("load balancer", "half-body=N|REGEX", "confirm=")
+        };
+        let name = fault.split('=').next().unwrap();
+        let text = error.to_string();
+        let words = format!("a mock {mock} cannot show the fault `{name}`; it can show: latency=");
+        assert!(text.starts_with(&words), "{text}");
+        assert!(text.contains(has) && !text.contains(lacks), "{text}");
+    }
+}

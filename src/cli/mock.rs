@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use switchtender_mocks::fault::{FORMS, Mock};
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
 use switchtender_mocks::{Fault, LoadBalancerOptions, SharedWriter, SwitchOptions};
 
@@ -218,14 +219,24 @@ fn read(path: &Path) -> Result<String, CommandError> {
     })
 }
 
+/// All faults, those of both mocks first, and what their parameters mean.
 fn fault_help() -> String {
-    let width = switchtender_mocks::fault::NAMES
-        .iter()
-        .map(|(form, _)| form.len())
-        .max()
-        .unwrap_or(0);
-    let lines = switchtender_mocks::fault::NAMES.iter();
-    lines
-        .map(|(form, meaning)| format!("{form:width$}  {meaning}\n"))
-        .collect()
+    let width = FORMS.iter().map(|form| form.text.len()).max().unwrap_or(0);
+    let of = |head: &str, only: Option<Mock>| {
+        let forms = FORMS.iter().filter(|form| form.only == only);
+        let lines = forms.map(|form| format!("  {:width$}  {}\n", form.text, form.meaning));
+        format!("{head}:\n{}", lines.collect::<String>())
+    };
+    format!(
+        "{}\n{}\n{}\n{FAULT_PARAMETERS}",
+        of("Both mocks", None),
+        of("mock switch only", Some(Mock::Switch)),
+        of("mock load-balancer only", Some(Mock::LoadBalancer)),
+    )
 }
+
+const FAULT_PARAMETERS: &str = "\
+N|REGEX: once, after N commands or at the first that matches. REGEX alone: at each that matches. A
+command is a line as it is typed on a switch; on a load balancer it is a request, of which REGEX sees
+`METHOD /path` and neither the query nor the body, as in '^PATCH /mgmt/tm/ltm/pool'.
+";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::lab::{Lab, resource, vlan};
+use crate::lab::{Lab, Ran, resource, vlan};
 
 /// An inventory of devices that are not there, by name and platform.
 fn inventory(devices: &[(&str, &str)]) -> Lab {
@@ -45,4 +45,45 @@ async fn a_platform_without_a_mock_holds_no_other_device_up() {
     ran.ends_with(1);
     ran.says("error: there is no mock of platform frr");
     ran.says("platforms that have one: cisco_ios, f5_bigip");
+}
+
+/// `mock` with arguments that do not let it start.
+fn not_started(arguments: &[&str]) -> Ran {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_switchtender"));
+    Ran::from(command.arg("mock").args(arguments).output().unwrap())
+}
+
+#[test]
+fn a_fault_that_a_mock_would_ignore_is_refused_and_the_help_tells_which_suit() {
+    for (mock, fault, words) in [
+        (
+            "load-balancer",
+            "confirm=^x",
+            "a mock load balancer cannot show the fault `confirm`; it can show: latency=20ms, ",
+        ),
+        (
+            "switch",
+            "half-body=1",
+            "a mock switch cannot show the fault `half-body`; it can show: latency=20ms, ",
+        ),
+    ] {
+        let ran = not_started(&[mock, "--fault", fault]);
+        ran.ends_with(1);
+        ran.says(words);
+    }
+    let help = not_started(&["switch", "--fault", "help"]);
+    help.ends_with(0);
+    let below = |head: &str| {
+        let lines = help.stdout.lines().skip_while(|line| *line != head).skip(1);
+        let lines = lines.take_while(|line| line.starts_with(' '));
+        let names = lines.map(|line| line.trim().split(['=', ' ']).next().unwrap());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(below("mock switch only:"), ["confirm", "syslog-after"]);
+    assert_eq!(
+        below("mock load-balancer only:"),
+        ["half-body", "unavailable"]
+    );
+    assert!(below("Both mocks:").contains(&"latency"));
+    help.says("`METHOD /path` and neither the query nor the body");
 }
