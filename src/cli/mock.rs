@@ -1,5 +1,8 @@
 //! `switchtender mock`: mock devices by hand.
 
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -74,7 +77,8 @@ struct Common {
     #[arg(long, value_name = "FAULT")]
     fault: Vec<String>,
 
-    /// Write each exchange to this file, one JSON object per line
+    /// Write each exchange to this file, one JSON object per line; secrets are in clear, and only
+    /// the owner may read it
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }
@@ -154,11 +158,7 @@ impl Prepared {
         let log = match &args.log {
             None => None,
             Some(path) => {
-                let file = std::fs::OpenOptions::new()
-                    .create(true)
-                    .append(true)
-                    .open(path);
-                let file = file.map_err(|error| {
+                let file = open_log(path).map_err(|error| {
                     CommandError::new(format!("cannot write {}", path.display())).because(error)
                 })?;
                 Some(SharedWriter::new(file))
@@ -166,6 +166,22 @@ impl Prepared {
         };
         Ok(Self { faults, log })
     }
+}
+
+/// Opens a log for its owner alone: lines of configuration are in it whole, secrets too.
+fn open_log(path: &Path) -> io::Result<File> {
+    const OWNER_ONLY: u32 = 0o600;
+    let file = File::options()
+        .create(true)
+        .append(true)
+        .mode(OWNER_ONLY)
+        .open(path)?;
+    // A file that was there before; what is no file (`/dev/stderr`) stays as it is.
+    let found = file.metadata()?;
+    if found.is_file() && found.permissions().mode() & 0o777 != OWNER_ONLY {
+        file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
+    }
+    Ok(file)
 }
 
 fn switch(

@@ -1,6 +1,11 @@
 //! `--mock`: mocks in the place of the inventory's devices.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::lab::{Lab, Ran, resource, vlan};
 
@@ -86,4 +91,26 @@ fn a_fault_that_a_mock_would_ignore_is_refused_and_the_help_tells_which_suit() {
     );
     assert!(below("Both mocks:").contains(&"latency"));
     help.says("`METHOD /path` and neither the query nor the body");
+}
+
+#[tokio::test]
+async fn the_log_of_a_mock_is_for_its_owner_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (new, old) = (dir.path().join("new.log"), dir.path().join("old.log"));
+    std::fs::write(&old, "").unwrap();
+    std::fs::set_permissions(&old, Permissions::from_mode(0o644)).unwrap();
+    for log in [new, old] {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"));
+        command.args(["mock", "switch", "--log"]).arg(&log);
+        let mut mock = command
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        // Once it says where it is, it has its log.
+        let mut said = BufReader::new(mock.stdout.take().unwrap()).lines();
+        assert!(said.next_line().await.unwrap().is_some());
+        let mode = log.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", log.display());
+    }
 }
