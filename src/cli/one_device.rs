@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::exit::CommandError;
+use super::exit::{CommandError, tell};
 use super::run::state_root;
 use crate::fleet::device_run::NotRun;
 use crate::fleet::reach::Reach;
@@ -29,7 +29,8 @@ pub struct OneDevice {
     #[arg(long)]
     mock: bool,
 
-    /// Running configuration for the mock: DIR/<device>.cfg
+    /// What the mock begins with: DIR/<device>.cfg, the running configuration of a switch, for a
+    /// load balancer JSON as of `mock load-balancer --config`
     #[arg(long, value_name = "DIR", requires = "mock")]
     mock_config: Option<PathBuf>,
 
@@ -69,6 +70,9 @@ impl OneDevice {
                         ),
                     ),
                 );
+            }
+            for note in started.take_notes(&device.name) {
+                tell(&format!("warning: {}: {note}", device.name));
             }
             Some(started)
         } else {

@@ -141,7 +141,8 @@ pub struct Manner {
     #[arg(long)]
     pub mock: bool,
 
-    /// Running configurations for the mocks: DIR/<device>.cfg
+    /// What the mocks begin with: DIR/<device>.cfg, the running configuration of a switch, for a
+    /// load balancer JSON as of `mock load-balancer --config`
     #[arg(long, value_name = "DIR", requires = "mock")]
     pub mock_config: Option<PathBuf>,
 

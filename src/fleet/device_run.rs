@@ -188,7 +188,9 @@ impl Fleet {
             graphs: self.graphs.is_some().then(Vec::new),
             operations: self.predicts().then(Vec::new),
         };
-        for note in provider.notes() {
+        let of_mock = self.reach.stand_ins.iter();
+        let of_mock = of_mock.flat_map(|stand_ins| stand_ins.take_notes(name));
+        for note in of_mock.chain(provider.notes()) {
             told.log(Level::Warning, note);
         }
         for finding in &findings {

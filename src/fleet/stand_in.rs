@@ -3,7 +3,9 @@
 //! Each device gets a mock of its platform on this machine, under the same name. No secret of the
 //! inventory is looked up, and no address in it is contacted.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -19,6 +21,8 @@ use crate::inventory::Device;
 #[derive(Debug)]
 pub struct StandIns {
     mocks: Fleet,
+    /// By device, what is not as its configuration would have it; until it is told.
+    notes: Mutex<BTreeMap<String, Vec<String>>>,
 }
 
 /// Why a mock could not be started.
@@ -70,12 +74,36 @@ impl StandIns {
             })?;
         }
         let mut options = Vec::new();
+        let mut notes: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for device in devices {
-            options.extend(describe(device, configs)?);
+            let config = configs.map(|dir| read(device, dir)).transpose()?;
+            if let Some(Config { path, text: None }) = &config {
+                notes.entry(device.name.clone()).or_default().push(format!(
+                    "there is no {}: the mock begins as from the factory",
+                    path.display()
+                ));
+            }
+            options.extend(describe(device, config)?);
+        }
+        let mocks = Fleet::start(options, 0).await?;
+        for running in mocks.devices() {
+            if let RunningDevice::Switch(switch) = running {
+                let note = kept_unknown(switch.unknown_lines());
+                let of_device = notes.entry(running.name().to_owned()).or_default();
+                of_device.extend(note);
+            }
         }
         Ok(Self {
-            mocks: Fleet::start(options, 0).await?,
+            mocks,
+            notes: Mutex::new(notes),
         })
+    }
+
+    /// What the mock of a device does not have from its configuration. Told once: a later run
+    /// begins with what the one before it left.
+    pub fn take_notes(&self, device: &str) -> Vec<String> {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.remove(device).unwrap_or_default()
     }
 
     /// How the mock of a device is reached; `None` when its platform has no mock.
@@ -120,10 +148,9 @@ impl StandIns {
 
 fn describe(
     device: &Device,
-    configs: Option<&Path>,
+    config: Option<Config>,
 ) -> Result<Option<DeviceOptions>, StandInError> {
     let name = device.name.clone();
-    let config = read(device, configs)?;
     Ok(match device.platform.as_str() {
         "cisco_ios" => Some(DeviceOptions::Switch(SwitchOptions {
             hostname: name.clone(),
@@ -131,10 +158,11 @@ fn describe(
             user: USER.to_owned(),
             password: PASSWORD.to_owned(),
             enable_password: Some(PASSWORD.to_owned()),
-            config: config.map(|(_, text)| text),
+            config: config.and_then(|config| config.text),
             ..SwitchOptions::default()
         })),
         "f5_bigip" => {
+            let config = config.and_then(|Config { path, text }| Some((path, text?)));
             let config = config.map(|(path, text)| {
                 serde_json::from_str(&text).map_err(|source| StandInError::NotJson {
                     device: device.name.clone(),
@@ -155,19 +183,42 @@ fn describe(
     })
 }
 
-fn read(
-    device: &Device,
-    configs: Option<&Path>,
-) -> Result<Option<(PathBuf, String)>, StandInError> {
-    let Some(dir) = configs else { return Ok(None) };
+/// The configuration that a device is to begin with.
+struct Config {
+    path: PathBuf,
+    /// `None`: there is no such file.
+    text: Option<String>,
+}
+
+fn read(device: &Device, dir: &Path) -> Result<Config, StandInError> {
     let path = dir.join(format!("{}.cfg", device.name));
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some((path, text))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Ok(text) => Ok(Config {
+            path,
+            text: Some(text),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(Config { path, text: None })
+        }
         Err(source) => Err(StandInError::Config {
             device: device.name.clone(),
             path,
             source,
         }),
     }
+}
+
+/// Lines that a mock keeps without knowing them, in words: the first ones, for a real
+/// configuration has many.
+fn kept_unknown(lines: &[String]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let (first, more) = lines.split_at(lines.len().min(SHOWN));
+    let mut shown: Vec<String> = first.iter().map(|line| format!("`{line}`")).collect();
+    if !more.is_empty() {
+        shown.push(format!("and {} more", more.len()));
+    }
+    (!shown.is_empty()).then(|| {
+        let shown = shown.join(", ");
+        format!("the mock keeps lines of its configuration without knowing them: {shown}")
+    })
 }

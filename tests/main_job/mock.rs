@@ -114,3 +114,64 @@ async fn the_log_of_a_mock_is_for_its_owner_alone() {
         assert_eq!(mode & 0o777, 0o600, "{}", log.display());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
+    let lab = inventory(&[
+        ("sw1", "cisco_ios"),
+        ("sw2", "cisco_ios"),
+        ("lb1", "f5_bigip"),
+        ("lb2", "f5_bigip"),
+    ]);
+    let hello = resource("Notify", "hello", json!({ "message": "hello" }));
+    for name in ["sw1", "sw2", "lb1", "lb2"] {
+        lab.wants(name, std::slice::from_ref(&hello));
+    }
+    std::fs::create_dir(lab.path("begin")).unwrap();
+    let begin =
+        |name: &str, text: &str| std::fs::write(lab.path("begin").join(name), text).unwrap();
+    begin(
+        "sw1.cfg",
+        "hostname sw1\nmacro name one\nmacro name two\nvlan 10\nepm logging\nplatform qos on\n",
+    );
+    begin(
+        "lb1.cfg",
+        r#"{"POST /mgmt/tm/ltm/node": {"name": "a", "address": "192.0.2.1"}}"#,
+    );
+
+    let unknown = "the mock keeps lines of its configuration without knowing them: \
+                   `macro name one`, `macro name two`, `epm logging`, and 1 more";
+    let ran = lab
+        .run(&[
+            "apply",
+            "--mock",
+            "--output",
+            "json",
+            "--mock-config",
+            "begin",
+        ])
+        .await;
+    ran.ends_with(0);
+    assert_eq!(ran.complaints("sw1"), [unknown]);
+    assert_eq!(ran.complaints("lb1"), Vec::<String>::new());
+    for name in ["sw2", "lb2"] {
+        let factory = format!("there is no begin/{name}.cfg: the mock begins as from the factory");
+        assert_eq!(ran.complaints(name), [factory]);
+    }
+    // Of the second run of two it would not be true.
+    let ran = lab
+        .run(&["apply", "--mock", "--twice", "--mock-config", "begin"])
+        .await;
+    ran.ends_with(0);
+    assert_eq!(
+        ran.text()
+            .matches(&format!("sw1: Warning: {unknown}"))
+            .count(),
+        1
+    );
+    let ran = lab
+        .run(&["facts", "sw1", "--mock", "--mock-config", "begin"])
+        .await;
+    ran.ends_with(0);
+    ran.says(&format!("warning: sw1: {unknown}"));
+}
