@@ -4,6 +4,9 @@
 //! its own, and stops it by its own directory. Where FRRouting or root is missing the test says that
 //! it was skipped, except when `SWITCHTENDER_REQUIRE_PEERS` is set: then that is a failure.
 
+#[path = "support/aloud.rs"]
+mod aloud;
+
 use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -21,7 +24,7 @@ fn a_real_router() {
             std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none(),
             "{missing}"
         );
-        eprintln!("skipped: {missing}");
+        aloud::say(&format!("skipped: {missing}"));
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -628,7 +631,10 @@ impl Drop for Router {
             .arg(&self.dir)
             .output();
         if !output.is_ok_and(|output| output.status.success()) {
-            eprintln!("the router in {} could not be stopped", self.dir.display());
+            aloud::say(&format!(
+                "the router in {} could not be stopped",
+                self.dir.display()
+            ));
         }
     }
 }

@@ -5,6 +5,9 @@
 //! stopped by its own directory. Where it is not installed the test says that it was skipped,
 //! except with `SWITCHTENDER_REQUIRE_PEERS=1`. What the server stored as reports is read back.
 
+#[path = "support/aloud.rs"]
+mod aloud;
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -294,8 +297,8 @@ async fn assert_stored(server: &Server, proxy: &Proxy, name: &str, status: &str)
 #[tokio::test(flavor = "multi_thread")]
 async fn devices_of_a_real_server() {
     if !installed() && std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none() {
-        eprintln!(
-            "skipped: no Puppet Server is installed (tests/real-peers/puppetserver.sh install)"
+        aloud::say(
+            "skipped: no Puppet Server is installed (tests/real-peers/puppetserver.sh install)",
         );
         return;
     }

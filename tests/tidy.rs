@@ -1,5 +1,8 @@
 //! House rules that no compiler checks: which room may know what, and how files begin.
 
+#[path = "support/aloud.rs"]
+mod aloud;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -192,6 +195,38 @@ fn only_the_command_line_prints() {
 /// Whether a file is one of a room's.
 fn is_in(path: &Path, room: &str) -> bool {
     path.starts_with(room) || path.with_extension("") == Path::new(room)
+}
+
+/// What a test prints is shown only when it fails; what it says aloud is always heard.
+#[test]
+fn what_a_passing_test_says_is_heard() {
+    let mut silent = Vec::new();
+    for room in ["tests", "devices/tests", "mocks/tests"] {
+        for (path, text) in sources(room) {
+            let said = |line: &str| line.trim_start().starts_with("eprintln!(");
+            if text.lines().any(said) {
+                silent.push(path.display().to_string());
+            }
+        }
+    }
+    assert!(
+        silent.is_empty(),
+        "`aloud::say` it (tests/support): {}",
+        silent.join(", ")
+    );
+    let harness = std::process::Command::new(std::env::current_exe().expect("a test is a program"))
+        .args(["--ignored", "--exact", "one_that_says_something"])
+        .output()
+        .expect("it starts again");
+    assert!(harness.status.success());
+    let heard = String::from_utf8_lossy(&harness.stderr);
+    assert!(heard.ends_with(": skipped: nothing\n"), "{heard}");
+}
+
+#[test]
+#[ignore = "what_a_passing_test_says_is_heard runs it"]
+fn one_that_says_something() {
+    aloud::say("skipped: nothing");
 }
 
 /// The Rust files of a room: the folder and the module file beside it.

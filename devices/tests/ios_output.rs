@@ -5,6 +5,9 @@
 //! checkout, or in the directory that `SWITCHTENDER_IOS_OUTPUT` names, and the tests say that they
 //! were skipped where they are missing. Where the two disagree, the raw text decides.
 
+#[path = "../../tests/support/aloud.rs"]
+mod aloud;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -33,7 +36,7 @@ fn directory() -> Option<PathBuf> {
 /// The samples of a command; none, with a word about it, where the data are missing.
 fn samples(command: &str) -> Vec<Sample> {
     let Some(directory) = directory() else {
-        eprintln!("skipped: the output of real devices is not at hand (SWITCHTENDER_IOS_OUTPUT)");
+        aloud::say("skipped: the output of real devices is not at hand (SWITCHTENDER_IOS_OUTPUT)");
         return Vec::new();
     };
     let folder = directory.join(command.replace(' ', "_"));
