@@ -3,6 +3,7 @@
 //! one binary, because each costs a link of everything.
 
 mod defaults;
+mod empty_values;
 mod faults;
 mod host_and_device;
 mod interrupt;

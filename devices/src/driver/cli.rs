@@ -5,6 +5,7 @@
 //! foreseen in [`predict`], and what can be wrong with the rules is told in [`audit`].
 
 mod audit;
+mod blanks;
 mod compare;
 mod entered;
 mod explain;
@@ -37,6 +38,7 @@ use crate::document::Table;
 use crate::model::canonical::ValueError;
 use crate::model::{ArrayKind, TypeModel};
 use crate::operation::Operation;
+use crate::pattern::Pattern;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name, Value};
 use render::Goal;
@@ -51,6 +53,8 @@ pub struct CliType {
     pub platform: String,
     pub line_limit: usize,
     pub refused_characters: String,
+    /// How the configuration shows where a free text ends.
+    pub opaque_ends: Vec<Pattern>,
     pub source: Arc<Source>,
     pub requests: Vec<ReadRequest>,
     pub instance: InstanceRule,
@@ -237,6 +241,9 @@ impl Implementation for CliType {
     fn canonicalize(&self, mut attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
         for (name, value) in attributes.iter_mut() {
+            if let Some(kept) = self.kept(name, value) {
+                *value = kept;
+            }
             if let Some(codec) = self.codecs.get(name.as_str())
                 && !is_unset(value)
             {

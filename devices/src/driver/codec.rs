@@ -165,7 +165,7 @@ impl Codec {
             Codec::Prefix { table, only } => {
                 let name = prefix::full_name(table, text);
                 let known = name.as_deref();
-                known.or((!only).then_some(text))?.into()
+                known.or((!only).then_some(text.trim()))?.into()
             }
             Codec::Map { table, .. } => table
                 .iter()

@@ -3,6 +3,9 @@
 //! Each test that changes something is also run a second time on the predicted result, which must
 //! send nothing; the author writes nothing for that.
 
+#[cfg(test)]
+mod odd_values;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,7 +18,7 @@ use crate::diagnostic::{Severity, Source};
 use crate::document::{Item, Table};
 use crate::model::load::value_of;
 use crate::operation::{Action, Operation};
-use crate::read::Reads;
+use crate::read::{Reads, State};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
 
@@ -159,21 +162,7 @@ fn check(
         covers.push(Covers::Refusal);
         return Ok(());
     }
-    let mut reads = Reads::default();
-    for request in driver.reads(&[model]) {
-        reads.insert(request.name.clone(), String::new());
-    }
-    for (name, text) in &test.given {
-        if !reads.contains_key(name) {
-            let known: Vec<_> = reads.keys().map(String::as_str).collect();
-            return Err(format!(
-                "the type does not read `{name}`, only {}",
-                known.join(", ")
-            ));
-        }
-        reads.insert(name.clone(), text.clone());
-    }
-    let mut state = platform.parse(&reads).map_err(|error| error.to_string())?;
+    let mut state = given(&driver, definition, test)?;
 
     if let Some(expected) = &test.expect {
         covers.push(Covers::Read);
@@ -246,6 +235,26 @@ fn check(
     Ok(())
 }
 
+/// What the device has, by the test's answers.
+fn given(driver: &Driver, definition: &TypeDriver, test: &SelfTest) -> Result<State, String> {
+    let mut reads = Reads::default();
+    for request in driver.reads(&[&definition.model]) {
+        reads.insert(request.name.clone(), String::new());
+    }
+    for (name, text) in &test.given {
+        if !reads.contains_key(name) {
+            let known: Vec<_> = reads.keys().map(String::as_str).collect();
+            return Err(format!(
+                "the type does not read `{name}`, only {}",
+                known.join(", ")
+            ));
+        }
+        reads.insert(name.clone(), text.clone());
+    }
+    let parsed = driver.platform().parse(&reads);
+    parsed.map_err(|error| error.to_string())
+}
+
 /// A refusal in the forms in which a test may expect it; the most telling one first.
 fn said(kind: &str, attribute: &str, message: &str) -> [String; 4] {
     [
@@ -294,7 +303,7 @@ fn canonical(
 fn operations_for(
     driver: &Driver,
     wanted: &Wanted,
-    state: &crate::read::State,
+    state: &State,
 ) -> Result<(Vec<Operation>, Option<ChangeKind>), String> {
     let current = driver
         .instance(wanted, state)

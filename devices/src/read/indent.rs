@@ -58,8 +58,8 @@ impl Tree {
         // The open blocks: indentation of each, outermost first.
         let mut open: Vec<usize> = Vec::new();
         let mut lines = text.lines();
-        while let Some(line) = lines.next() {
-            let line = line.trim_end();
+        while let Some(whole) = lines.next() {
+            let line = whole.trim_end();
             let content = line.trim_start();
             if content.is_empty() || rules.ignore.is_match(content) {
                 continue;
@@ -77,7 +77,9 @@ impl Tree {
             for rule in &rules.opaque {
                 if let Some(found) = rule.start.find(content) {
                     node.text = content[..found.end()].trim_end().to_owned();
-                    node.body = Some(opaque_body(&content[found.end()..], &mut lines, rule));
+                    // Blanks at the end of a line are part of the text.
+                    let first = whole.trim_start().trim_end_matches('\r');
+                    node.body = Some(opaque_body(&first[found.end()..], &mut lines, rule));
                     break;
                 }
             }

@@ -184,6 +184,16 @@ impl CliType {
                     );
                 }
             }
+            if let Some(Place::Opaque { .. }) = rule.map(|rule| &rule.place)
+                && let Some(end) = self.end_within(value)
+            {
+                let message = format!(
+                    "a line of the text ends in `{end}`, by which {} shows where the text ends; \
+                     what follows would be lost: let the line end in something else",
+                    self.platform
+                );
+                error(name, ProblemKind::Unwritable, message);
+            }
             if let Some(message) = self.cannot_write(name, value, *rule) {
                 error(name, ProblemKind::Unwritable, message);
             }
@@ -244,6 +254,16 @@ impl CliType {
         })
     }
 
+    /// What of a free text the device's configuration would take for its end.
+    fn end_within<'v>(&self, value: &'v Value) -> Option<&'v str> {
+        let text = value.unwrap_sensitive().as_str()?;
+        let mut ends = text.lines().flat_map(|line| {
+            let ends = self.opaque_ends.iter();
+            ends.filter_map(move |end| Some(end.find(line)?.as_str()))
+        });
+        ends.next()
+    }
+
     /// Why a value cannot stand in a line of the device.
     fn cannot_write(
         &self,
@@ -276,7 +296,8 @@ impl CliType {
                 continue;
             }
             let templates = self.templates_with(name);
-            if templates.is_empty() {
+            // A member of other blocks is one word in the lines that enter them.
+            if templates.is_empty() && !matches!(place, Place::Elsewhere(_)) {
                 return None;
             }
             let shown = if is_secret {
@@ -298,13 +319,20 @@ impl CliType {
                 ));
             }
             if text.is_empty() {
-                return Some(format!("{} takes no empty text here", self.platform));
+                let model = self.model.attributes.get(name);
+                let unset = model
+                    .is_some_and(|model| model.values.iter().any(|spec| spec.name() == "unset"));
+                let removes = if unset { "; `unset` removes it" } else { "" };
+                return Some(format!(
+                    "{} takes no empty text here{removes}",
+                    self.platform
+                ));
             }
         }
         None
     }
 
-    fn templates_with(&self, name: &str) -> Vec<&Template> {
+    pub(super) fn templates_with(&self, name: &str) -> Vec<&Template> {
         let (blocks, lines): (&[Template], &[Template]) = match &self.instance.kind {
             Kind::Block(block) => (block, &[]),
             Kind::Line { block, spellings } => (block, spellings),

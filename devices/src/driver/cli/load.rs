@@ -113,14 +113,11 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         );
     }
     requests.dedup();
-    let in_lines = matches!(
-        context
-            .platform
-            .reads
-            .get(&instance.from)
-            .map(|rule| &rule.parse),
-        Some(ParseRule::Indent(_))
-    );
+    let parse = context.platform.reads.get(&instance.from);
+    let (in_lines, opaque) = match parse.map(|rule| &rule.parse) {
+        Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),
+        _ => (false, &[][..]),
+    };
     if in_lines == matches!(instance.kind, Kind::Row { .. }) {
         let message = if in_lines {
             "instances of a configuration have `block`, `line` or `singleton`, not `key`"
@@ -137,6 +134,7 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         platform: context.platform.name.clone(),
         line_limit: context.platform.line_limit,
         refused_characters: context.platform.refused_characters.clone(),
+        opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
         source: Arc::clone(context.source),
         requests,
         instance,

@@ -28,6 +28,7 @@ pub fn canonical(
     if let Some(rule) = definition.attributes.get(name) {
         value = by_codec(definition, name, rule, &value, domain);
         value = same(rule, value);
+        value = kept(rule, value);
     }
     match model.canonicalize(name, &value) {
         Ok(known) => known,
@@ -59,6 +60,25 @@ fn by_codec(
             _ => value.clone(),
         },
         _ => value.clone(),
+    }
+}
+
+/// A value as the device keeps it: several fields come back with blanks at the end of a text, and
+/// an empty list is the word for none.
+fn kept(rule: &AttributeRule, value: Value) -> Value {
+    match (value, &rule.place) {
+        (Value::String(text), Place::Field(_)) if !rule.write_only => text.trim_end().into(),
+        (Value::List(items), place) if items.is_empty() => {
+            let none = match place {
+                Place::Field(field) => field.absent.clone(),
+                Place::Members(members) => members.none.clone(),
+                Place::Entries(entries) => entries.absent.clone(),
+                Place::Group { codec, .. } => codec.none().map(Value::from),
+                Place::Inside(_) | Place::States(_) | Place::Unsupported(_) => None,
+            };
+            none.unwrap_or(Value::List(items))
+        }
+        (other, _) => other,
     }
 }
 

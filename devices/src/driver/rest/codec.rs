@@ -61,6 +61,7 @@ impl ValueCodec {
                 ValueCodec::Address => address::canonical(text, domain),
                 ValueCodec::Block => text::block(text),
                 ValueCodec::Escaped => text::escaped(text),
+                ValueCodec::Lines => text.trim().to_owned(),
                 ValueCodec::Base => text.rsplit('/').next().unwrap_or(text).to_owned(),
                 _ => text.clone(),
             }),
@@ -68,12 +69,20 @@ impl ValueCodec {
                 items
                     .iter()
                     .map(|item| self.canonical(item, domain))
+                    .filter(|item| self != ValueCodec::Lines || item.as_str() != Some(""))
                     .collect(),
             ),
             Value::Hash(_) if self == ValueCodec::Variables => variables::canonical(value),
             Value::Sensitive(inner) => Value::Sensitive(Box::new(self.canonical(inner, domain))),
             other => other.clone(),
         }
+    }
+
+    /// What is wrong with a value that the model takes.
+    pub fn check(self, value: &Value) -> Option<String> {
+        let hash = matches!(value.unwrap_sensitive(), Value::Hash(_));
+        (self == ValueCodec::Variables && !hash)
+            .then(|| "is not a hash of names and texts".to_owned())
     }
 
     /// The field as plain JSON of the attribute's shape.
@@ -176,6 +185,11 @@ impl GroupCodec {
         }
     }
 
+    /// The word for an empty list of what the group is about.
+    pub fn none(self) -> Option<&'static str> {
+        matches!(self, GroupCodec::Monitor | GroupCodec::Lockdown).then_some("none")
+    }
+
     /// The values of the group's attributes; `None` for one that the object does not tell.
     pub fn read(
         self,
@@ -196,11 +210,19 @@ impl GroupCodec {
         }
     }
 
+    /// Whether an attribute of the group says nothing beside the first one: of no monitors all are
+    /// up, and the device keeps no number of them.
+    pub fn says_nothing(self, leader: &Value, partner: &Value) -> bool {
+        self == GroupCodec::Monitor
+            && monitor::paths(Some(leader)).is_empty()
+            && partner.as_str() == Some("all")
+    }
+
     /// What is wrong with values that go together.
     pub fn check(self, values: &[Option<&Value>]) -> Option<String> {
         match (self, values) {
             (GroupCodec::Monitor, [monitors, Some(Value::Integer(needed))]) => {
-                let count = texts(*monitors).len();
+                let count = monitor::paths(*monitors).len();
                 (usize::try_from(*needed).unwrap_or(usize::MAX) > count)
                     .then(|| format!("{needed} monitors must be up, of {count}"))
             }

@@ -75,13 +75,26 @@ impl Implementation for RestType {
     }
 
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
-        Ok(attributes
+        let mut attributes: Attributes = attributes
             .into_iter()
             .map(|(name, value)| {
                 let value = canonical(&self.definition, &self.model, &name, &value, 0);
                 (name, value)
             })
-            .collect())
+            .collect();
+        for (name, rule) in self.rules() {
+            if let Place::Group { codec, with, .. } = &rule.place
+                && let Some(leader) = attributes.get(name).cloned()
+            {
+                for partner in with {
+                    let says_nothing = |value: &Value| codec.says_nothing(&leader, value);
+                    if attributes.get(partner).is_some_and(says_nothing) {
+                        attributes.remove(partner);
+                    }
+                }
+            }
+        }
+        Ok(attributes)
     }
 
     fn check(&self, wanted: &Wanted) -> Vec<Problem> {
@@ -136,6 +149,11 @@ impl Implementation for RestType {
                     name,
                     message,
                 ));
+            } else if let Place::Field(field) = &rule.place {
+                if let Some(message) = field.codec.and_then(|codec| codec.check(value)) {
+                    let severity = Severity::Error;
+                    problems.push(self.problem(ProblemKind::Unwritable, severity, name, message));
+                }
             } else if let Place::Group { codec, with, .. } = &rule.place {
                 let values: Vec<Option<&Value>> = std::iter::once(Some(value))
                     .chain(with.iter().map(|name| wanted.attributes.get(name)))

@@ -30,6 +30,13 @@ pub fn read(field: Option<&Json>) -> Vec<Option<Value>> {
     vec![Some(list_or("none", monitors)), Some(needed)]
 }
 
+/// The monitors of a value, which may be a word instead.
+pub fn paths(monitors: Option<&Value>) -> Vec<String> {
+    let mut paths = texts(monitors);
+    paths.retain(|path| path.starts_with('/'));
+    paths
+}
+
 pub fn write(monitors: Option<&Value>, needed: Option<&Value>) -> Json {
     let monitors = texts(monitors);
     match (monitors.as_slice(), needed.and_then(text_of).as_deref()) {

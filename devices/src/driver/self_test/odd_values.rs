@@ -1,0 +1,107 @@
+//! Empty values and blanks at the ends: where a device has no such value, it is another way to say
+//! one that the device has, or it is refused before connecting. It never differs in every run.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{SelfTest, given, operations_for};
+use crate::change::Wanted;
+use crate::diagnostic::Severity;
+use crate::driver::{Driver, NothingRemembered, Platform, Registry, TypeDriver};
+use crate::value::{Attributes, Value};
+
+fn odd_values() -> Vec<Value> {
+    let texts = [
+        "",
+        " ",
+        " text",
+        "text ",
+        "two  words",
+        "text\n",
+        "\ntext",
+        " \n",
+    ];
+    let texts = texts.map(Value::from);
+    let lists = texts.clone().map(|text| Value::List(vec![text]));
+    let empty = [Value::List(Vec::new()), Value::Hash(Vec::new())];
+    texts.into_iter().chain(lists).chain(empty).collect()
+}
+
+/// Whether an attribute still differs once it was set; not where the value is refused.
+fn never_settles(
+    platform: &Arc<Platform>,
+    definition: &TypeDriver,
+    test: &SelfTest,
+    (name, value): (&str, &Value),
+) -> Result<bool, String> {
+    let model = &definition.model;
+    let driver = Driver::new(platform, &test.facts);
+    let mut want: Attributes = test.want.clone().unwrap_or_default();
+    want.insert(name.to_owned(), value.clone());
+    let resolved = model
+        .resolve("", &want)
+        .and_then(|attributes| driver.canonicalize(model, attributes));
+    let Ok(attributes) = resolved else {
+        return Ok(false);
+    };
+    let wanted = Wanted {
+        reference: model.name.as_str().into(),
+        model: Arc::clone(model),
+        attributes,
+    };
+    let problems = driver.check(&wanted);
+    if driver.supports(model).is_err()
+        || problems
+            .iter()
+            .any(|problem| problem.severity == Severity::Error)
+    {
+        return Ok(false);
+    }
+    let mut state = given(&driver, definition, test)?;
+    let (operations, _) = operations_for(&driver, &wanted, &state)?;
+    driver.predict(model, &mut state, &operations);
+    let current = driver
+        .instance(&wanted, &state)
+        .map_err(|error| error.to_string())?;
+    let wanted = driver.resolve(&wanted, current.as_ref());
+    let differs = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
+    Ok(differs.iter().any(|differing| differing == name))
+}
+
+#[test]
+fn what_a_device_does_not_keep_is_said_otherwise_or_refused() {
+    let registry = Registry::shipped();
+    let mut found = BTreeSet::new();
+    for (platform, definition) in registry
+        .platforms()
+        .flat_map(|platform| platform.types.values().map(move |of| (platform, of)))
+    {
+        let wants = definition.tests.iter().filter(|test| test.error.is_none());
+        let wants = wants.filter(|test| {
+            let ensure = test.want.as_ref().map(|want| want.get("ensure"));
+            ensure.is_some_and(|ensure| ensure.and_then(Value::as_str) != Some("absent"))
+        });
+        for test in wants {
+            // Secrets that a device does not show are compared with what was set last.
+            let attributes = definition.model.attributes.values();
+            for attribute in attributes.filter(|attribute| !attribute.sensitive) {
+                for value in odd_values() {
+                    let name = attribute.name.as_str();
+                    let settles = never_settles(platform, definition, test, (name, &value));
+                    let why = match settles {
+                        Ok(false) => continue,
+                        Ok(true) => "differs again".to_owned(),
+                        Err(why) => why,
+                    };
+                    let of = &definition.model.name;
+                    found.insert(format!(
+                        "{}/{of}: {name} => {value:?}: {why}",
+                        platform.name
+                    ));
+                }
+            }
+        }
+    }
+    let found: Vec<String> = found.into_iter().collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
