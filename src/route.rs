@@ -85,10 +85,12 @@ pub fn route(
 }
 
 /// Whether a resource has a type that does something, and what it is if nobody knows the type.
-/// From format 2 on the kind decides; before, unknown names are defined types.
+/// From format 2 on the kind decides; before, and where none is given, unknown names are defined
+/// types.
 fn is_typed(kind: Kind, format: u64) -> Option<Destination> {
     match kind {
         Kind::Compilable => Some(Destination::Unknown),
+        Kind::Missing => Some(Destination::Container),
         _ if format >= 2 => None,
         Kind::Class => None,
         _ => Some(Destination::Container),
@@ -194,7 +196,12 @@ mod tests {
             ("File", ""),
             ("Network_vlan", "defined_type"),
         ];
-        assert_eq!(words(2, &kinds), ["container"; 5]);
+        let expected = ["container", "container", "container", "host", "container"];
+        assert_eq!(
+            words(2, &kinds),
+            expected,
+            "without a kind, the name decides"
+        );
         let old = [("Site::Unit", ""), ("File", ""), ("Network_vlan", "")];
         assert_eq!(words(1, &old), ["container", "host", "device"]);
     }

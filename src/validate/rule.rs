@@ -132,6 +132,7 @@ rules! {
     empty_catalog: RULE;
     wrong_name: RULE;
     unknown_type: RULE;
+    kindless_type: RULE;
     unsupported_type: RULE;
     unknown_attribute: RULE;
     invalid_value: RULE;

@@ -42,10 +42,13 @@ impl FoundTypes {
         }
         match found {
             Some(found) => Ok(Some(found)),
-            None if by_name => Ok(None),
-            None if typing.deviations.take(Deviation::UnknownTypeFailsResource) => {
+            // Whatever the format, one that is said to be a type is none if nobody knows it.
+            None if (!by_name || declared.kind == Kind::Compilable)
+                && typing.deviations.take(Deviation::UnknownTypeFailsResource) =>
+            {
                 Ok(Some(types::unknown(&type_name.to_lowercase())))
             }
+            None if by_name => Ok(None),
             None => Err(Finding::whole(
                 "unknown-type",
                 format!("Resource type '{type_name}' was not found"),
