@@ -51,7 +51,7 @@ impl Journal {
         self.err(text);
     }
 
-    fn add(&mut self, level: Level, message: impl Into<String>) {
+    pub fn add(&mut self, level: Level, message: impl Into<String>) {
         self.lines.push(Line {
             time: crate::clock::timestamp(),
             level,

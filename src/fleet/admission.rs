@@ -3,7 +3,7 @@
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::value::Value;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Level};
 use crate::validate;
 
 /// Nothing may be sent to the device: all that is to be told of it.
@@ -33,18 +33,22 @@ pub fn insists(catalog: &Catalog) -> bool {
         .any(|declared| declared.parameters.get("noop") == Some(&Value::Bool(false)))
 }
 
-/// A finding about an admitted catalog that people should see in a run, too. The run itself
-/// lists host resources.
-pub fn worth_telling(finding: &Diagnostic) -> Option<String> {
-    let told_by_run = ["host-resource", "skipped-relation"].contains(&finding.code);
-    // What is on the device the run will see, and advice to authors belongs to `validate`.
-    let for_authors = ["undeclared", "misleading-value", "secret-title"].contains(&finding.code);
-    if finding.severity < Severity::Warning || told_by_run || for_authors {
-        return None;
-    }
+/// A finding about an admitted catalog that people should see in a run, too, and how loud. The run
+/// itself lists host resources.
+pub fn worth_telling(finding: &Diagnostic) -> Option<(Level, String)> {
+    let level = match (finding.code, finding.severity) {
+        ("host-resource" | "skipped-relation", _) => return None,
+        // What is on the device the run will see, and advice to authors belongs to `validate`.
+        ("undeclared" | "secret-title", _) => return None,
+        // What the device makes of what is wanted, the same in every run.
+        ("unsupported-attribute", Severity::Note) | ("misleading-value", _) => Level::Info,
+        (_, Severity::Note) => return None,
+        _ => Level::Warning,
+    };
     let place = finding
         .place
         .as_ref()
         .map(|place| format!(" ({}:{})", place.file, place.line));
-    Some(format!("{}{}", finding.message, place.unwrap_or_default()))
+    let text = format!("{}{}", finding.message, place.unwrap_or_default());
+    Some((level, text))
 }

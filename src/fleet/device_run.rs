@@ -194,8 +194,8 @@ impl Fleet {
             told.log(Level::Warning, note);
         }
         for finding in &findings {
-            if let Some(warning) = worth_telling(finding) {
-                told.log(Level::Warning, warning);
+            if let Some((level, text)) = worth_telling(finding) {
+                told.log(level, text);
             }
         }
         let mut guarded;

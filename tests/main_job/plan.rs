@@ -177,3 +177,16 @@ async fn apply_noop_changes_nothing_either() {
             .contains("vlan_name changed 'one' to 'first' (noop)")
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_device_ignores_is_told_to_who_asks_for_more() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &[]).await;
+    let host = json!({"ensure": "present", "port": 514, "severity_level": 5});
+    lab.wants("sw1", &[resource("Syslog_server", "192.0.2.20", host)]);
+    let ignored = "Syslog_server[192.0.2.20]: severity_level: is ignored on cisco_ios";
+    lab.run(&["plan"]).await.says("severity_level: is ignored");
+    lab.run(&["apply", "-v"]).await.says(ignored);
+    let quiet = lab.run(&["apply"]).await;
+    assert!(!quiet.text().contains(ignored), "{}", quiet.text());
+}

@@ -83,8 +83,8 @@ impl ServedFleet {
         let (findings, known) = validate::for_run(&catalog, &registry, &side, &self.policy);
         let findings =
             admit(findings).map_err(|Refused(findings)| ServedError::Refused(findings))?;
-        for warning in findings.iter().filter_map(worth_telling) {
-            agent.journal.warning(warning);
+        for (level, text) in findings.iter().filter_map(worth_telling) {
+            agent.journal.add(level, text);
         }
         let types = Types::new(|name: &str| registry.model(name).cloned());
         let insists = insists(&catalog);

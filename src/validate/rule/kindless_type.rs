@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use switchtender_devices::diagnostic::nearest;
 
 use super::{Check, Example, Rule};
-use crate::catalog::Kind;
+use crate::catalog::{Declared, Kind};
 use crate::diagnostic::Severity;
 use crate::route::Destination;
 use crate::validate::finding::{At, Finding, Findings, Part};
@@ -30,16 +30,19 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
     if !subject.for_device() {
         return;
     }
-    let containers: HashSet<usize> = subject.catalog.edges.iter().map(|(from, _)| *from).collect();
-    for (index, resource) in subject.resources() {
+    let nameless = |(index, resource): &(usize, &Declared)| {
+        matches!(resource.kind, Kind::Missing | Kind::Unknown)
+            && matches!(subject.destinations[*index], Destination::Container)
+            && !matches!(resource.reference.type_name(), "Class" | "Stage" | "Node")
+    };
+    let mut suspects = subject.resources().filter(nameless).peekable();
+    if suspects.peek().is_none() {
+        return;
+    }
+    let edges = subject.catalog.edges.iter();
+    let containers: HashSet<usize> = edges.map(|(container, _)| *container).collect();
+    for (index, resource) in suspects.filter(|(index, _)| !containers.contains(index)) {
         let name = resource.reference.model_name();
-        let is_told = !matches!(resource.kind, Kind::Missing | Kind::Unknown)
-            || !matches!(subject.destinations[index], Destination::Container)
-            || containers.contains(&index)
-            || matches!(name.as_str(), "class" | "stage" | "node");
-        if is_told {
-            continue;
-        }
         let known = subject.registry.models().map(|model| model.name.as_str());
         let finding = Finding::new(
             &RULE,
