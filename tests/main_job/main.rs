@@ -14,5 +14,6 @@ mod recorded;
 mod saving;
 mod secrets;
 mod selection;
+mod servers;
 mod switchports;
 mod twice;

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use super::device::{Device, Mode, Position};
 use super::effect::{Effect, Reply};
 use super::grammar::{
-    Form, Grammar, Parsed, Scope, SyntaxError, Token, access_list, block, global, interface, tokens,
+    Form, Grammar, Parsed, Scope, SyntaxError, Token, access_list, block, global, interface,
+    server, tokens,
 };
 use super::tree::{Block, Entry};
 
@@ -14,6 +15,9 @@ static INTERFACE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(interface::R
 static VLAN: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::VLAN));
 static VRF: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::VRF));
 static LINE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::LINE));
+static TACACS_SERVER: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::TACACS));
+static RADIUS_SERVER: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::RADIUS));
+static TACACS_GROUP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::TACACS_GROUP));
 static STANDARD: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::STANDARD));
 static EXTENDED: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::EXTENDED));
 
@@ -25,6 +29,9 @@ pub fn grammar(mode: &Mode) -> &'static Grammar {
         Mode::Vlan => &VLAN,
         Mode::Vrf(_) => &VRF,
         Mode::Line(_) => &LINE,
+        Mode::TacacsServer(_) => &TACACS_SERVER,
+        Mode::RadiusServer(_) => &RADIUS_SERVER,
+        Mode::TacacsGroup(_) => &TACACS_GROUP,
         Mode::AccessList {
             extended: false, ..
         } => &STANDARD,

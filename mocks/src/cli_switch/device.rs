@@ -76,6 +76,12 @@ pub enum Mode {
     },
     /// `(config-line)#`, by the line that opened it.
     Line(String),
+    /// `(config-server-tacacs)#`, by the line that opened it.
+    TacacsServer(String),
+    /// `(config-radius-server)#`, by the line that opened it.
+    RadiusServer(String),
+    /// `(config-sg-tacacs+)#`, by the line that opened it.
+    TacacsGroup(String),
 }
 
 impl Mode {
@@ -92,6 +98,9 @@ impl Mode {
             } => "config-std-nacl",
             Mode::AccessList { extended: true, .. } => "config-ext-nacl",
             Mode::Line(_) => "config-line",
+            Mode::TacacsServer(_) => "config-server-tacacs",
+            Mode::RadiusServer(_) => "config-radius-server",
+            Mode::TacacsGroup(_) => "config-sg-tacacs+",
         })
     }
 
@@ -109,7 +118,11 @@ impl Mode {
         match self {
             Mode::Exec | Mode::Privileged | Mode::Config | Mode::Vlan => None,
             Mode::Interface(name) => Some(format!("interface {name}")),
-            Mode::Vrf(line) | Mode::Line(line) => Some(line.clone()),
+            Mode::Vrf(line)
+            | Mode::Line(line)
+            | Mode::TacacsServer(line)
+            | Mode::RadiusServer(line)
+            | Mode::TacacsGroup(line) => Some(line.clone()),
             Mode::AccessList { name, .. } => Some(access_list_identity(name)),
         }
     }

@@ -11,6 +11,7 @@ pub mod exec;
 pub mod global;
 pub mod interface;
 pub mod parameter;
+pub mod server;
 
 use super::effect::Effect;
 use super::hardware::Hardware;

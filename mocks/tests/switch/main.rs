@@ -3,6 +3,7 @@
 mod answers;
 mod faults;
 mod running_config;
+mod servers;
 mod session;
 mod shows;
 mod terminal;

@@ -3,6 +3,7 @@
 mod access;
 mod banner;
 mod blocks;
+pub mod keys;
 mod logging;
 mod naming;
 mod ntp;
@@ -44,6 +45,11 @@ fn xe(scope: &Scope<'_>) -> bool {
     scope.hardware.xe
 }
 
+/// Images of the twelfth release know servers by their address, in one line.
+fn named_servers(scope: &Scope<'_>) -> bool {
+    !scope.hardware.is_release_12()
+}
+
 fn classic(scope: &Scope<'_>) -> bool {
     !scope.hardware.xe
 }
@@ -61,7 +67,7 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "service password-encryption",
-        Effect::Run(ntp::password_encryption),
+        Effect::Run(keys::password_encryption),
     ),
     rule("service pad", Effect::OnByDefault),
     rule(
@@ -90,6 +96,10 @@ pub const RULES: &[Rule] = &[
         Effect::Run(access::username),
     ),
     rule("aaa new-model", Effect::Run(access::aaa_new_model)),
+    rule(
+        "aaa group server tacacs+ <word>",
+        Effect::Run(blocks::tacacs_group),
+    ),
     rule(
         "aaa authentication login <word> ! (group <word> | local | local-case | enable | line | none)*",
         Effect::Run(access::needs_aaa),
@@ -170,6 +180,14 @@ pub const RULES: &[Rule] = &[
         Effect::Run(access_list::numbered),
     ),
     rule(
+        "ip tacacs source-interface ! <interface> [vrf <word>]",
+        Effect::Store,
+    ),
+    rule(
+        "ip radius source-interface ! <interface> [vrf <word>]",
+        Effect::Store,
+    ),
+    rule(
         "logging source-interface ! <interface> [vrf <word>]",
         Effect::Store,
     ),
@@ -212,6 +230,38 @@ pub const RULES: &[Rule] = &[
     ),
     rule("snmp-server manager", Effect::Store),
     rule("snmp ifmib ifindex persist", Effect::Store),
+    rule(
+        "tacacs-server timeout ! <1-1000>",
+        Effect::Unless("tacacs-server timeout 5"),
+    ),
+    rule("tacacs-server directed-request", Effect::Store),
+    rule(
+        "tacacs-server key ! [0 | 6 | 7] <line>",
+        Effect::Run(keys::key),
+    ),
+    on(
+        named_servers,
+        "tacacs server <word>",
+        Effect::Run(blocks::tacacs_server),
+    ),
+    rule("radius-server attribute <1-255> <line>", Effect::Store),
+    rule(
+        "radius-server retransmit ! <0-100>",
+        Effect::Unless("radius-server retransmit 3"),
+    ),
+    rule(
+        "radius-server timeout ! <1-1000>",
+        Effect::Unless("radius-server timeout 5"),
+    ),
+    rule(
+        "radius-server key ! [0 | 6 | 7] <line>",
+        Effect::Run(keys::key),
+    ),
+    on(
+        named_servers,
+        "radius server <word>",
+        Effect::Run(blocks::radius_server),
+    ),
     rule("banner exec ! <raw>", Effect::Run(banner::banner)),
     rule("banner incoming ! <raw>", Effect::Run(banner::banner)),
     rule("banner login ! <raw>", Effect::Run(banner::banner)),

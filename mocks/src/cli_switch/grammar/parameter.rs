@@ -39,6 +39,8 @@ pub enum Parameter {
     Ipv6Prefix,
     /// An address or a host name.
     Host,
+    /// A host name, no address.
+    HostName,
     /// An interface, in one or two words.
     Interface,
     /// VLAN numbers.
@@ -89,6 +91,7 @@ impl Parameter {
             "ipv6" => Parameter::Ipv6,
             "ipv6-prefix" => Parameter::Ipv6Prefix,
             "host" => Parameter::Host,
+            "hostname" => Parameter::HostName,
             "interface" => Parameter::Interface,
             "vlan-list" => Parameter::VlanList,
             "severity" => Parameter::Severity,
@@ -144,6 +147,7 @@ impl Parameter {
                 None if word.parse::<Ipv4Addr>().is_ok() => word.to_owned(),
                 None => host_name(word)?,
             },
+            Parameter::HostName => host_name(word)?,
             Parameter::Interface => match InterfaceName::parse(word) {
                 Some(name) => name.to_string(),
                 None if InterfaceName::is_type(word) => {

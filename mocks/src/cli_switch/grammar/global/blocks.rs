@@ -142,3 +142,42 @@ pub fn line(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     configuring.position.mode = Mode::Line(identity);
     Reply::Silent
 }
+
+pub fn tacacs_server(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    server(configuring, command, Mode::TacacsServer)
+}
+
+pub fn radius_server(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    server(configuring, command, Mode::RadiusServer)
+}
+
+/// Groups exist only in the new model.
+pub fn tacacs_group(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let root = &configuring.device.configuration.root;
+    if root.find("aaa new-model").is_none() {
+        return Reply::Invalid(1);
+    }
+    server(configuring, command, Mode::TacacsGroup)
+}
+
+/// Opens the sub-mode of a server or a group, which is there from then on; or takes it out.
+fn server(configuring: &mut Configuring<'_>, command: &Command, mode: fn(String) -> Mode) -> Reply {
+    let identity = command.identity_text();
+    if !command.is_set() {
+        return configuring.remove(command);
+    }
+    if configuring
+        .device
+        .configuration
+        .root
+        .find(&identity)
+        .is_none()
+    {
+        configuring.set(Entry {
+            block: Some(Block::default()),
+            ..command.entry(command.text())
+        });
+    }
+    configuring.position.mode = mode(identity);
+    Reply::Silent
+}

@@ -1,26 +1,11 @@
-//! Lines about the time, and the hiding of its keys.
+//! Lines about the time, and its keys.
 
 use crate::cli_switch::configure::{Command, Configuring};
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::type7;
 
-pub fn password_encryption(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let root = &mut configuring.device.edit().root;
-    if !command.is_set() {
-        root.remove("service password-encryption");
-        return Reply::Silent;
-    }
-    root.set(command.entry(command.text()));
-    // Keys that are there already are hidden too; switching it off leaves them hidden.
-    for entry in root.entries_mut() {
-        if entry.identity.starts_with("ntp authentication-key") {
-            entry.text = hidden_ntp_key(&entry.text);
-        }
-    }
-    Reply::Silent
-}
-
-fn hidden_ntp_key(text: &str) -> String {
+/// A line with its key hidden, if it is not.
+pub fn hidden_ntp_key(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     match words[..] {
         [ntp, key, number, kind, secret] => {

@@ -1,0 +1,100 @@
+//! Lines of the sub-modes of authentication servers and their groups: `tacacs server`, `radius server`,
+//! `aaa group server tacacs+`.
+
+use super::global::keys::key;
+use super::{Rule, Scope};
+use crate::cli_switch::configure::{Command, Configuring, end, exit};
+use crate::cli_switch::effect::{Effect, Reply};
+
+const fn rule(pattern: &'static str, effect: Effect) -> Rule {
+    Rule {
+        pattern,
+        effect,
+        when: always,
+    }
+}
+
+fn always(_: &Scope<'_>) -> bool {
+    true
+}
+
+fn routing(scope: &Scope<'_>) -> bool {
+    scope.hardware.routing
+}
+
+/// `(config-server-tacacs)#`
+pub const TACACS: &[Rule] = &[
+    rule(
+        "address (ipv4 ! (<ipv4> | <hostname>) | ipv6 ! (<ipv6> | <hostname>))",
+        Effect::Run(tacacs_address),
+    ),
+    rule("key ! [0 | 6 | 7] <line>", Effect::Run(key)),
+    rule("timeout ! <1-1000>", Effect::Store),
+    rule("port ! <1-65535>", Effect::Store),
+    rule("single-connection", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-radius-server)#`
+pub const RADIUS: &[Rule] = &[
+    rule(
+        "address ! (ipv4 (<ipv4> | <hostname>) | ipv6 (<ipv6> | <hostname>)) [auth-port <0-65535>] [acct-port <0-65535>]",
+        Effect::Run(radius_address),
+    ),
+    rule("timeout ! <1-1000>", Effect::Store),
+    rule("retransmit ! <0-100>", Effect::Store),
+    rule("key ! [0 | 6 | 7] <line>", Effect::Run(key)),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-sg-tacacs+)#`
+pub const TACACS_GROUP: &[Rule] = &[
+    rule("server (name <word> | <host>)", Effect::Store),
+    // Groups stand before `ip vrf` in a configuration, so the instance need not be there yet.
+    Rule {
+        pattern: "ip vrf forwarding ! <word>",
+        effect: Effect::Store,
+        when: routing,
+    },
+    rule("ip tacacs source-interface ! <interface>", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// A server has one address, of whichever family; only the one that is named goes.
+fn tacacs_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    let identity = command.identity_text();
+    let block = configuring.block();
+    if command.is_set() {
+        block.retain(|line| !line.identity.starts_with("address "));
+        block.set(command.entry(command.text()));
+    } else if command.words.len() == command.identity
+        || block.value(&identity) == command.words.last().map(String::as_str)
+    {
+        block.remove(&identity);
+    }
+    Reply::Silent
+}
+
+/// The ports are printed whether they were typed or not.
+fn radius_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+    if !command.is_set() {
+        configuring.block().remove("address");
+        return Reply::Silent;
+    }
+    let port = |kind: &str, default: &str| {
+        let at = command.words.iter().position(|word| word == kind);
+        let port = at.map_or(default, |at| command.word(at + 1));
+        format!("{kind} {port}")
+    };
+    let text = format!(
+        "{} {} {}",
+        command.words[..3].join(" "),
+        port("auth-port", "1645"),
+        port("acct-port", "1646")
+    );
+    configuring.block().set(command.entry(text));
+    Reply::Silent
+}
