@@ -22,7 +22,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::value::Attributes;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, LoadError};
 use crate::inventory::Device;
 use crate::route::Mixed;
 
@@ -128,6 +128,25 @@ pub fn for_device(
 ) -> (Vec<Diagnostic>, Canonical) {
     let side = Side::of_device(device, registry, &Default::default());
     for_run(catalog, registry, &side, policy)
+}
+
+/// What is wrong with a catalog for a device that cannot even be loaded: that, and what the rules
+/// say of what could be read of it.
+pub fn of_unloadable(
+    error: LoadError,
+    device: &Device,
+    registry: &Registry,
+    policy: &Policy,
+) -> Vec<Diagnostic> {
+    let mut findings = error.diagnostics;
+    if let Some(readable) = error.readable {
+        let side = Side::of_device(device, registry, &Default::default());
+        let subject = Subject::new(&readable.catalog, registry, policy, &side);
+        let subject = subject.without(readable.damaged);
+        subject.hide(&mut findings);
+        findings.extend(check(&subject).into_iter().filter(stands_in_the_way));
+    }
+    findings
 }
 
 /// As [`catalog`], with what the resources want, which a run goes on with.

@@ -19,6 +19,7 @@ use self::syntax::syntax_error;
 use super::declared::{Catalog, Declared, Kind, Version, position};
 use super::deferred;
 use super::findings::{Findings, LoadError, Readable};
+use super::masked::masked_strings;
 use super::names::Names;
 use super::resource_ref::ResourceRef;
 use super::wire::{self, Item, WireResource, WireVersion};
@@ -33,21 +34,31 @@ pub struct Loading {
 /// The source of a catalog from a file's or a response's bytes.
 ///
 /// # Errors
-/// When the bytes are no UTF-8, with the offset of the first bad one.
+/// When the bytes are no UTF-8, with the place of the first bad one.
 pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, LoadError> {
     let name = name.into();
-    String::from_utf8(bytes)
-        .map(|text| Source::new(name.clone(), text))
-        .map_err(|error| {
-            let offset = error.utf8_error().valid_up_to();
-            let message = format!("{name} is no UTF-8 text (byte {offset})");
-            LoadError {
-                diagnostics: vec![Diagnostic::error("catalog-encoding", message.clone())],
-                told: Vec::new(),
-                message,
-                readable: None,
-            }
-        })
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(Source::new(name, text)),
+        Err(error) => error,
+    };
+    let offset = error.utf8_error().valid_up_to();
+    let message = format!("{name} is no UTF-8 text (byte {offset})");
+    // Each bad byte is one sign in what is shown; what comes before is as it was.
+    let shown = masked_strings(&Source::new(
+        name,
+        String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    ));
+    let bad = offset..offset + char::REPLACEMENT_CHARACTER.len_utf8();
+    Err(LoadError {
+        diagnostics: vec![
+            Diagnostic::error("catalog-encoding", message.clone())
+                .at(&shown, bad, "")
+                .help("save it as UTF-8"),
+        ],
+        told: Vec::new(),
+        message,
+        readable: None,
+    })
 }
 
 /// Reads a catalog. PSON is read as the JSON that it is.

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, Look};
@@ -93,8 +94,18 @@ impl CommandError {
 
 /// Writes to standard output. A reader that has gone away (`| head`) is not an error.
 pub fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let mut output = std::io::stdout();
+    if let Err(error) = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush())
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error);
+    }
 }
+
+/// Why some of the output was lost; that nobody reads to the end is no reason.
+static LOST: OnceLock<std::io::Error> = OnceLock::new();
 
 /// Says something to people beside a result that is nothing, or is for machines.
 #[allow(
@@ -111,6 +122,12 @@ pub fn tell(text: &str) {
     reason = "the one place where errors meet people"
 )]
 pub fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
+    let result = match (result, LOST.get()) {
+        (Ok(_), Some(lost)) => Err(CommandError::new(format!(
+            "some of the output was lost: {lost}"
+        ))),
+        (result, _) => result,
+    };
     match result {
         Ok(exit) => ExitCode::from(exit.0),
         Err(error) => {

@@ -240,6 +240,14 @@ impl Run<'_> {
                 CommandError::new(text).because(error)
             })?;
         }
+        if let Some(dir) = &self.manner.report {
+            // Found out before a device is changed, not after.
+            let tried = store::create_dir(dir).and_then(|()| tempfile::tempfile_in(dir));
+            tried.map_err(|error| {
+                let text = format!("cannot write reports to {}", dir.display());
+                CommandError::new(text).because(error)
+            })?;
+        }
         let members = devices
             .iter()
             .map(|device| Membership {

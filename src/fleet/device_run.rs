@@ -9,6 +9,7 @@
 //! After that there is always a [`Ran`]. What happens is told as it happens and not kept, so that
 //! the memory of a fleet's run follows the devices at work.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -345,6 +346,9 @@ impl Fleet {
                 for difference in &differences {
                     told.log(Level::Err, shown(difference));
                 }
+                let failed: BTreeSet<_> =
+                    differences.iter().map(|found| &found.reference).collect();
+                told.tally.failed += failed.len();
                 if !differences.is_empty() {
                     let why = format!(
                         "{} of what was set is not so on the device",

@@ -62,7 +62,10 @@ impl Fleet {
 
     fn catalog(&self, device: &Device) -> Result<Catalog, NotRun> {
         let source = self.catalogs.read(device)?;
-        let mut catalog = catalog::load(&source, &Loading::default()).map_err(refused)?;
+        let loaded = catalog::load(&source, &Loading::default());
+        let mut catalog = loaded.map_err(|error| NotRun::Refused {
+            findings: validate::of_unloadable(error, device, &self.reach.registry, &self.policy),
+        })?;
         if self.purpose == Purpose::Plan {
             // A plan shows what an apply would do; a resource cannot opt out of being harmless.
             for declared in &mut catalog.resources {

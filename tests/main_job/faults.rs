@@ -404,6 +404,7 @@ async fn a_line_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
     let ran = lab.apply().await;
     ran.ends_with(6);
     assert_eq!(ran.device("sw1")["status"], "failed");
+    assert_eq!(ran.device("sw1")["tally"]["failed"], 1);
     said(&ran, "sw1", "Network_interface[GigabitEthernet1/0/1]");
     said(
         &ran,
@@ -597,4 +598,25 @@ async fn a_write_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
     assert_eq!(ran.device("lb1")["status"], "failed");
     said(&ran, "lb1", RULE);
     the_other_succeeds(&lab, &ran);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_that_is_wrong_with_a_catalog_is_told_at_once_and_before_a_device_is_called() {
+    let lab = two(&[]).await;
+    let misspelt = resource("Network_vlan", "20", json!({"vlan_nam": "two"}));
+    lab.wants("sw1", &[vlan(10, "one"), vlan(10, "again"), misspelt]);
+    let ran = lab.run(&["apply", "--report", "reports"]).await;
+    ran.ends_with(1);
+    ran.says("Network_vlan[10] is declared twice");
+    ran.says("vlan_nam: network_vlan has no such attribute");
+    assert_eq!(lab.log("sw1").received(), Vec::<String>::new());
+
+    // Where reports cannot be written is found out before, too.
+    lab.wants("sw1", &[vlan(10, "one")]);
+    let ran = lab
+        .run(&["apply", "--report", "inventory.toml/reports"])
+        .await;
+    ran.ends_with(1);
+    ran.says("cannot write reports to inventory.toml/reports");
+    assert_eq!(lab.log("sw1").received(), Vec::<String>::new());
 }

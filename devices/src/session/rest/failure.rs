@@ -37,7 +37,10 @@ pub(super) fn kind(error: &reqwest::Error, of: &Circumstances<'_>) -> SessionErr
         }
         return SessionErrorKind::Unreachable {
             address,
-            why: root_cause(error),
+            why: match tls_error(error) {
+                Some(rustls::Error::InvalidMessage(_)) => NO_TLS.to_owned(),
+                _ => root_cause(error),
+            },
         };
     }
     if error.is_timeout() {
@@ -65,13 +68,20 @@ pub(super) fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// The innermost message.
+/// What an answer that is no TLS means.
+const NO_TLS: &str = "what answers does not speak TLS; is the port right?";
+
+/// The innermost message, without the page of a library's manual that it may name.
 fn root_cause(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(inner) = innermost.source() {
         innermost = inner;
     }
-    innermost.to_string().to_lowercase()
+    let text = innermost.to_string().to_lowercase();
+    match text.split_once(": https://") {
+        Some((said, _)) => said.to_owned(),
+        None => text,
+    }
 }
 
 fn tls_error(error: &(dyn Error + 'static)) -> Option<rustls::Error> {
