@@ -52,6 +52,37 @@ pub struct Line {
     pub warning: Option<String>,
 }
 
+impl Line {
+    /// The line that enters these modes, the outermost first.
+    pub fn entering(mode: &[Text]) -> Self {
+        Self {
+            mode: mode.to_vec(),
+            text: None,
+            body: Vec::new(),
+            may_ask: false,
+            warning: None,
+        }
+    }
+
+    /// A line of global configuration, or one that leads there.
+    pub fn global(text: Text) -> Self {
+        Self {
+            text: Some(text),
+            ..Self::entering(&[])
+        }
+    }
+}
+
+/// As it is told in a message: what is sent last.
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.text.as_ref().or(self.mode.last()) {
+            Some(text) => text.fmt(f),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A request to a REST interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -113,4 +144,22 @@ pub enum Outcome {
 pub struct OperationResult {
     pub outcome: Outcome,
     pub took: Duration,
+    /// The line on the way to the operation's mode at which it ended: the outcome is that line's,
+    /// and the operation itself was not sent.
+    pub short_of: Option<Line>,
+}
+
+impl OperationResult {
+    /// Of an operation that was sent, or of which nothing was.
+    pub fn new(outcome: Outcome, took: Duration) -> Self {
+        Self {
+            outcome,
+            took,
+            short_of: None,
+        }
+    }
+
+    pub fn not_sent() -> Self {
+        Self::new(Outcome::NotSent, Duration::ZERO)
+    }
 }

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use crate::change::{Change, Instance, Wanted};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
-use crate::operation::{Operation, OperationResult, Outcome};
+use crate::operation::{Action, Operation, OperationResult, Outcome};
 use crate::value::{Attributes, Name, Value};
 
 /// What the engine asks of a device.
@@ -129,6 +129,11 @@ impl Committed {
         change: &Change,
         operations: Vec<(Operation, OperationResult)>,
     ) -> Committed {
+        // Where the way to the lines is barred, none of them has been refused itself.
+        let barred = operations.iter().find_map(|(_, result)| {
+            let error = ProviderError::from_result(result)?;
+            (result.short_of.is_some() && error.kind == ErrorKind::NotSent).then_some(error)
+        });
         let attributes = change
             .told_attributes()
             .map(|name| {
@@ -138,16 +143,38 @@ impl Committed {
                         // Creating and removing is done when everything is.
                         change.is_whole() || operation.attributes.contains(&name)
                     })
-                    .find_map(|(_, result)| ProviderError::from_outcome(&result.outcome));
+                    .find_map(|(_, result)| ProviderError::from_result(result));
+                let first_bad = first_bad.map(|error| match &barred {
+                    Some(barred) if error.kind == ErrorKind::NotSent => barred.clone(),
+                    _ => error,
+                });
                 (name, first_bad.map_or(Ok(()), Err))
             })
             .collect();
         Committed {
             attributes,
-            operations,
+            operations: operations.into_iter().flat_map(sent).collect(),
             ..Committed::default()
         }
     }
+}
+
+/// What was sent for an operation, as it is reported: where it ended on the way to the operation's
+/// mode, that line with its outcome before the operation, which was not sent.
+fn sent(
+    (operation, mut result): (Operation, OperationResult),
+) -> Vec<(Operation, OperationResult)> {
+    let Some(line) = result.short_of.take() else {
+        return vec![(operation, result)];
+    };
+    let on_the_way = Operation {
+        attributes: operation.attributes.clone(),
+        action: Action::Line(line),
+    };
+    vec![
+        (on_the_way, result),
+        (operation, OperationResult::not_sent()),
+    ]
 }
 
 /// Something worth telling people about a change.
@@ -211,18 +238,21 @@ impl ProviderError {
         Self::new(ErrorKind::Failed, message)
     }
 
-    /// The failure that an operation's outcome is; `None` for done. Of what the device said it has
+    /// The failure that an operation came to; `None` for done. Of what the device said it has
     /// the first line with a word in it: the mark under a bad word has none.
-    pub fn from_outcome(outcome: &Outcome) -> Option<Self> {
-        match outcome {
+    pub fn from_result(result: &OperationResult) -> Option<Self> {
+        match &result.outcome {
             Outcome::Done { .. } => None,
             Outcome::Refused { said } => {
                 let worded = |line: &&str| line.contains(char::is_alphanumeric);
                 let said = said.lines().find(worded).unwrap_or(said).trim();
-                Some(Self::new(
-                    ErrorKind::Refused,
-                    format!("the device refused it: {said}"),
-                ))
+                Some(match &result.short_of {
+                    Some(line) => Self::new(
+                        ErrorKind::NotSent,
+                        format!("it was not sent: the device refused `{line}`: {said}"),
+                    ),
+                    None => Self::new(ErrorKind::Refused, format!("the device refused it: {said}")),
+                })
             }
             Outcome::NotSent => Some(Self::new(ErrorKind::NotSent, "it was not sent")),
             Outcome::Unknown { why } => Some(Self::new(

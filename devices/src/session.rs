@@ -37,7 +37,8 @@ pub trait Session: Send {
     async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError>;
 
     /// Sends the operations of one resource, in order. After a refusal nothing more is sent; the
-    /// result has an entry for each operation. Never fails as a whole: a lost connection is
+    /// result has an entry for each operation; where it ended at a line on the way to the operation's
+    /// mode, the result has that line. Never fails as a whole: a lost connection is
     /// [`Outcome::Unknown`](crate::operation::Outcome::Unknown) for what was under way and `NotSent` for the rest.
     ///
     /// # Cancellation

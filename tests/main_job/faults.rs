@@ -246,6 +246,72 @@ async fn each_attribute_is_told_as_what_became_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_mode_that_is_refused_is_told_as_that_and_its_lines_as_not_sent() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &[]).await;
+    let port = "GigabitEthernet9/0/2";
+    lab.wants(
+        "sw1",
+        &[resource(
+            "Network_interface",
+            port,
+            json!({"enable": true, "description": "desk", "mtu": 1600}),
+        )],
+    );
+    let ran = lab.apply().await;
+    ran.ends_with(4);
+    let told = ran.resource("sw1", &format!("Network_interface[{port}]"));
+    let (_, report) = lab
+        .files("state")
+        .into_iter()
+        .find(|(path, _)| path.ends_with("last_run_report.json"))
+        .unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let status = &report["resource_statuses"][format!("Network_interface[{port}]")];
+    let operations: Vec<(&str, &str)> = status["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|operation| {
+            let line = operation["line"].as_str();
+            let mode = operation["mode"].as_array().unwrap().last();
+            let line = line.or(mode.and_then(Value::as_str)).unwrap();
+            (line, operation["outcome"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        operations,
+        [
+            ("interface GigabitEthernet9/0/2", "refused"),
+            ("description desk", "not_sent"),
+            ("mtu 1600", "not_sent"),
+            ("no shutdown", "not_sent"),
+        ]
+    );
+    let messages: Vec<&str> = told["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["message"].as_str().unwrap())
+        .collect();
+    let why =
+        "it was not sent: the device refused `interface GigabitEthernet9/0/2`: % Invalid input";
+    assert!(
+        messages.iter().all(|message| message.contains(why)),
+        "{messages:?}"
+    );
+    let sent = lab.log("sw1").received();
+    assert!(
+        !sent.iter().any(|line| line.starts_with("description")),
+        "{sent:?}"
+    );
+
+    let ran = lab.run(&["apply"]).await;
+    ran.says("sw1:   > interface GigabitEthernet9/0/2\n");
+    assert!(!ran.text().contains("> description"), "{}", ran.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_nobody_expects_is_declined() {
     let lab = two(&["confirm=^name two"]).await;
     let ran = lab.apply().await;

@@ -187,18 +187,12 @@ impl Session for RestSession {
                 },
             };
             let done = matches!(outcome, Outcome::Done { .. });
-            results.push(OperationResult {
-                outcome,
-                took: since.elapsed(),
-            });
+            results.push(OperationResult::new(outcome, since.elapsed()));
             if !done {
                 break;
             }
         }
-        results.resize_with(operations.len(), || OperationResult {
-            outcome: Outcome::NotSent,
-            took: Duration::ZERO,
-        });
+        results.resize_with(operations.len(), OperationResult::not_sent);
         results
     }
 

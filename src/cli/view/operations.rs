@@ -41,7 +41,7 @@ pub fn refusals(records: &[OperationRecord]) -> Vec<(String, String)> {
         .filter_map(|record| match record.result.as_ref()? {
             (Outcome::Refused { said }, _) => {
                 let line = match &record.operation.action {
-                    Action::Line(line) => line.text.as_ref().or(line.mode.last())?.to_string(),
+                    Action::Line(line) => line.to_string(),
                     Action::Request(request) => request.to_string(),
                 };
                 Some((line, said.clone()))

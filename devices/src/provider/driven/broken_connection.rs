@@ -118,10 +118,7 @@ fn with_command(why: &str, command: &str) -> String {
 /// An operation in one line, for messages.
 pub fn shown(operation: &Operation) -> String {
     match &operation.action {
-        Action::Line(line) => match (&line.text, line.mode.last()) {
-            (Some(text), _) | (None, Some(text)) => text.to_string(),
-            (None, None) => String::new(),
-        },
+        Action::Line(line) => line.to_string(),
         Action::Request(request) => format!("{} {}", request.method, request.path),
     }
 }

@@ -15,9 +15,36 @@ use crate::session::Access;
 use crate::session::error::SessionErrorKind;
 
 /// Why the lines of a mode cannot be sent.
-pub(super) enum Stop {
-    Refused(String),
-    Lost(String),
+pub(super) struct Stop {
+    /// What became of the line on the way.
+    outcome: Outcome,
+    /// That line; `None` when nothing was sent.
+    line: Option<Line>,
+}
+
+impl Stop {
+    fn before_sending(said: String) -> Self {
+        Self {
+            outcome: Outcome::Refused { said },
+            line: None,
+        }
+    }
+
+    fn refused(line: Line, said: String) -> Self {
+        Self {
+            outcome: Outcome::Refused { said },
+            line: Some(line),
+        }
+    }
+
+    /// The result of an operation, of which the line on the way may be all.
+    fn of(self, operation: &Line, took: Duration) -> OperationResult {
+        let short_of = self.line.filter(|line| line != operation);
+        OperationResult {
+            short_of,
+            ..OperationResult::new(self.outcome, took)
+        }
+    }
 }
 
 impl CliSession {
@@ -41,23 +68,14 @@ impl CliSession {
             };
             let since = Instant::now();
             match self.go_to(&line.mode).await {
-                Err(Stop::Refused(said)) => {
-                    results.push(refused(said, since.elapsed()));
-                    break;
-                }
-                Err(Stop::Lost(why)) => {
-                    results.push(OperationResult {
-                        outcome: Outcome::Unknown { why },
-                        took: since.elapsed(),
-                    });
+                Err(stop) => {
+                    results.push(stop.of(line, since.elapsed()));
                     break;
                 }
                 Ok(said) if line.text.is_none() => {
                     self.statistics.writes += 1;
-                    results.push(OperationResult {
-                        outcome: Outcome::Done { said },
-                        took: since.elapsed(),
-                    });
+                    let outcome = Outcome::Done { said };
+                    results.push(OperationResult::new(outcome, since.elapsed()));
                 }
                 Ok(_) => {
                     let lines = together(&operations[next..]);
@@ -70,17 +88,15 @@ impl CliSession {
                 break;
             }
         }
-        results.resize_with(operations.len(), || OperationResult {
-            outcome: Outcome::NotSent,
-            took: Duration::ZERO,
-        });
+        results.resize_with(operations.len(), OperationResult::not_sent);
         results
     }
 
     /// Goes to the mode of the next lines. `Ok` has what the device said on entering it.
     pub(super) async fn go_to(&mut self, wanted: &[Text]) -> Result<Vec<String>, Stop> {
         let rules = Arc::clone(&self.rules);
-        let no_config = || Stop::Refused("this platform has no configuration mode".to_owned());
+        let no_config =
+            || Stop::before_sending("this platform has no configuration mode".to_owned());
         let config = rules.config_mode.ok_or_else(no_config)?;
         let inside = rules.sub_mode.unwrap_or(config);
         let mut said = Vec::new();
@@ -100,14 +116,23 @@ impl CliSession {
                 }
                 Move::Enter(depth) => (vec![wanted[*depth].clone()], inside),
             };
+            let on_the_way = match &step {
+                Move::Enter(depth) => Line::entering(&wanted[..=*depth]),
+                _ => Line::global(lines[0].clone()),
+            };
             let mut permitted = Vec::new();
             for line in lines {
                 let permit = self.guard.permit(Input::line(line));
-                permitted.push(permit.map_err(|error| Stop::Refused(error.to_string()))?);
+                permitted.push(permit.map_err(|error| Stop::before_sending(error.to_string()))?);
             }
             let burst = self.wire.burst(permitted, |_, _| true).await;
             if let Some(failure) = burst.failure {
-                return Err(self.lost(failure));
+                return Err(Stop {
+                    outcome: Outcome::Unknown {
+                        why: self.lost(&failure),
+                    },
+                    line: Some(on_the_way),
+                });
             }
             let last = burst.answered.last().expect("a move has a line");
             let verdict = Verdict::of(&rules, &last.input, &last.answer);
@@ -126,19 +151,20 @@ impl CliSession {
                     Place::Unknown
                 };
                 self.end_if_fatal(&last.input, &refusal);
-                return Err(Stop::Refused(self.refusal_words(refusal)));
+                return Err(Stop::refused(on_the_way, self.refusal_words(refusal)));
             }
             let entering = matches!(step, Move::Enter(_));
             if entering && verdict.surprising {
                 self.place = Place::Unknown;
-                return Err(Stop::Refused(self.words(&verdict.said)));
+                return Err(Stop::refused(on_the_way, self.words(&verdict.said)));
             }
             if last.answer.prompt.mode != arrived {
                 self.place = Place::Unknown;
-                return Err(Stop::Refused(format!(
+                let said = format!(
                     "`{}` led to the prompt {}",
                     last.input.line, last.answer.prompt.text
-                )));
+                );
+                return Err(Stop::refused(on_the_way, said));
             }
             if entering {
                 said = self.masked(verdict.said);
@@ -208,28 +234,23 @@ impl CliSession {
                     Outcome::Done { said }
                 }
             };
-            results.push(OperationResult {
-                outcome,
-                took: answered.took,
-            });
+            results.push(OperationResult::new(outcome, answered.took));
         }
         if let Some(failure) = burst.failure {
-            let why = failure.to_string();
-            self.lost(failure);
+            let why = self.lost(&failure);
             for _ in 0..burst.unanswered {
-                results.push(OperationResult {
-                    outcome: Outcome::Unknown { why: why.clone() },
-                    took: Duration::ZERO,
-                });
+                let outcome = Outcome::Unknown { why: why.clone() };
+                results.push(OperationResult::new(outcome, Duration::ZERO));
             }
         }
         results
     }
 
-    fn lost(&mut self, failure: SessionErrorKind) -> Stop {
+    /// Nothing more can be sent; why, for what was under way.
+    fn lost(&mut self, failure: &SessionErrorKind) -> String {
         self.place = Place::Unknown;
-        self.note_end(&failure);
-        Stop::Lost(failure.to_string())
+        self.note_end(failure);
+        failure.to_string()
     }
 
     /// After some refusals nothing further may be tried.
@@ -264,8 +285,5 @@ fn together(operations: &[Operation]) -> Vec<&Line> {
 }
 
 fn refused(said: String, took: Duration) -> OperationResult {
-    OperationResult {
-        outcome: Outcome::Refused { said },
-        took,
-    }
+    OperationResult::new(Outcome::Refused { said }, took)
 }
