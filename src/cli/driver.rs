@@ -57,7 +57,7 @@ enum Command {
 pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
         Command::List { dir } => list(&definitions::load(dir.as_deref())?),
-        Command::Check { dir } => check(&definitions::load(dir.as_deref())?, global),
+        Command::Check { dir } => check(&definitions::own(dir.as_deref())?, global),
         Command::Test { dir, type_name } => test(dir.as_deref(), type_name.as_deref()),
         Command::Explain {
             platform,
@@ -116,7 +116,7 @@ fn check(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
 }
 
 fn test(directory: Option<&Path>, only: Option<&str>) -> Result<Exit, CommandError> {
-    let registry = definitions::load(directory)?;
+    let registry = definitions::own(directory)?;
     let with_own = directory.is_some();
     if let Some(name) = only
         && registry.model(name).is_none()

@@ -1,10 +1,12 @@
 //! `switchtender resource`: what is on a device, as one would write it in a manifest.
 
+use std::sync::Arc;
+
 use clap::ValueEnum;
 use serde_json::{Map, Value as Json};
-use switchtender_devices::change::Instance;
+use switchtender_devices::change::{Instance, Wanted};
 use switchtender_devices::diagnostic::nearest;
-use switchtender_devices::driver::Driver;
+use switchtender_devices::driver::{Driver, ProblemKind};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::secret::MASK;
 use switchtender_devices::value::{Attributes, Value};
@@ -71,13 +73,13 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
                 }
             })?;
         let (driver, instances) = instances;
-        let mut shown: Vec<(String, Attributes)> = instances
+        let mut shown: Vec<Declared> = instances
             .into_iter()
-            .map(|instance| declared(&model, instance))
+            .map(|instance| Declared::new(&driver, &model, instance))
             .collect();
         if let Some(name) = &args.name {
             let name = spelt_as_on_device(&driver, &model, name);
-            shown.retain(|(title, _)| title.eq_ignore_ascii_case(&name));
+            shown.retain(|one| one.title.eq_ignore_ascii_case(&name));
             if shown.is_empty() {
                 return Err(CommandError::new(format!(
                     "{device} has no {type_name} `{name}`"
@@ -113,41 +115,72 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Title and attributes as a manifest would have them: `ensure` first, the namevar as the title.
-fn declared(model: &TypeModel, instance: Instance) -> (String, Attributes) {
-    let namevars: Vec<&str> = model.namevars().collect();
-    let names = namevars
-        .iter()
-        .filter_map(|name| instance.attributes.get(name))
-        .map(plain);
-    let title = names.collect::<Vec<_>>().join(" ");
-    let mut attributes = Attributes::default();
-    if model.ensurable() {
-        attributes.insert("ensure".to_owned(), Value::string("present"));
-    }
-    for (name, value) in instance.attributes {
-        // That there is no secret is none.
-        let value = match value {
-            Value::Sensitive(inner) if inner.as_str() == Some("unset") => *inner,
-            other => other,
-        };
-        let unset = matches!(value, Value::Undef | Value::Absent);
-        if !unset && (namevars.len() > 1 || !namevars.contains(&name.as_str())) {
-            attributes.insert(name, value);
-        }
-    }
-    (title, attributes)
+/// An instance as a manifest would have it: `ensure` first, the namevar as the title.
+struct Declared {
+    title: String,
+    attributes: Attributes,
+    /// It belongs to the device itself: a manifest cannot manage it.
+    reserved: bool,
 }
 
-fn text(format: Format, type_name: &str, shown: &[(String, Attributes)]) -> String {
+impl Declared {
+    fn new(driver: &Driver, model: &Arc<TypeModel>, instance: Instance) -> Self {
+        let namevars: Vec<&str> = model.namevars().collect();
+        let names = namevars
+            .iter()
+            .filter_map(|name| instance.attributes.get(name))
+            .map(plain);
+        let title = names.collect::<Vec<_>>().join(" ");
+        let wanted = Wanted {
+            reference: title.as_str().into(),
+            model: Arc::clone(model),
+            attributes: instance.attributes.clone(),
+        };
+        let problems = driver.check(&wanted);
+        let mut attributes = Attributes::default();
+        if model.ensurable() {
+            attributes.insert("ensure".to_owned(), Value::string("present"));
+        }
+        for (name, value) in instance.attributes {
+            // That there is no secret is none.
+            let value = match value {
+                Value::Sensitive(inner) if inner.as_str() == Some("unset") => *inner,
+                other => other,
+            };
+            let unset = matches!(value, Value::Undef | Value::Absent);
+            if !unset && (namevars.len() > 1 || !namevars.contains(&name.as_str())) {
+                attributes.insert(name, value);
+            }
+        }
+        Self {
+            title,
+            attributes,
+            reserved: problems
+                .iter()
+                .any(|problem| problem.kind == ProblemKind::Reserved),
+        }
+    }
+
+    /// As Puppet code; what cannot be managed as a comment.
+    fn code(&self, type_name: &str) -> String {
+        let code = puppet_code::resource(type_name, &self.title, &self.attributes);
+        if !self.reserved {
+            return code;
+        }
+        let lines = code.lines().map(|line| format!("# {line}\n"));
+        "# belongs to the device itself, and cannot be managed:\n".to_owned()
+            + &lines.collect::<String>()
+    }
+}
+
+fn text(format: Format, type_name: &str, shown: &[Declared]) -> String {
     let tree = || {
         let resources: Map<String, Json> = shown
             .iter()
-            .map(|(title, attributes)| {
-                let attributes = attributes
-                    .iter()
-                    .map(|(name, value)| (name.to_string(), json(value)));
-                (title.clone(), Json::Object(attributes.collect()))
+            .map(|one| {
+                let attributes = one.attributes.iter();
+                let attributes = attributes.map(|(name, value)| (name.to_string(), json(value)));
+                (one.title.clone(), Json::Object(attributes.collect()))
             })
             .collect();
         Json::Object(Map::from_iter([(
@@ -156,11 +189,10 @@ fn text(format: Format, type_name: &str, shown: &[(String, Attributes)]) -> Stri
         )]))
     };
     match format {
-        Format::Puppet => shown
-            .iter()
-            .map(|(title, attributes)| puppet_code::resource(type_name, title, attributes))
-            .collect::<Vec<_>>()
-            .join("\n"),
+        Format::Puppet => {
+            let code = shown.iter().map(|one| one.code(type_name));
+            code.collect::<Vec<_>>().join("\n")
+        }
         Format::Json => {
             serde_json::to_string_pretty(&tree()).expect("a tree of texts is JSON") + "\n"
         }

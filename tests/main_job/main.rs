@@ -11,6 +11,7 @@ mod lab;
 mod mock;
 mod plan;
 mod recorded;
+mod resource;
 mod saving;
 mod secrets;
 mod selection;
