@@ -13,6 +13,7 @@ mod layers;
 mod manual;
 mod part;
 mod ready;
+mod removal;
 mod svg;
 mod vertex;
 

@@ -45,7 +45,7 @@ pub(super) fn add(edges: &mut Edges, resources: &Resources) -> Vec<(NodeId, Stri
 
 /// Whether a resource of a type from a definition is to be gone. Puppet's own types keep Puppet's
 /// order, whatever becomes of them.
-fn is_removed(resource: &Resource) -> bool {
+pub(super) fn is_removed(resource: &Resource) -> bool {
     resource.ty.behaviour.values() == Values::Canonical
         && resource
             .wanted("ensure")

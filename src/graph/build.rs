@@ -7,6 +7,7 @@ use super::automatic;
 use super::containers;
 use super::edges::Edges;
 use super::manual;
+use super::removal;
 use super::vertex::Graph;
 
 /// A built graph and what there is to tell about it.
@@ -32,7 +33,10 @@ pub fn build(resources: &Resources) -> Built {
 
     // Markers before and after a container's contents, so that an edge of a container orders all
     // of them without an edge to each.
-    let graph = containers::replace(&relationships, resources);
+    let mut graph = containers::replace(&relationships, resources);
+
+    // What goes, goes after what may still use it; where the edges leave a choice.
+    removal::put_off(&mut graph, resources);
 
     Built {
         graph,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::vertex::{Graph, VertexId};
 
 /// A place in the order of evaluation. Vertices are numbered in the order of the catalog; what is
-/// made while a vertex is evaluated comes between it and the next.
+/// made while a vertex is evaluated, or put off until then, comes between it and the next.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     vertex: VertexId,
@@ -22,6 +22,11 @@ impl Key {
         }
     }
 
+    /// The vertex that it comes after, or that it is.
+    pub(super) fn vertex(&self) -> VertexId {
+        self.vertex
+    }
+
     /// The key of the `number`th thing made by the owner of this key.
     pub(crate) fn inside(mut self, number: u32) -> Self {
         self.nested.push(number);
@@ -35,10 +40,10 @@ pub struct Ready {
     /// Distinct predecessors that are not done.
     blockers: Vec<u32>,
     done: Vec<bool>,
-    /// Of those that were there from the start.
+    /// Of those that are as they are numbered.
     ready: BTreeSet<VertexId>,
-    /// Of those that were made on the way.
-    ready_made: BTreeSet<(Key, VertexId)>,
+    /// Of those that have a key of their own.
+    ready_placed: BTreeSet<(Key, VertexId)>,
 }
 
 impl Ready {
@@ -47,7 +52,7 @@ impl Ready {
             blockers: Vec::with_capacity(graph.len()),
             done: vec![false; graph.len()],
             ready: BTreeSet::new(),
-            ready_made: BTreeSet::new(),
+            ready_placed: BTreeSet::new(),
         };
         for id in graph.ids() {
             let count = graph.edges.incoming(id.0).len();
@@ -62,27 +67,27 @@ impl Ready {
     }
 
     pub fn enqueue(&mut self, graph: &Graph, id: VertexId) {
-        match graph.made.get(&id) {
+        match graph.placed.get(&id) {
             None => self.ready.insert(id),
-            Some(key) => self.ready_made.insert((key.clone(), id)),
+            Some(key) => self.ready_placed.insert((key.clone(), id)),
         };
     }
 
     pub fn pop(&mut self) -> Option<VertexId> {
         let first = self.ready.first();
-        let made_is_first = match (first, self.ready_made.first()) {
+        let placed_is_first = match (first, self.ready_placed.first()) {
             (Some(first), Some((key, _))) => *key < Key::of(*first),
             (first, _) => first.is_none(),
         };
-        if made_is_first {
-            self.ready_made.pop_first().map(|(_, id)| id)
+        if placed_is_first {
+            self.ready_placed.pop_first().map(|(_, id)| id)
         } else {
             self.ready.pop_first()
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.ready.is_empty() && self.ready_made.is_empty()
+        self.ready.is_empty() && self.ready_placed.is_empty()
     }
 
     pub fn is_done(&self, id: VertexId) -> bool {

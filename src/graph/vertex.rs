@@ -87,8 +87,9 @@ impl Vertex {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub vertices: Vec<Vertex>,
-    /// The keys of vertices that were made on the way; others are as they are numbered.
-    pub(super) made: HashMap<VertexId, Key>,
+    /// The keys of vertices that were made on the way or are put off; others are as they are
+    /// numbered.
+    pub(super) placed: HashMap<VertexId, Key>,
     pub edges: Edges,
     /// The vertex that edges into a node enter, and the one that edges out of it leave.
     pub(super) ends: Vec<Option<(VertexId, VertexId)>>,
@@ -130,14 +131,14 @@ impl Graph {
 
     /// The place of a vertex in the order of evaluation.
     pub(crate) fn key(&self, id: VertexId) -> Key {
-        let made = self.made.get(&id);
-        made.cloned().unwrap_or_else(|| Key::of(id))
+        let placed = self.placed.get(&id);
+        placed.cloned().unwrap_or_else(|| Key::of(id))
     }
 
     /// Adds a vertex that is made while another one is evaluated.
     pub(crate) fn add_made(&mut self, vertex: Vertex, key: Key) -> VertexId {
         let id = self.add_vertex(vertex);
-        self.made.insert(id, key);
+        self.placed.insert(id, key);
         id
     }
 

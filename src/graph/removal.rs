@@ -1,0 +1,147 @@
+//! What is removed is put off until what may still use it has let go of it.
+//!
+//! A catalog that says of a pool only that it shall be gone does not name its nodes, and one from
+//! whose pool a node was taken names it no more; on the device the one uses the other until its turn.
+//! Which types use which is known from their automatic requirements. This makes no edges: nobody
+//! fails for such a neighbour, and whatever order the catalog demands comes first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use switchtender_devices::model::{AutoKind, AutoRelation, RelationSource, Role};
+
+use crate::catalog::Resources;
+use crate::catalog::resource::{NodeId, Resource};
+
+use super::automatic::is_removed;
+use super::ready::Key;
+use super::vertex::{Graph, VertexId};
+
+/// Gives removed resources a place after the last of those that may use them.
+pub(super) fn put_off(graph: &mut Graph, resources: &Resources) {
+    let mut removed: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
+    for (id, resource) in known(resources) {
+        if is_removed(resource) {
+            let kind = resource.model().name.as_str();
+            removed.entry(kind).or_default().push(id);
+        }
+    }
+    if removed.is_empty() {
+        return;
+    }
+    let mut users: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
+    let mut user_types: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (id, resource) in known(resources) {
+        let kind = resource.model().name.as_str();
+        for relation in &resource.model().relations {
+            let target = relation.target.as_str();
+            if target == kind || !removed.contains_key(target) || !may_use(resource, relation) {
+                continue;
+            }
+            let users = users.entry(target).or_default();
+            if users.last() != Some(&id) {
+                users.push(id);
+            }
+            user_types.entry(target).or_default().insert(kind);
+        }
+    }
+    let mut types: Vec<(u32, &str)> = users
+        .keys()
+        .map(|kind| (depth(kind, &user_types, &mut Vec::new()), *kind))
+        .collect();
+    types.sort_unstable();
+    for (depth, kind) in types {
+        // What was put off before puts off what waits for it.
+        let places = places(graph);
+        for id in &removed[kind] {
+            let Some((vertex, _)) = graph.ends(*id) else {
+                continue;
+            };
+            let after = followers(graph, vertex);
+            let users = users[kind].iter().filter_map(|user| graph.ends(*user));
+            let last = users
+                .filter(|(user, _)| !after[user.index()])
+                .map(|(user, _)| places[user.index()])
+                .max();
+            if let Some(last) = last.filter(|last| *last >= places[vertex.index()]) {
+                let key = Key::of(last).inside(depth).inside(vertex.0);
+                graph.placed.insert(vertex, key);
+            }
+        }
+    }
+}
+
+fn known(resources: &Resources) -> impl Iterator<Item = (NodeId, &Resource)> {
+    let order = resources.order().iter();
+    order.filter_map(|id| Some((*id, resources.resource(*id)?)))
+}
+
+/// Whether a resource may use something that it does not name, until it was its turn: what it will
+/// be told to use is in the relation's attribute; without the attribute it stays as it is, unless it
+/// goes.
+fn may_use(resource: &Resource, relation: &AutoRelation) -> bool {
+    let requires = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
+    let RelationSource::Attribute(path) = &relation.from else {
+        return false;
+    };
+    let name = path.split_once('.').map_or(path.as_str(), |(name, _)| name);
+    let attribute = resource.model().attributes.get(name);
+    let fixed = attribute.is_none_or(|attribute| attribute.role == Role::Namevar);
+    requires && !fixed && (is_removed(resource) || resource.value(name).is_some())
+}
+
+/// How many types use a type one through the other; a type that is reached by itself counts once.
+fn depth<'t>(
+    kind: &'t str,
+    user_types: &BTreeMap<&'t str, BTreeSet<&'t str>>,
+    above: &mut Vec<&'t str>,
+) -> u32 {
+    let Some(users) = user_types.get(kind).filter(|_| !above.contains(&kind)) else {
+        return 0;
+    };
+    above.push(kind);
+    let deepest = users
+        .iter()
+        .map(|user| depth(user, user_types, above))
+        .max();
+    above.pop();
+    deepest.unwrap_or_default() + 1
+}
+
+/// For each vertex the last of those that come before it in any case, or itself. In a cycle, which
+/// ends the run, the vertex itself.
+fn places(graph: &Graph) -> Vec<VertexId> {
+    let mut places: Vec<VertexId> = graph.ids().map(|id| graph.key(id).vertex()).collect();
+    let mut blockers: Vec<usize> = graph
+        .ids()
+        .map(|id| graph.edges.incoming(id.0).len())
+        .collect();
+    let mut free: Vec<VertexId> = graph.ids().filter(|id| blockers[id.index()] == 0).collect();
+    while let Some(id) = free.pop() {
+        let place = places[id.index()];
+        for link in graph.links(id) {
+            let target = link.target();
+            let of_target = &mut places[target.index()];
+            *of_target = place.max(*of_target);
+            blockers[target.index()] -= 1;
+            if blockers[target.index()] == 0 {
+                free.push(target);
+            }
+        }
+    }
+    places
+}
+
+/// Which vertices come after one in any case.
+fn followers(graph: &Graph, vertex: VertexId) -> Vec<bool> {
+    let mut reached = vec![false; graph.len()];
+    let mut open = vec![vertex];
+    while let Some(id) = open.pop() {
+        for link in graph.links(id) {
+            let target = link.target();
+            if !std::mem::replace(&mut reached[target.index()], true) {
+                open.push(target);
+            }
+        }
+    }
+    reached
+}
