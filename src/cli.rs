@@ -226,7 +226,11 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let Cli { global, command } = cli;
-    crate::telemetry::start(global.verbose);
+    crate::telemetry::start(match &command {
+        // There the first is the peer's flag, of what goes to --logdest.
+        Command::Device(_) => global.verbose.saturating_sub(1),
+        _ => global.verbose,
+    });
     exit::report(command.run(&global), global.colored_stderr())
 }
 
