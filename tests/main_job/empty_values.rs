@@ -24,15 +24,21 @@ async fn an_empty_list_is_none() {
             resource(
                 "F5_pool",
                 "/Common/p",
-                json!({"ensure": "present", "members": members, "health_monitors": [],
-                       "availability_requirement": "all"}),
+                json!({"ensure": "present", "members": members, "health_monitors": []}),
+            ),
+            resource(
+                "F5_monitor",
+                "/Common/s",
+                json!({"ensure": "present", "provider": "sip", "header_list": [],
+                       "additional_accepted_status_codes": [],
+                       "additional_rejected_status_codes": "none"}),
             ),
             resource(
                 "F5_virtualserver",
                 "/Common/vs",
                 json!({"ensure": "present", "provider": "standard", "protocol": "tcp",
                        "destination_address": "203.0.113.80", "service_port": 443,
-                       "irules": irules}),
+                       "irules": irules, "policies": [], "ssl_profile_client": []}),
             ),
         ]
     };

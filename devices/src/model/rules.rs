@@ -29,11 +29,14 @@ impl TypeModel {
     }
 }
 
-/// Whether a rule counts the attribute as given: `false` means "not mentioned" to most types.
+/// Whether a rule counts the attribute as given: `false` means "not mentioned" to most types, and an
+/// empty list names nothing.
 fn is_given(attributes: &Attributes, name: &str) -> bool {
-    attributes
-        .get(name)
-        .is_some_and(|value| !matches!(value, Value::Undef | Value::Bool(false)))
+    attributes.get(name).is_some_and(|value| match value {
+        Value::Undef | Value::Bool(false) => false,
+        Value::List(items) => !items.is_empty(),
+        _ => true,
+    })
 }
 
 fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {

@@ -78,6 +78,11 @@ impl ValueCodec {
         }
     }
 
+    /// Whether the field has a list as one text.
+    pub fn is_text(self) -> bool {
+        matches!(self, ValueCodec::Words | ValueCodec::Lines)
+    }
+
     /// What is wrong with a value that the model takes.
     pub fn check(self, value: &Value) -> Option<String> {
         let hash = matches!(value.unwrap_sensitive(), Value::Hash(_));
@@ -208,14 +213,6 @@ impl GroupCodec {
             GroupCodec::Persistence => vec![Some(persistence::read(field.get(object)))],
             GroupCodec::ClonePools => clone_pools::read(field.get(object)),
         }
-    }
-
-    /// Whether an attribute of the group says nothing beside the first one: of no monitors all are
-    /// up, and the device keeps no number of them.
-    pub fn says_nothing(self, leader: &Value, partner: &Value) -> bool {
-        self == GroupCodec::Monitor
-            && monitor::paths(Some(leader)).is_empty()
-            && partner.as_str() == Some("all")
     }
 
     /// What is wrong with values that go together.

@@ -3,7 +3,7 @@
 use crate::map::IndexMap;
 use serde_json::Value as Json;
 
-use super::codec::text_of;
+use super::codec::{ValueCodec, text_of};
 use super::definition::{FieldRule, Place, Setting};
 use super::json::{Body, FieldPath, alike};
 use crate::secret::Text;
@@ -99,8 +99,9 @@ pub fn field_body(rule: &FieldRule, value: &Value) -> Body {
     {
         return json.clone().into();
     }
-    // A list of nothing but the word for "none" is an empty list.
+    // A list of nothing but the word for "none" is an empty list; in a text the word is a word.
     if let (Value::List(items), Some(absent)) = (value, &rule.absent)
+        && !rule.codec.is_some_and(ValueCodec::is_text)
         && items.as_slice() == std::slice::from_ref(absent)
     {
         return Json::Array(Vec::new()).into();

@@ -75,26 +75,13 @@ impl Implementation for RestType {
     }
 
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
-        let mut attributes: Attributes = attributes
+        Ok(attributes
             .into_iter()
             .map(|(name, value)| {
                 let value = canonical(&self.definition, &self.model, &name, &value, 0);
                 (name, value)
             })
-            .collect();
-        for (name, rule) in self.rules() {
-            if let Place::Group { codec, with, .. } = &rule.place
-                && let Some(leader) = attributes.get(name).cloned()
-            {
-                for partner in with {
-                    let says_nothing = |value: &Value| codec.says_nothing(&leader, value);
-                    if attributes.get(partner).is_some_and(says_nothing) {
-                        attributes.remove(partner);
-                    }
-                }
-            }
-        }
-        Ok(attributes)
+            .collect())
     }
 
     fn check(&self, wanted: &Wanted) -> Vec<Problem> {
