@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::HashSet;
 use switchtender_devices::model::{AutoKind, AutoRelation, RelationSource, Role};
 
 use crate::catalog::Resources;
@@ -52,16 +53,20 @@ pub(super) fn put_off(graph: &mut Graph, resources: &Resources) {
     for (depth, kind) in types {
         // What was put off before puts off what waits for it.
         let places = places(graph);
+        let users = users[kind].iter().filter_map(|user| graph.ends(*user));
+        let mut users: Vec<(VertexId, VertexId)> = users
+            .map(|(user, _)| (places[user.index()], user))
+            .collect();
+        users.sort_unstable_by(|one, other| other.cmp(one));
         for id in &removed[kind] {
             let Some((vertex, _)) = graph.ends(*id) else {
                 continue;
             };
-            let after = followers(graph, vertex);
-            let users = users[kind].iter().filter_map(|user| graph.ends(*user));
-            let last = users
-                .filter(|(user, _)| !after[user.index()])
-                .map(|(user, _)| places[user.index()])
-                .max();
+            let Some(after) = followers(graph, vertex) else {
+                continue;
+            };
+            let mut others = users.iter().filter(|(_, user)| !after.contains(user));
+            let last = others.next().map(|(place, _)| *place);
             if let Some(last) = last.filter(|last| *last >= places[vertex.index()]) {
                 let key = Key::of(last).inside(depth).inside(vertex.0);
                 graph.placed.insert(vertex, key);
@@ -131,17 +136,24 @@ fn places(graph: &Graph) -> Vec<VertexId> {
     places
 }
 
-/// Which vertices come after one in any case.
-fn followers(graph: &Graph, vertex: VertexId) -> Vec<bool> {
-    let mut reached = vec![false; graph.len()];
+/// Something that so many must follow stays where the catalog has it: looking through all of them for
+/// each of many would take a time that grows with the square of the catalog.
+const MOST_FOLLOWERS: usize = 10_000;
+
+/// Which vertices come after one in any case; `None`: too many.
+fn followers(graph: &Graph, vertex: VertexId) -> Option<HashSet<VertexId>> {
+    let mut reached = HashSet::default();
     let mut open = vec![vertex];
     while let Some(id) = open.pop() {
         for link in graph.links(id) {
             let target = link.target();
-            if !std::mem::replace(&mut reached[target.index()], true) {
+            if reached.insert(target) {
                 open.push(target);
             }
         }
+        if reached.len() > MOST_FOLLOWERS {
+            return None;
+        }
     }
-    reached
+    Some(reached)
 }
