@@ -428,7 +428,8 @@ mod tests {
 
     #[test]
     fn bad_bytes_and_bad_json_are_errors_with_a_place() {
-        assert!(super::source("c", vec![b'{', 0xff]).is_err());
+        let error = super::source("c", vec![b'{', 0xff]).unwrap_err();
+        assert_eq!(error.diagnostics[0].labels[0].span.start, 1);
         for text in [
             "",
             "{",
