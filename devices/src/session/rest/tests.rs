@@ -293,6 +293,27 @@ async fn trouble_that_stays_has_a_name() {
 }
 
 #[tokio::test]
+async fn what_answers_without_tls_is_told_so() {
+    use tokio::io::AsyncWriteExt as _;
+    let plain = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .expect("bound");
+    let server = serve(script(&[])).await;
+    let mut target = target(&server);
+    target.port = Some(plain.local_addr().expect("bound").port());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = plain.accept().await {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let error = open(&target).await.err().expect("no TLS").to_string();
+    assert!(
+        error.ends_with("what answers does not speak TLS; is the port right?"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn a_device_that_is_not_there_is_unreachable() {
     let server = serve(script(&[])).await;
     let mut target = target(&server);
