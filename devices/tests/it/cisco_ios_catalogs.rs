@@ -1,78 +1,41 @@
-//! Recorded catalogs against the definitions of `cisco_ios`, without a device: what is refused
-//! before connecting, which lines a new switch gets, and that a second run sends none.
+//! Recorded catalogs with the definitions of `cisco_ios`, without a device: refused values, the
+//! lines for a new switch, and an empty second run.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::change::{Change, Wanted};
+use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::Severity;
-use switchtender_devices::driver::{
-    Driver, Facts, NothingRemembered, Platform, Registry, self_test,
-};
+use switchtender_devices::driver::{Driver, self_test};
 use switchtender_devices::read::{Reads, State};
-use switchtender_devices::value::{Attributes, Value};
 
-const METAPARAMETERS: [&str; 10] = [
-    "alias",
-    "audit",
-    "before",
-    "loglevel",
-    "noop",
-    "notify",
-    "require",
-    "schedule",
-    "subscribe",
-    "tag",
-];
+use crate::support::catalog;
+use crate::support::offline::{self, REGISTRY};
 
 struct Switch {
-    registry: Registry,
-    platform: Arc<Platform>,
     driver: Driver,
 }
 
 impl Switch {
     fn new() -> Self {
-        let registry = Registry::shipped();
-        let platform = Arc::clone(registry.platform("cisco_ios").unwrap());
-        let driver = Driver::new(&platform, &Facts::default());
         Self {
-            registry,
-            platform,
-            driver,
+            driver: offline::driver("cisco_ios"),
         }
     }
 
-    /// The resources of a catalog that the platform has, each as wanted or with what is said
-    /// against it.
+    /// The resources of a catalog that the platform supports: each as wanted, or its errors.
     fn resources(&self, catalog: &str) -> Vec<(String, Result<Wanted, Vec<String>>)> {
-        let path = format!("../tests/fixtures/puppetserver/catalogs/{catalog}.json");
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-        let json: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-        let resources = json["resources"].as_array().unwrap().iter();
-        resources
+        catalog::resources(catalog)
+            .into_iter()
             .filter_map(|resource| {
-                let kind = resource["type"].as_str().unwrap().to_lowercase();
-                let model = self.registry.model(&kind)?;
+                let model = REGISTRY.model(&resource.type_name)?;
                 self.driver.supports(model).ok()?;
-                let title = resource["title"].as_str().unwrap();
-                let reference = format!("{kind}[{title}]");
-                let given: Attributes = resource["parameters"]
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .filter(|(name, _)| !METAPARAMETERS.contains(&name.as_str()))
-                    .map(|(name, value)| (name.clone(), value_of(value)))
-                    .collect();
                 let attributes = model
-                    .resolve(title, &given)
+                    .resolve(&resource.title, &resource.attributes)
                     .and_then(|attributes| self.driver.canonicalize(model, attributes))
                     .map_err(|errors| errors.iter().map(ToString::to_string).collect());
                 let wanted = attributes.and_then(|attributes| {
                     let wanted = Wanted {
-                        reference: reference.as_str().into(),
+                        reference: resource.reference.as_str().into(),
                         model: Arc::clone(model),
                         attributes,
                     };
@@ -89,12 +52,12 @@ impl Switch {
                         Err(errors)
                     }
                 });
-                Some((reference, wanted))
+                Some((resource.reference, wanted))
             })
             .collect()
     }
 
-    /// What is read from a switch with these ports and nothing else.
+    /// The state of a switch with these ports and no configuration.
     fn state(&self, ports: &[&str]) -> State {
         let config: String = ports
             .iter()
@@ -115,46 +78,23 @@ impl Switch {
             ("vlan_brief".to_owned(), String::new()),
             ("interfaces_status".to_owned(), String::new()),
         ]);
-        self.platform.parse(&reads).unwrap()
+        self.driver.platform().parse(&reads).unwrap()
     }
 
-    /// The lines that a resource takes; their effect is kept in the state.
+    /// Returns the lines for a resource and applies them to the state.
     fn apply(&self, wanted: &Wanted, state: &mut State) -> Vec<String> {
-        let current = self.driver.instance(wanted, state).unwrap();
-        let wanted = self.driver.resolve(wanted, current.as_ref());
-        let attributes = self
-            .driver
-            .differs(&wanted, current.as_ref(), &NothingRemembered);
-        if attributes.is_empty() {
-            return Vec::new();
-        }
-        let model = Arc::clone(&wanted.model);
-        let change = Change::new(Arc::new(wanted.into_owned()), current, attributes);
-        let operations = self.driver.render(&change, state).unwrap();
-        self.driver.predict(&model, state, &operations);
-        self_test::print(&operations)
-    }
-}
-
-fn value_of(json: &serde_json::Value) -> Value {
-    match json {
-        serde_json::Value::Null => Value::Undef,
-        serde_json::Value::Bool(truth) => Value::Bool(*truth),
-        serde_json::Value::Number(number) => Value::Integer(number.as_i64().unwrap()),
-        serde_json::Value::String(text) => Value::String(text.clone()),
-        serde_json::Value::Array(items) => Value::List(items.iter().map(value_of).collect()),
-        serde_json::Value::Object(_) => panic!("no hashes in these catalogs"),
+        self_test::print(&offline::apply(&self.driver, wanted, state))
     }
 }
 
 #[test]
-fn recorded_catalogs_are_taken_but_for_what_the_device_would_refuse() {
+fn recorded_catalogs_are_valid_except_values_that_the_device_refuses() {
     let switch = Switch::new();
     let cases: [(&str, &[&str]); 8] = [
         (
             "sw1",
             &[
-                "network_vlan[30] vlan_name: \"Guests & visitors\" has blanks, and cisco_ios takes one word here",
+                "Network_vlan[30] vlan_name: \"Guests & visitors\" has blanks, and cisco_ios takes one word here",
             ],
         ),
         ("sw2", &[]),
@@ -165,13 +105,13 @@ fn recorded_catalogs_are_taken_but_for_what_the_device_would_refuse() {
         (
             "failing1",
             &[
-                "network_vlan[broken-80] id: \"broken-80\" is not valid: expected a whole number from 1 to 4094",
+                "Network_vlan[broken-80] id: \"broken-80\" is not valid: expected a whole number from 1 to 4094",
             ],
         ),
         (
             "titles1",
             &[
-                "network_interface[a => b] name: \"a => b\" has blanks, and cisco_ios takes one word here",
+                "Network_interface[a => b] name: \"a => b\" has blanks, and cisco_ios takes one word here",
             ],
         ),
     ];
@@ -189,7 +129,7 @@ fn recorded_catalogs_are_taken_but_for_what_the_device_would_refuse() {
 }
 
 #[test]
-fn a_new_switch_gets_just_these_lines_and_the_second_run_sends_none() {
+fn recorded_catalog_configures_a_new_switch_and_the_second_run_sends_nothing() {
     let switch = Switch::new();
     let mut state = switch.state(&[
         "GigabitEthernet1/0/1",

@@ -1,15 +1,15 @@
-//! The definitions of `frr` on what a real router said (`tests/fixtures/frr`).
+//! The definitions of `frr` on the output of a real router (`tests/fixtures/frr`).
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::change::{Change, Wanted};
-use switchtender_devices::driver::{
-    Driver, Facts, NothingRemembered, Platform, Registry, self_test,
-};
+use switchtender_devices::change::Wanted;
+use switchtender_devices::driver::{Driver, self_test};
 use switchtender_devices::read::{Reads, State};
 use switchtender_devices::value::{Attributes, Value};
+
+use crate::support::offline::{self, REGISTRY};
 
 /// The answers to `show running-config` in the transcript, in order.
 fn running_configs() -> Vec<String> {
@@ -32,42 +32,35 @@ fn running_configs() -> Vec<String> {
 }
 
 struct Router {
-    registry: Registry,
-    platform: Arc<Platform>,
     driver: Driver,
 }
 
 fn router() -> Router {
-    let registry = Registry::shipped();
-    let platform = Arc::clone(registry.platform("frr").unwrap());
-    let driver = Driver::new(&platform, &Facts::default());
     Router {
-        registry,
-        platform,
-        driver,
+        driver: offline::driver("frr"),
     }
 }
 
 impl Router {
     fn state(&self, config: &str) -> State {
         let reads = Reads::from_iter([("config".to_owned(), config.to_owned())]);
-        self.platform.parse(&reads).unwrap()
+        self.driver.platform().parse(&reads).unwrap()
     }
 
     fn instances(&self, kind: &str, state: &State) -> Vec<String> {
-        let model = self.registry.model(kind).unwrap();
+        let model = REGISTRY.model(kind).unwrap();
         let instances = self.driver.instances(model, state).unwrap();
-        let shown = instances.iter().map(|instance| {
+        let rendered = instances.iter().map(|instance| {
             let pairs = instance.attributes.iter();
             let pairs = pairs.map(|(name, value)| format!("{name}={value:?}"));
             pairs.collect::<Vec<_>>().join(" ")
         });
-        shown.collect()
+        rendered.collect()
     }
 
-    /// Applies a resource to a state; the lines that it takes.
+    /// Returns the lines for a resource and applies them to the state.
     fn apply(&self, state: &mut State, kind: &str, attributes: &[(&str, Value)]) -> Vec<String> {
-        let model = self.registry.model(kind).unwrap();
+        let model = REGISTRY.model(kind).unwrap();
         let given: Attributes = attributes
             .iter()
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
@@ -78,22 +71,12 @@ impl Router {
             model: Arc::clone(model),
             attributes: self.driver.canonicalize(model, attributes).unwrap(),
         };
-        let current = self.driver.instance(&wanted, state).unwrap();
-        let differs = self
-            .driver
-            .differs(&wanted, current.as_ref(), &NothingRemembered);
-        if differs.is_empty() {
-            return Vec::new();
-        }
-        let change = Change::new(Arc::new(wanted), current, differs);
-        let operations = self.driver.render(&change, state).unwrap();
-        self.driver.predict(model, state, &operations);
-        self_test::print(&operations)
+        self_test::print(&offline::apply(&self.driver, &wanted, state))
     }
 }
 
 #[test]
-fn what_the_router_prints_is_read() {
+fn running_config_of_a_router_is_read() {
     let router = router();
     let configs = running_configs();
     let state = router.state(&configs[1]);
@@ -129,7 +112,7 @@ fn what_the_router_prints_is_read() {
 }
 
 #[test]
-fn our_lines_are_those_of_the_transcript_and_do_what_the_router_did() {
+fn predicted_state_equals_the_state_of_the_router() {
     let router = router();
     let configs = running_configs();
     let mut state = router.state(&configs[1]);
@@ -163,23 +146,23 @@ fn our_lines_are_those_of_the_transcript_and_do_what_the_router_did() {
     let lines = router.apply(&mut state, "network_interface", &[name("eth2"), up]);
     assert_eq!(lines, ["interface eth2", " no shutdown"]);
 
-    let taken_away = router.state(&configs[4]);
+    let removed = router.state(&configs[4]);
     let routes = |state: &State| {
         let mut routes = router.instances("frr_static_route", state);
         routes.retain(|route| !route.contains("10.98") && !route.contains("10.99"));
         routes
     };
-    assert_eq!(routes(&state), routes(&taken_away));
+    assert_eq!(routes(&state), routes(&removed));
     let eth2 = |state: &State| {
         let mut all = router.instances("network_interface", state);
         all.retain(|interface| interface.contains("eth2"));
         all
     };
-    assert_eq!(eth2(&state), eth2(&taken_away));
+    assert_eq!(eth2(&state), eth2(&removed));
 }
 
 #[test]
-fn the_difference_is_shown_with_secrets_masked() {
+fn config_diff_masks_secrets() {
     let router = router();
     let configs = running_configs();
     let before = router.state(&configs[1]);

@@ -1,4 +1,4 @@
-//! Resources by themselves: what is refused, said, left out, kept secret.
+//! Single resources: refusals, findings, omitted attributes, secrets.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use switchtender_devices::operation::Action;
 use switchtender_devices::read::State;
 use switchtender_devices::value::Value;
 
-use crate::{apply, box_with, print, shipped, wanted};
+use super::{print, shipped, state_with, wanted};
+use crate::support::offline::apply;
 
 #[test]
-fn what_the_device_cannot_do_is_refused_before_anything_is_sent() {
+fn render_refuses_changes_that_the_device_does_not_support() {
     let (registry, driver) = shipped();
     let node = json!({"items": [{"fullPath": "/Common/x", "address": "192.0.2.1"}]});
     let server =
@@ -53,7 +54,7 @@ fn what_the_device_cannot_do_is_refused_before_anything_is_sent() {
     ];
     for (kind, (read, answer), attributes, expected) in cases {
         let wanted = wanted(registry, &driver, kind, &attributes);
-        let state = box_with(&driver, &wanted, read, answer);
+        let state = state_with(&driver, &wanted, read, answer);
         let current = driver.instance(&wanted, &state).expect("understood");
         let differing = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
         let change = Change::new(Arc::new(wanted), current, differing);
@@ -63,7 +64,7 @@ fn what_the_device_cannot_do_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn what_can_be_said_without_the_device_is_said() {
+fn check_finds_errors_without_the_device() {
     let (registry, driver) = shipped();
     let cases = [
         (
@@ -94,21 +95,21 @@ fn what_can_be_said_without_the_device_is_said() {
     for (kind, attributes, severity, message) in cases {
         let wanted = wanted(registry, &driver, kind, &attributes);
         let problems = driver.check(&wanted);
-        let said: Vec<_> = problems
+        let found: Vec<_> = problems
             .iter()
             .map(|problem| (problem.severity, problem.message.as_str()))
             .collect();
-        assert_eq!(said, [(severity, message)], "{kind} {attributes}");
+        assert_eq!(found, [(severity, message)], "{kind} {attributes}");
     }
 }
 
 #[test]
-fn attributes_that_the_kind_lacks_are_not_sent() {
+fn attributes_of_other_kinds_are_not_sent() {
     let (registry, driver) = shipped();
     let attributes =
         json!({"ensure": "present", "provider": "icmp", "send_string": "x", "interval": 9});
     let wanted = wanted(registry, &driver, "f5_monitor", &attributes);
-    let mut state = box_with(&driver, &wanted, "", &Json::Null);
+    let mut state = state_with(&driver, &wanted, "", &Json::Null);
     assert_eq!(
         print(&apply(&driver, &wanted, &mut state)),
         [r#"POST /mgmt/tm/ltm/monitor/icmp {"name":"x","partition":"Common","interval":9}"#]
@@ -126,11 +127,11 @@ impl RememberedSecrets for Remembered {
 }
 
 #[test]
-fn a_password_is_sent_when_it_is_not_the_last_one_and_shown_nowhere() {
+fn password_is_sent_if_changed_and_never_printed() {
     let (registry, driver) = shipped();
     let attributes = json!({"ensure": "present", "provider": "http", "username": "probe", "password": "s3\"cret"});
     let wanted = wanted(registry, &driver, "f5_monitor", &attributes);
-    let mut state = box_with(&driver, &wanted, "", &Json::Null);
+    let mut state = state_with(&driver, &wanted, "", &Json::Null);
     let before = state.clone();
     let operations = apply(&driver, &wanted, &mut state);
     assert_eq!(
@@ -153,7 +154,7 @@ fn a_password_is_sent_when_it_is_not_the_last_one_and_shown_nowhere() {
     assert!(!format!("{operations:?}").contains("cret"));
 
     let answer = json!({"items": [{"fullPath": "/Common/x", "username": "probe", "password": "$M$ab$cdef=="}]});
-    let state = box_with(&driver, &wanted, "GET /mgmt/tm/ltm/monitor/http", &answer);
+    let state = state_with(&driver, &wanted, "GET /mgmt/tm/ltm/monitor/http", &answer);
     let current = driver.instance(&wanted, &state).expect("understood");
     for (last, expected) in [("s3\"cret", &[][..]), ("another", &["password".to_owned()])] {
         assert_eq!(

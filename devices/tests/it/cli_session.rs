@@ -1,27 +1,14 @@
-//! The command line session against the mock switch, over real sockets, with every fault that
-//! the mock can show.
+//! The command-line session with the mock switch, over real sockets, with every fault of the mock.
 
-use std::path::Path;
 use std::time::Duration;
 
-use secrecy::SecretString;
-use switchtender_devices::diagnostic::Source;
-use switchtender_devices::dialogue::Protocol;
-use switchtender_devices::document::{Findings, read};
-use switchtender_devices::operation::{Action, Line, Operation, OperationResult, Outcome};
-use switchtender_devices::read::ReadRequest;
+use switchtender_devices::operation::{Action, Line, Operation, OperationResult};
 use switchtender_devices::secret::Text;
-use switchtender_devices::session::target::{HostKeyPolicy, RestOptions, SshOptions, Target};
+use switchtender_devices::session::target::{HostKeyPolicy, Target};
 use switchtender_devices::session::{Access, Session, SessionError, SessionErrorKind, open};
 use switchtender_mocks::{CliSwitch, RunningSwitch, SwitchOptions};
 
-fn protocol() -> Protocol {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("definitions/cisco_ios/platform.toml");
-    let text = std::fs::read_to_string(&path).expect("the definition is there");
-    let source = Source::new("cisco_ios/platform.toml", text);
-    let findings = Findings::new(&source);
-    read(&findings, Protocol::read).expect("a protocol")
-}
+use crate::support::session::{outcomes, protocol, read_request, switch_target};
 
 async fn switch(faults: &[&str]) -> RunningSwitch {
     let options = SwitchOptions {
@@ -35,37 +22,14 @@ async fn switch(faults: &[&str]) -> RunningSwitch {
     CliSwitch::start(options, 0).await.expect("started")
 }
 
-fn target(switch: &RunningSwitch) -> Target {
-    Target {
-        device: "sw1".to_owned(),
-        host: "127.0.0.1".to_owned(),
-        port: Some(switch.address().port()),
-        user: "admin".to_owned(),
-        password: Some(SecretString::from("admin")),
-        enable_password: Some(SecretString::from("enable")),
-        ssh: SshOptions {
-            host_key: HostKeyPolicy::Ignore,
-            ..SshOptions::default()
-        },
-        rest: RestOptions::default(),
-        connect_timeout: Duration::from_secs(20),
-        command_timeout: Duration::from_secs(10),
-        transcript: None,
-    }
-}
-
 async fn opened(switch: &RunningSwitch) -> Box<dyn Session> {
-    open(&target(switch), &protocol(), Access::ReadWrite)
-        .await
-        .expect("opened")
-}
-
-fn show(command: &str) -> ReadRequest {
-    ReadRequest {
-        name: command.to_owned(),
-        command: command.to_owned(),
-        optional: false,
-    }
+    open(
+        &switch_target(switch),
+        &protocol("cisco_ios"),
+        Access::ReadWrite,
+    )
+    .await
+    .expect("opened")
 }
 
 fn line(mode: &[&str], text: &str) -> Operation {
@@ -87,19 +51,6 @@ async fn commit(session: &mut Box<dyn Session>, operations: &[Operation]) -> Vec
     results
 }
 
-fn words(results: &[OperationResult]) -> Vec<String> {
-    results
-        .iter()
-        .map(|result| match &result.outcome {
-            Outcome::Done { said } if said.is_empty() => "done".to_owned(),
-            Outcome::Done { said } => format!("done: {}", said.join("; ")),
-            Outcome::Refused { said } => format!("refused: {said}"),
-            Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { why } => format!("unknown: {why}"),
-        })
-        .collect()
-}
-
 fn received(switch: &RunningSwitch) -> Vec<String> {
     let exchanges = switch.log().exchanges();
     exchanges
@@ -116,14 +67,14 @@ fn vlan(number: u16, name: &str) -> Vec<Operation> {
 const INTERFACE: &str = "interface GigabitEthernet1/0/7";
 
 #[tokio::test]
-async fn a_session_from_beginning_to_end() {
+async fn session_reads_writes_and_logs_off() {
     let switch = switch(&[]).await;
     let mut session = opened(&switch).await;
     let texts = session
         .read(&[
-            show("show version"),
-            show("show running-config"),
-            show("show vlan brief"),
+            read_request("show version"),
+            read_request("show running-config"),
+            read_request("show vlan brief"),
         ])
         .await
         .expect("read");
@@ -131,16 +82,16 @@ async fn a_session_from_beginning_to_end() {
     assert!(texts[1].trim_end().ends_with("end"), "{}", texts[1]);
     assert!(texts[2].contains("default"), "{}", texts[2]);
     assert_eq!(
-        words(&commit(&mut session, &vlan(42, "lab")).await),
+        outcomes(&commit(&mut session, &vlan(42, "lab")).await),
         ["done"; 2]
     );
     let port = [
         line(&[INTERFACE], "description Up to core1"),
         line(&[INTERFACE], "switchport access vlan 42"),
     ];
-    assert_eq!(words(&commit(&mut session, &port).await), ["done"; 2]);
+    assert_eq!(outcomes(&commit(&mut session, &port).await), ["done"; 2]);
     let global = [line(&[], "ntp server 192.0.2.1")];
-    assert_eq!(words(&commit(&mut session, &global).await), ["done"]);
+    assert_eq!(outcomes(&commit(&mut session, &global).await), ["done"]);
     assert_eq!(session.close().await, [""; 0]);
     let sent = received(&switch);
     let batch = sent
@@ -174,7 +125,7 @@ async fn a_session_from_beginning_to_end() {
 }
 
 #[tokio::test]
-async fn reads_are_the_same_whatever_disturbs_them() {
+async fn read_ignores_slow_output_and_log_messages() {
     let calm = switch(&[]).await;
     let mut calm = opened(&calm).await;
     let cases = [
@@ -183,7 +134,7 @@ async fn reads_are_the_same_whatever_disturbs_them() {
         ("syslog-after=^show version$", "show running-config"),
     ];
     for (fault, command) in cases {
-        let request = [show(command), show("show version")];
+        let request = [read_request(command), read_request("show version")];
         let expected = calm.read(&request).await.expect("read");
         let switch = switch(&[fault]).await;
         let texts = opened(&switch).await.read(&request).await.expect(fault);
@@ -199,7 +150,7 @@ async fn reads_are_the_same_whatever_disturbs_them() {
 }
 
 #[tokio::test]
-async fn saving_is_answered() {
+async fn save_returns_the_answer_of_the_device() {
     let switch = switch(&[]).await;
     let mut session = opened(&switch).await;
     let said = session.save().await.expect("saved");
@@ -207,7 +158,7 @@ async fn saving_is_answered() {
 }
 
 #[tokio::test]
-async fn a_refused_line_has_the_devices_words_and_the_rest_goes_on() {
+async fn commit_reports_a_refusal_and_continues() {
     let switch =
         switch(&["refuse=^description => % Command rejected: no descriptions today"]).await;
     let mut session = opened(&switch).await;
@@ -216,17 +167,17 @@ async fn a_refused_line_has_the_devices_words_and_the_rest_goes_on() {
         line(&[INTERFACE], "shutdown"),
     ];
     assert_eq!(
-        words(&commit(&mut session, &port).await),
+        outcomes(&commit(&mut session, &port).await),
         ["refused: % Command rejected: no descriptions today", "done"]
     );
     assert_eq!(
-        words(&commit(&mut session, &vlan(42, "lab")).await),
+        outcomes(&commit(&mut session, &vlan(42, "lab")).await),
         ["done"; 2]
     );
 }
 
 #[tokio::test]
-async fn a_mistyped_line_names_the_word() {
+async fn commit_names_the_invalid_word_of_a_refused_line() {
     let switch = switch(&[]).await;
     let mut session = opened(&switch).await;
     let results = commit(
@@ -235,13 +186,13 @@ async fn a_mistyped_line_names_the_word() {
     )
     .await;
     assert_eq!(
-        words(&results),
+        outcomes(&results),
         ["refused: % Invalid input detected at '^' marker. (at `frob`)"]
     );
 }
 
 #[tokio::test]
-async fn an_interface_that_does_not_exist_gets_none_of_its_lines() {
+async fn commit_sends_no_lines_into_a_refused_mode() {
     let switch = switch(&[]).await;
     let mut session = opened(&switch).await;
     commit(&mut session, &[line(&[INTERFACE], "description mine")]).await;
@@ -251,50 +202,50 @@ async fn an_interface_that_does_not_exist_gets_none_of_its_lines() {
         &[line(&wrong, "description other"), line(&wrong, "shutdown")],
     )
     .await;
-    let told = words(&results);
-    assert!(told[0].starts_with("refused: % Invalid"), "{told:?}");
-    assert_eq!(told[1], "not sent");
+    let results = outcomes(&results);
+    assert!(results[0].starts_with("refused: % Invalid"), "{results:?}");
+    assert_eq!(results[1], "not sent");
     assert!(switch.running_config().contains("description mine"));
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_expects_is_declined() {
+async fn unexpected_question_is_declined() {
     let switch = switch(&["confirm=^no shutdown"]).await;
     let mut session = opened(&switch).await;
-    let told = words(&commit(&mut session, &[line(&[INTERFACE], "no shutdown")]).await);
+    let results = outcomes(&commit(&mut session, &[line(&[INTERFACE], "no shutdown")]).await);
     assert!(
-        told[0].starts_with("refused: it asked a question"),
-        "{told:?}"
+        results[0].starts_with("refused: it asked a question"),
+        "{results:?}"
     );
-    assert!(told[0].contains("[confirm]"), "{told:?}");
+    assert!(results[0].contains("[confirm]"), "{results:?}");
     assert_eq!(
-        words(&commit(&mut session, &vlan(42, "lab")).await),
+        outcomes(&commit(&mut session, &vlan(42, "lab")).await),
         ["done"; 2]
     );
 }
 
 #[tokio::test]
-async fn a_banner_is_taken_as_a_text() {
+async fn banner_text_is_sent_without_prompts() {
     let switch = switch(&[]).await;
     let mut session = opened(&switch).await;
     let mut banner = line(&[], "banner motd ^");
     if let Action::Line(line) = &mut banner.action {
         line.body = ["Keep out", "sw1#", "", "bye^"].map(Text::plain).to_vec();
     }
-    assert_eq!(words(&commit(&mut session, &[banner]).await), ["done"]);
+    assert_eq!(outcomes(&commit(&mut session, &[banner]).await), ["done"]);
     assert_eq!(
-        words(&commit(&mut session, &vlan(42, "lab")).await),
+        outcomes(&commit(&mut session, &vlan(42, "lab")).await),
         ["done"; 2]
     );
     let config = session
-        .read(&[show("show running-config")])
+        .read(&[read_request("show running-config")])
         .await
         .expect("read");
     assert!(config[0].contains("Keep out\nsw1#\n\nbye"), "{}", config[0]);
 }
 
 #[tokio::test]
-async fn lost_connections_and_silence_in_a_change_are_told_exactly() {
+async fn commit_reports_unknown_after_disconnect_or_timeout() {
     let cases = [
         (
             "drop-after=^shutdown",
@@ -312,9 +263,9 @@ async fn lost_connections_and_silence_in_a_change_are_told_exactly() {
     ];
     for (fault, expected) in cases {
         let switch = switch(&[fault]).await;
-        let mut target = target(&switch);
+        let mut target = switch_target(&switch);
         target.command_timeout = Duration::from_secs(2);
-        let mut session = open(&target, &protocol(), Access::ReadWrite)
+        let mut session = open(&target, &protocol("cisco_ios"), Access::ReadWrite)
             .await
             .expect("opened");
         let operations = [
@@ -323,25 +274,25 @@ async fn lost_connections_and_silence_in_a_change_are_told_exactly() {
             line(&[INTERFACE], "mtu 1500"),
             line(&[], "ntp server 192.0.2.1"),
         ];
-        let told = words(&commit(&mut session, &operations).await);
-        assert_eq!(told[0], "done", "{fault}");
+        let results = outcomes(&commit(&mut session, &operations).await);
+        assert_eq!(results[0], "done", "{fault}");
         assert!(
-            told[1].starts_with(&format!("unknown: {expected}")),
-            "{fault}: {told:?}"
+            results[1].starts_with(&format!("unknown: {expected}")),
+            "{fault}: {results:?}"
         );
-        assert!(told[2].starts_with("unknown: "), "{fault}: {told:?}");
-        assert_eq!(told[3], "not sent", "{fault}");
-        let again = words(&commit(&mut session, &[line(&[], "ntp server 192.0.2.2")]).await);
+        assert!(results[2].starts_with("unknown: "), "{fault}: {results:?}");
+        assert_eq!(results[3], "not sent", "{fault}");
+        let again = outcomes(&commit(&mut session, &[line(&[], "ntp server 192.0.2.2")]).await);
         assert_eq!(again, ["not sent"], "{fault}");
         session
-            .read(&[show("show version")])
+            .read(&[read_request("show version")])
             .await
             .expect_err("over");
         session.close().await;
-        // A new session works: what is known of the device can be read again.
+        // A new session works.
         let mut next = opened(&switch).await;
         let config = next
-            .read(&[show("show running-config")])
+            .read(&[read_request("show running-config")])
             .await
             .expect("read");
         assert!(config[0].contains("description x"), "{fault}");
@@ -349,11 +300,16 @@ async fn lost_connections_and_silence_in_a_change_are_told_exactly() {
 }
 
 #[tokio::test]
-async fn a_connection_cut_in_the_middle_of_an_answer_is_an_error() {
+async fn read_fails_if_the_connection_ends_within_an_answer() {
     let switch = switch(&["drop-at-byte=600"]).await;
     let result = async {
-        let mut session = open(&target(&switch), &protocol(), Access::ReadWrite).await?;
-        session.read(&[show("show running-config")]).await
+        let mut session = open(
+            &switch_target(&switch),
+            &protocol("cisco_ios"),
+            Access::ReadWrite,
+        )
+        .await?;
+        session.read(&[read_request("show running-config")]).await
     };
     let error = result.await.expect_err("cut");
     assert!(
@@ -363,14 +319,14 @@ async fn a_connection_cut_in_the_middle_of_an_answer_is_an_error() {
 }
 
 async fn refused(switch: &RunningSwitch, change: impl FnOnce(&mut Target)) -> SessionError {
-    let mut target = target(switch);
+    let mut target = switch_target(switch);
     change(&mut target);
-    let result = open(&target, &protocol(), Access::ReadWrite).await;
+    let result = open(&target, &protocol("cisco_ios"), Access::ReadWrite).await;
     result.err().expect("refused")
 }
 
 #[tokio::test]
-async fn logins_that_fail_say_why_and_try_once() {
+async fn failed_login_has_its_reason_and_is_not_repeated() {
     let open = switch(&[]).await;
     let error = refused(&open, |target| target.password = Some("wrong-word".into())).await;
     assert!(
@@ -416,21 +372,25 @@ async fn logins_that_fail_say_why_and_try_once() {
 }
 
 #[tokio::test]
-async fn a_read_only_session_changes_nothing() {
+async fn read_only_session_changes_nothing() {
     let switch = switch(&[]).await;
     let before = switch.running_config();
-    let mut session = open(&target(&switch), &protocol(), Access::ReadOnly)
-        .await
-        .expect("opened");
+    let mut session = open(
+        &switch_target(&switch),
+        &protocol("cisco_ios"),
+        Access::ReadOnly,
+    )
+    .await
+    .expect("opened");
     assert_eq!(
-        words(&commit(&mut session, &vlan(42, "lab")).await),
+        outcomes(&commit(&mut session, &vlan(42, "lab")).await),
         ["not sent"; 2]
     );
     session
-        .read(&[show("configure terminal")])
+        .read(&[read_request("configure terminal")])
         .await
-        .expect_err("barred");
-    session.save().await.expect_err("barred");
+        .expect_err("read-only");
+    session.save().await.expect_err("read-only");
     session.close().await;
     assert_eq!(switch.running_config(), before);
     assert!(
@@ -441,11 +401,11 @@ async fn a_read_only_session_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_changed_resource_costs_two_round_trips() {
+async fn commit_takes_two_round_trips_per_resource() {
     let switch = switch(&[]).await;
     let mut session = opened(&switch).await;
     session
-        .read(&[show("show running-config")])
+        .read(&[read_request("show running-config")])
         .await
         .expect("read");
     let before = session.statistics().round_trips;
@@ -455,8 +415,8 @@ async fn a_changed_resource_costs_two_round_trips() {
     for port in 1..=24 {
         let mode = format!("interface GigabitEthernet1/0/{port}");
         let operations = [line(&[&mode], "description x"), line(&[&mode], "shutdown")];
-        let told = words(&commit(&mut session, &operations).await);
-        assert_eq!(told, ["done"; 2]);
+        let results = outcomes(&commit(&mut session, &operations).await);
+        assert_eq!(results, ["done"; 2]);
     }
     for server in 1..=8 {
         commit(

@@ -1,12 +1,9 @@
-//! The reads of `cisco_ios` on the output of real devices, compared with what another project's
-//! parsers take from the same text.
+//! The reads of `cisco_ios` on the output of real devices, compared with the records that another
+//! project's parsers make of the same text.
 //!
-//! The texts are third-party data and not part of this project: they are looked for beside the
-//! checkout, or in the directory that `SWITCHTENDER_IOS_OUTPUT` names, and the tests say that they
-//! were skipped where they are missing. Where the two disagree, the raw text decides.
-
-#[path = "../../tests/support/aloud.rs"]
-mod aloud;
+//! The texts are third-party data and not part of this project. Tests search beside the checkout,
+//! or in the directory `SWITCHTENDER_IOS_OUTPUT`, and print a notice when they skip. Where the two
+//! disagree, the raw text decides.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +13,12 @@ use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::read::{Parsed, Reads, State};
 use switchtender_devices::value::{Name, Value};
 
-/// One record of the other project: field → values.
+use crate::support::aloud;
+
+/// One record of the other project: values by field.
 type Record = BTreeMap<String, Vec<String>>;
 
-/// A device's text and the other project's records of it, by name of the file.
+/// A device's text, the other project's records of it, and the file's name.
 struct Sample {
     name: String,
     raw: String,
@@ -33,10 +32,10 @@ fn directory() -> Option<PathBuf> {
     directory.is_dir().then_some(directory)
 }
 
-/// The samples of a command; none, with a word about it, where the data are missing.
+/// The samples of a command; none, with a notice, if the data are missing.
 fn samples(command: &str) -> Vec<Sample> {
     let Some(directory) = directory() else {
-        aloud::say("skipped: the output of real devices is not at hand (SWITCHTENDER_IOS_OUTPUT)");
+        aloud::say("skipped: no output of real devices (set SWITCHTENDER_IOS_OUTPUT)");
         return Vec::new();
     };
     let folder = directory.join(command.replace(' ', "_"));
@@ -55,8 +54,7 @@ fn samples(command: &str) -> Vec<Sample> {
     samples
 }
 
-/// Reads the part of YAML that the records are written in: a list of maps of texts and of lists
-/// of texts.
+/// Parses the YAML subset of the records: a list of maps of strings and of lists of strings.
 fn records(yaml: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     let mut key = String::new();
@@ -113,7 +111,7 @@ fn instances(kind: &str, read: &str, raw: &str) -> Vec<BTreeMap<Name, Value>> {
 }
 
 #[test]
-fn vlans() {
+fn vlan_table_rows_are_read() {
     for sample in samples("show vlan") {
         let found: Vec<(String, String, bool)> =
             instances("network_vlan", "vlan_brief", &sample.raw)
@@ -144,7 +142,7 @@ fn vlans() {
 }
 
 #[test]
-fn switchports() {
+fn switchport_modes_are_read() {
     let full = [
         ("Gi", "GigabitEthernet"),
         ("Te", "TenGigabitEthernet"),
@@ -191,7 +189,7 @@ fn switchports() {
                 (
                     name.replacen(short, full, 1),
                     mode,
-                    // A port without a module says nothing; the device's default counts.
+                    // A port without a module prints no VLAN; its default applies.
                     field(record, "native_vlan").parse().unwrap_or(1),
                 )
             })
@@ -201,15 +199,15 @@ fn switchports() {
 }
 
 #[test]
-fn interface_status() {
+fn interface_status_columns_are_read() {
     let platform = platform();
     for sample in samples("show interfaces status") {
         let state = state(&platform, "interfaces_status", &sample.raw);
         let Some(Parsed::Columns(table)) = state.get("interfaces_status") else {
             panic!("not a table");
         };
-        // Some rows are shifted by a word that is too long for its column; what they say of the
-        // speed is not believed then. The columns before it are not used by any type.
+        // A word longer than its column shifts the row; its speed is ignored then. No type uses
+        // the columns before it.
         let cells =
             |port: &str, duplex: &str, speed: &str| [port, duplex, speed].map(str::to_owned);
         let found: Vec<[String; 3]> = table
@@ -234,7 +232,7 @@ fn interface_status() {
 }
 
 #[test]
-fn facts() {
+fn facts_are_read_from_show_version() {
     let platform = platform();
     for sample in samples("show version") {
         let reads = Reads::from_iter([("version".to_owned(), sample.raw.clone())]);
@@ -260,7 +258,7 @@ fn facts() {
     }
 }
 
-/// Numbers of the names that the samples have (`docs/devices/cisco_ios.md`, section 4).
+/// Numbers for the names in the samples (`docs/devices/cisco_ios.md`, section 4).
 fn number(name: &str) -> &str {
     match name {
         "ssh" => "22",
@@ -280,7 +278,7 @@ fn number(name: &str) -> &str {
     }
 }
 
-/// What an entry of an access list says by the other project's account, in the names of `ios_acl`.
+/// An access list entry from the other project's record, with the attribute names of `ios_acl`.
 fn entry(record: &Record) -> BTreeMap<String, String> {
     let mut entry = BTreeMap::new();
     let mut put = |name: &str, value: &str| {
@@ -297,24 +295,32 @@ fn entry(record: &Record) -> BTreeMap<String, String> {
     put("permission", field(record, "action"));
     put("protocol", field(record, "protocol"));
     for (side, short) in [("source", "src"), ("destination", "dst")] {
-        let told = |name: &str| field(record, &format!("{short}_{name}"));
+        let field_of = |name: &str| field(record, &format!("{short}_{name}"));
         let mut put = |name: &str, value: &str| put(&format!("{side}_{name}"), value);
-        put("address_host", told("host"));
+        put("address_host", field_of("host"));
         put(
             "address_any",
-            if told("any").is_empty() { "" } else { "true" },
+            if field_of("any").is_empty() {
+                ""
+            } else {
+                "true"
+            },
         );
-        put("address", told("network"));
-        put("address_wildcard_mask", told("wildcard"));
-        put("address_group", told("network_object_group_name"));
-        let mut numbers: Vec<&str> = told("port").split(' ').map(number).collect();
-        match told("port_match") {
+        put("address", field_of("network"));
+        put("address_wildcard_mask", field_of("wildcard"));
+        put("address_group", field_of("network_object_group_name"));
+        let mut numbers: Vec<&str> = field_of("port").split(' ').map(number).collect();
+        match field_of("port_match") {
             "" => {}
             "range" => put(
                 "range",
-                &format!("{} {}", told("port_range_start"), told("port_range_end")),
+                &format!(
+                    "{} {}",
+                    field_of("port_range_start"),
+                    field_of("port_range_end")
+                ),
             ),
-            // The other project takes the words after the destination for its ports.
+            // The other project parses the words after the destination as ports.
             "tos" | "precedence" => {}
             comparison => {
                 numbers.sort_unstable();
@@ -341,7 +347,7 @@ fn entry(record: &Record) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn what_entries_of_access_lists_say() {
+fn access_list_entries_have_the_same_attributes() {
     fn text(value: &Value) -> String {
         match value {
             Value::List(items) => items.iter().map(text).collect::<Vec<_>>().join(" "),
@@ -372,9 +378,9 @@ fn what_entries_of_access_lists_say() {
     }
 }
 
-/// An entry that is not understood is read as its number and what it does, and no more.
+/// An entry that does not parse has only a number and an action.
 #[test]
-fn every_entry_of_access_lists_is_understood() {
+fn access_list_entries_are_all_parsed() {
     for command in ["show ip access-lists", "show access-list"] {
         for sample in samples(command) {
             let found = instances("ios_acl", "ip_access_lists", &sample.raw);
@@ -392,12 +398,12 @@ fn every_entry_of_access_lists_is_understood() {
 }
 
 #[test]
-fn vlans_of_switchports() {
+fn switchport_vlans_are_read() {
     for sample in samples("show interfaces switchport") {
         let found: Vec<(i64, String, bool, String)> =
             instances("ios_network_trunk", "switchport", &sample.raw)
                 .iter()
-                // A port without a module says nothing but its mode.
+                // A port without a module prints only its mode.
                 .filter(|port| port.contains_key("switchport_nonegotiate"))
                 .map(|port| {
                     let voice = match &port["voice_vlan"] {

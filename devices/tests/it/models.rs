@@ -1,4 +1,4 @@
-//! Every shipped model loads, and documents itself.
+//! Shipped models load, and every attribute has documentation.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use switchtender_devices::diagnostic::Source;
 use switchtender_devices::model::load;
 
 #[test]
-fn every_shipped_model_loads_and_every_attribute_is_documented() {
+fn shipped_models_load_and_document_every_attribute() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("definitions/models");
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -19,7 +19,7 @@ fn every_shipped_model_loads_and_every_attribute_is_documented() {
         match load::load(&Source::new(format!("models/{name}.toml"), text.as_str())) {
             Ok(model) => {
                 if model.name != name {
-                    wrong.push(format!("{name}.toml is about {}", model.name));
+                    wrong.push(format!("{name}.toml defines {}", model.name));
                 }
                 for attribute in model.attributes.values() {
                     if attribute.doc.is_empty() {

@@ -1,26 +1,13 @@
-//! The REST session against the mock load balancer, over real sockets, with its faults.
+//! The REST session with the mock load balancer, over real sockets, with its faults.
 
-use std::path::Path;
 use std::time::Duration;
 
-use secrecy::SecretString;
-use switchtender_devices::diagnostic::Source;
-use switchtender_devices::dialogue::Protocol;
-use switchtender_devices::document::{Findings, read};
-use switchtender_devices::operation::{Action, Method, Operation, Outcome, Request};
-use switchtender_devices::read::ReadRequest;
+use switchtender_devices::operation::{Action, Method, Operation, Request};
 use switchtender_devices::secret::Text;
-use switchtender_devices::session::target::{RestOptions, SshOptions, Target, TlsPolicy};
 use switchtender_devices::session::{Access, Session, SessionErrorKind, open};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
 
-fn protocol() -> Protocol {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("definitions/f5_bigip/platform.toml");
-    let text = std::fs::read_to_string(&path).expect("the definition is there");
-    let source = Source::new("f5_bigip/platform.toml", text);
-    let findings = Findings::new(&source);
-    read(&findings, Protocol::read).expect("a protocol")
-}
+use crate::support::session::{load_balancer_target, outcomes, protocol, read_request};
 
 async fn start(faults: &[&str], tokens: bool) -> RunningLoadBalancer {
     let faults = faults.iter().map(|fault| fault.parse().expect("a fault"));
@@ -32,37 +19,14 @@ async fn start(faults: &[&str], tokens: bool) -> RunningLoadBalancer {
     LoadBalancer::start(options, 0).await.expect("started")
 }
 
-fn target(mock: &RunningLoadBalancer) -> Target {
-    Target {
-        device: "lb1".to_owned(),
-        host: "127.0.0.1".to_owned(),
-        port: Some(mock.address().port()),
-        user: "admin".to_owned(),
-        password: Some(SecretString::from("admin")),
-        enable_password: None,
-        ssh: SshOptions::default(),
-        rest: RestOptions {
-            tls: TlsPolicy::Fingerprint(mock.fingerprint()),
-            ..RestOptions::default()
-        },
-        connect_timeout: Duration::from_secs(20),
-        command_timeout: Duration::from_secs(5),
-        transcript: None,
-    }
-}
-
 async fn opened(mock: &RunningLoadBalancer) -> Box<dyn Session> {
-    open(&target(mock), &protocol(), Access::ReadWrite)
-        .await
-        .expect("opened")
-}
-
-fn get(path: &str) -> ReadRequest {
-    ReadRequest {
-        name: path.to_owned(),
-        command: path.to_owned(),
-        optional: false,
-    }
+    open(
+        &load_balancer_target(mock),
+        &protocol("f5_bigip"),
+        Access::ReadWrite,
+    )
+    .await
+    .expect("opened")
 }
 
 fn request(method: Method, path: &str, body: &str) -> Operation {
@@ -86,25 +50,16 @@ fn create() -> Operation {
 }
 
 async fn commit(session: &mut Box<dyn Session>, operations: &[Operation]) -> Vec<String> {
-    let results = session.commit(operations).await;
-    results
-        .into_iter()
-        .map(|result| match result.outcome {
-            Outcome::Done { .. } => "done".to_owned(),
-            Outcome::Refused { said } => format!("refused: {said}"),
-            Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { why } => format!("unknown: {why}"),
-        })
-        .collect()
+    outcomes(&session.commit(operations).await)
 }
 
 async fn nodes(session: &mut Box<dyn Session>) -> String {
-    let texts = session.read(&[get(NODES)]).await.expect("read");
+    let texts = session.read(&[read_request(NODES)]).await.expect("read");
     texts.into_iter().next().expect("one")
 }
 
 #[tokio::test]
-async fn a_session_from_beginning_to_end() {
+async fn session_reads_writes_saves_and_logs_out() {
     for tokens in [true, false] {
         let mock = start(&[], tokens).await;
         let mut session = opened(&mock).await;
@@ -138,7 +93,7 @@ async fn a_session_from_beginning_to_end() {
 }
 
 #[tokio::test]
-async fn reads_survive_what_passes() {
+async fn read_is_repeated_after_a_transient_fault() {
     for fault in [
         "half-body=^GET /mgmt/tm/ltm/node",
         "drop-after=^GET /mgmt/tm/ltm/node",
@@ -151,7 +106,7 @@ async fn reads_survive_what_passes() {
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_is_lost_is_unknown_and_can_be_read_back() {
+async fn write_with_a_lost_answer_is_unknown_and_readable() {
     let cases = [
         ("drop-unanswered=^POST /mgmt/tm/ltm/node", true),
         ("half-body=^POST /mgmt/tm/ltm/node", true),
@@ -160,15 +115,15 @@ async fn a_write_whose_answer_is_lost_is_unknown_and_can_be_read_back() {
     ];
     for (fault, took_effect) in cases {
         let mock = start(&[fault], true).await;
-        let mut target = target(&mock);
+        let mut target = load_balancer_target(&mock);
         target.command_timeout = Duration::from_secs(2);
-        let mut session = open(&target, &protocol(), Access::ReadWrite)
+        let mut session = open(&target, &protocol("f5_bigip"), Access::ReadWrite)
             .await
             .expect("opened");
         let patch = request(Method::Patch, NODE, "{}");
-        let told = commit(&mut session, &[create(), patch]).await;
-        assert!(told[0].starts_with("unknown: "), "{fault}: {told:?}");
-        assert_eq!(told[1], "not sent", "{fault}");
+        let results = commit(&mut session, &[create(), patch]).await;
+        assert!(results[0].starts_with("unknown: "), "{fault}: {results:?}");
+        assert_eq!(results[1], "not sent", "{fault}");
         if !fault.starts_with("stall") {
             let there = nodes(&mut session).await.contains("192.0.2.10");
             assert_eq!(there, took_effect, "{fault}");
@@ -177,9 +132,14 @@ async fn a_write_whose_answer_is_lost_is_unknown_and_can_be_read_back() {
 }
 
 #[tokio::test]
-async fn a_refused_login_is_tried_once() {
+async fn login_is_not_repeated_after_a_refusal() {
     let mock = start(&["login-refused=1"], true).await;
-    let result = open(&target(&mock), &protocol(), Access::ReadWrite).await;
+    let result = open(
+        &load_balancer_target(&mock),
+        &protocol("f5_bigip"),
+        Access::ReadWrite,
+    )
+    .await;
     let error = result.err().expect("refused");
     assert!(
         matches!(error.kind, SessionErrorKind::LoginRefused { .. }),
@@ -189,12 +149,16 @@ async fn a_refused_login_is_tried_once() {
 }
 
 #[tokio::test]
-async fn a_read_only_session_changes_nothing() {
+async fn read_only_session_changes_nothing() {
     let mock = start(&[], true).await;
-    let mut session = open(&target(&mock), &protocol(), Access::ReadOnly)
-        .await
-        .expect("opened");
+    let mut session = open(
+        &load_balancer_target(&mock),
+        &protocol("f5_bigip"),
+        Access::ReadOnly,
+    )
+    .await
+    .expect("opened");
     assert_eq!(commit(&mut session, &[create()]).await, ["not sent"]);
-    session.save().await.expect_err("barred");
+    session.save().await.expect_err("read-only");
     assert!(!nodes(&mut session).await.contains("192.0.2.10"));
 }

@@ -1,12 +1,12 @@
-//! What the device answers: garbage, and facts.
+//! Answers of the device: malformed ones, and facts.
 
 use serde_json::json;
 use switchtender_devices::read::Reads;
 
-use crate::{box_with, shipped, wanted};
+use super::{shipped, state_with, wanted};
 
 #[test]
-fn answers_that_are_no_collections_are_told_with_their_read() {
+fn malformed_collection_is_an_error_that_names_the_read() {
     let (registry, driver) = shipped();
     let node = wanted(
         registry,
@@ -22,8 +22,8 @@ fn answers_that_are_no_collections_are_told_with_their_read() {
             "an object without a name",
         ),
     ] {
-        let state = box_with(&driver, &node, "GET /mgmt/tm/ltm/node", &answer);
-        let error = driver.instance(&node, &state).expect_err("garbage");
+        let state = state_with(&driver, &node, "GET /mgmt/tm/ltm/node", &answer);
+        let error = driver.instance(&node, &state).expect_err("malformed");
         assert_eq!(
             error.to_string(),
             format!("cannot understand the answer to `GET /mgmt/tm/ltm/node`: {message}")
@@ -32,7 +32,7 @@ fn answers_that_are_no_collections_are_told_with_their_read() {
 }
 
 #[test]
-fn facts_are_those_of_the_unit_that_answers() {
+fn facts_are_read_from_the_answering_unit() {
     let (registry, _) = shipped();
     let platform = registry.platform("f5_bigip").expect("shipped");
     let device = json!({"items": [

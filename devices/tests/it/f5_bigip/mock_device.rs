@@ -1,43 +1,22 @@
-//! The requests against the mock load balancer, which was written from the description of the
-//! device and checks references, rewrites values and fills in defaults as the real one does.
+//! The requests with the mock load balancer. It is independent of the definitions: it checks
+//! references, rewrites values and fills in defaults as the real device does.
 
-use std::time::Duration;
-
-use secrecy::SecretString;
 use serde_json::json;
 use switchtender_devices::change::Wanted;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::operation::Outcome;
 use switchtender_devices::read::Reads;
-use switchtender_devices::session::target::{RestOptions, SshOptions, Target, TlsPolicy};
 use switchtender_devices::session::{Access, open};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
 
-use crate::{apply, print, resources, shipped, wanted};
+use super::{print, resources, shipped, wanted};
+use crate::support::offline::apply;
+use crate::support::session::load_balancer_target;
 
-fn target(device: &RunningLoadBalancer) -> Target {
-    Target {
-        device: "lb1".to_owned(),
-        host: "127.0.0.1".to_owned(),
-        port: Some(device.address().port()),
-        user: "admin".to_owned(),
-        password: Some(SecretString::from("admin")),
-        enable_password: None,
-        ssh: SshOptions::default(),
-        rest: RestOptions {
-            tls: TlsPolicy::Fingerprint(device.fingerprint()),
-            ..RestOptions::default()
-        },
-        connect_timeout: Duration::from_secs(20),
-        command_timeout: Duration::from_secs(20),
-        transcript: None,
-    }
-}
-
-/// Reads a device, brings it to what is wanted, and returns what was sent.
+/// Reads a device, applies the resources, and returns the requests.
 async fn run(driver: &Driver, resources: &[Wanted], device: &RunningLoadBalancer) -> Vec<String> {
     let protocol = &driver.platform().protocol;
-    let mut session = open(&target(device), protocol, Access::ReadWrite)
+    let mut session = open(&load_balancer_target(device), protocol, Access::ReadWrite)
         .await
         .expect("opened");
     let all: Vec<&Wanted> = resources.iter().collect();
@@ -65,16 +44,16 @@ async fn run(driver: &Driver, resources: &[Wanted], device: &RunningLoadBalancer
 }
 
 #[tokio::test]
-async fn the_device_takes_what_is_sent_and_needs_nothing_the_second_time() {
+async fn mock_device_accepts_all_requests_and_the_second_run_sends_nothing() {
     let (registry, driver) = shipped();
     let device = LoadBalancer::start(LoadBalancerOptions::default(), 0)
         .await
         .expect("started");
-    let mut catalog = resources(registry, &driver, "lb1.json");
+    let mut catalog = resources(registry, &driver, "lb1");
     assert_eq!(run(&driver, &catalog, &device).await.len(), 11);
     assert_eq!(run(&driver, &catalog, &device).await, [""; 0]);
 
-    // Everything that these types can say of one object, changed and read back.
+    // Every attribute of these types, changed and read back.
     let more = [
         (
             "f5_dns",
@@ -135,7 +114,7 @@ async fn the_device_takes_what_is_sent_and_needs_nothing_the_second_time() {
     assert!(!run(&driver, &changed, &device).await.is_empty());
     assert_eq!(run(&driver, &changed, &device).await, [""; 0]);
 
-    // What belongs to the catalog goes again, in the reverse of the ranks.
+    // Remove the objects of the catalog in reverse rank order.
     catalog.extend(changed);
     catalog.retain(|wanted| wanted.attributes.contains_key("ensure"));
     catalog.sort_by_key(|wanted| std::cmp::Reverse(driver.rank(&wanted.model)));

@@ -1,15 +1,16 @@
-//! The catalog of a small site: what is read and sent for it, and for its removal.
+//! A recorded catalog of a small site: its reads, its requests, and the requests that remove it.
 
 use serde_json::json;
 use switchtender_devices::change::Wanted;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::read::{Reads, State};
 
-use crate::{apply, print, resources, shipped};
+use super::{print, resources, shipped};
+use crate::support::offline::apply;
 
-/// A box as it comes: some objects of the system, nothing of anyone else's.
-fn new_box(driver: &Driver, resources: &[Wanted]) -> State {
-    let of_the_system = [
+/// A factory-new device: objects of the system only.
+fn factory_state(driver: &Driver, resources: &[Wanted]) -> State {
+    let system_objects = [
         (
             "GET /mgmt/tm/auth/partition",
             json!({"items": [{"name": "Common", "fullPath": "Common", "defaultRouteDomain": 0}]}),
@@ -40,8 +41,10 @@ fn new_box(driver: &Driver, resources: &[Wanted]) -> State {
         .reads_for(&all)
         .into_iter()
         .map(|request| {
-            let known = of_the_system.iter().find(|(name, _)| *name == request.name);
-            let answer = known.map_or_else(|| json!({"kind": "x"}), |(_, answer)| answer.clone());
+            let found = system_objects
+                .iter()
+                .find(|(name, _)| *name == request.name);
+            let answer = found.map_or_else(|| json!({"kind": "x"}), |(_, answer)| answer.clone());
             (request.name, answer.to_string())
         })
         .collect();
@@ -49,10 +52,10 @@ fn new_box(driver: &Driver, resources: &[Wanted]) -> State {
 }
 
 #[test]
-fn a_new_box_gets_one_request_per_resource_and_then_none() {
+fn recorded_catalog_takes_one_request_per_resource_and_then_none() {
     let (registry, driver) = shipped();
-    let resources = resources(registry, &driver, "lb1.json");
-    let mut state = new_box(&driver, &resources);
+    let resources = resources(registry, &driver, "lb1");
+    let mut state = factory_state(&driver, &resources);
     let before = state.clone();
 
     let sent: Vec<String> = resources
@@ -101,9 +104,9 @@ fn a_new_box_gets_one_request_per_resource_and_then_none() {
 }
 
 #[test]
-fn each_collection_is_read_once_and_only_the_kinds_that_are_named() {
+fn reads_name_each_collection_once_and_only_requested_kinds() {
     let (registry, driver) = shipped();
-    let resources = resources(registry, &driver, "lb1.json");
+    let resources = resources(registry, &driver, "lb1");
     let all: Vec<&Wanted> = resources.iter().collect();
     let reads: Vec<String> = driver
         .reads_for(&all)
@@ -131,10 +134,10 @@ fn each_collection_is_read_once_and_only_the_kinds_that_are_named() {
 }
 
 #[test]
-fn what_was_made_can_be_removed_in_the_reverse_of_the_ranks() {
+fn recorded_catalog_is_removed_in_reverse_rank_order() {
     let (registry, driver) = shipped();
-    let mut resources = resources(registry, &driver, "lb1.json");
-    let mut state = new_box(&driver, &resources);
+    let mut resources = resources(registry, &driver, "lb1");
+    let mut state = factory_state(&driver, &resources);
     let empty = state.clone();
     for wanted in &resources {
         apply(&driver, wanted, &mut state);

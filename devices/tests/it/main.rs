@@ -1,0 +1,10 @@
+//! Integration tests of the package, linked as one program.
+
+mod cisco_ios_catalogs;
+mod cisco_ios_output;
+mod cli_session;
+mod f5_bigip;
+mod frr_transcripts;
+mod models;
+mod rest_session;
+mod support;

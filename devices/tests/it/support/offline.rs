@@ -1,0 +1,31 @@
+//! The driver of a shipped platform, used without a device.
+
+use std::sync::{Arc, LazyLock};
+
+use switchtender_devices::change::{Change, Wanted};
+use switchtender_devices::driver::{Driver, Facts, NothingRemembered, Registry};
+use switchtender_devices::operation::Operation;
+use switchtender_devices::read::State;
+
+/// All shipped definitions, loaded once.
+pub static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::shipped);
+
+/// The driver of a shipped platform.
+pub fn driver(platform: &str) -> Driver {
+    let platform = REGISTRY.platform(platform).expect("a shipped platform");
+    Driver::new(platform, &Facts::default())
+}
+
+/// Returns the operations for a resource and applies them to the state.
+pub fn apply(driver: &Driver, wanted: &Wanted, state: &mut State) -> Vec<Operation> {
+    let current = driver.instance(wanted, state).expect("understood");
+    let wanted = driver.resolve(wanted, current.as_ref());
+    let attributes = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
+    if attributes.is_empty() {
+        return Vec::new();
+    }
+    let change = Change::new(Arc::new(wanted.clone().into_owned()), current, attributes);
+    let operations = driver.render(&change, state).expect("possible");
+    driver.predict(&wanted.model, state, &operations);
+    operations
+}

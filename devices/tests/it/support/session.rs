@@ -1,0 +1,90 @@
+//! Sessions with mock devices.
+
+use std::path::Path;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use switchtender_devices::diagnostic::Source;
+use switchtender_devices::dialogue::Protocol;
+use switchtender_devices::document::{Findings, read};
+use switchtender_devices::operation::{OperationResult, Outcome};
+use switchtender_devices::read::ReadRequest;
+use switchtender_devices::session::target::{
+    HostKeyPolicy, RestOptions, SshOptions, Target, TlsPolicy,
+};
+use switchtender_mocks::{RunningLoadBalancer, RunningSwitch};
+
+/// The protocol of a shipped platform.
+pub fn protocol(platform: &str) -> Protocol {
+    let name = format!("{platform}/platform.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("definitions")
+        .join(&name);
+    let text = std::fs::read_to_string(&path).expect("the definition exists");
+    let source = Source::new(name, text);
+    let findings = Findings::new(&source);
+    read(&findings, Protocol::read).expect("a protocol")
+}
+
+/// A mock switch with the right passwords.
+pub fn switch_target(switch: &RunningSwitch) -> Target {
+    Target {
+        enable_password: Some(SecretString::from("enable")),
+        ssh: SshOptions {
+            host_key: HostKeyPolicy::Ignore,
+            ..SshOptions::default()
+        },
+        command_timeout: Duration::from_secs(10),
+        ..target("sw1", switch.address().port())
+    }
+}
+
+/// A mock load balancer with the right password and fingerprint.
+pub fn load_balancer_target(device: &RunningLoadBalancer) -> Target {
+    Target {
+        rest: RestOptions {
+            tls: TlsPolicy::Fingerprint(device.fingerprint()),
+            ..RestOptions::default()
+        },
+        ..target("lb1", device.address().port())
+    }
+}
+
+fn target(device: &str, port: u16) -> Target {
+    Target {
+        device: device.to_owned(),
+        host: "127.0.0.1".to_owned(),
+        port: Some(port),
+        user: "admin".to_owned(),
+        password: Some(SecretString::from("admin")),
+        enable_password: None,
+        ssh: SshOptions::default(),
+        rest: RestOptions::default(),
+        connect_timeout: Duration::from_secs(20),
+        command_timeout: Duration::from_secs(20),
+        transcript: None,
+    }
+}
+
+/// A read of one command or path.
+pub fn read_request(command: &str) -> ReadRequest {
+    ReadRequest {
+        name: command.to_owned(),
+        command: command.to_owned(),
+        optional: false,
+    }
+}
+
+/// The outcomes as text.
+pub fn outcomes(results: &[OperationResult]) -> Vec<String> {
+    results
+        .iter()
+        .map(|result| match &result.outcome {
+            Outcome::Done { said } if said.is_empty() => "done".to_owned(),
+            Outcome::Done { said } => format!("done: {}", said.join("; ")),
+            Outcome::Refused { said } => format!("refused: {said}"),
+            Outcome::NotSent => "not sent".to_owned(),
+            Outcome::Unknown { why } => format!("unknown: {why}"),
+        })
+        .collect()
+}
