@@ -1,7 +1,5 @@
 //! What a certificate or a request says.
 
-use std::fmt::Write as _;
-
 use jiff::Timestamp;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -114,14 +112,12 @@ fn address(bytes: &[u8]) -> Option<String> {
 
 /// SHA-256 in upper-case hex with colons, as operators compare it.
 pub fn fingerprint(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(96);
-    for byte in sha2::Sha256::digest(bytes) {
-        if !text.is_empty() {
-            text.push(':');
-        }
-        let _ = write!(text, "{byte:02X}");
-    }
-    text
+    let digest = sha2::Sha256::digest(bytes);
+    let octets: Vec<String> = digest
+        .iter()
+        .map(|byte| hex::encode_upper([*byte]))
+        .collect();
+    octets.join(":")
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
-//! A device's private key: read in the three formats that sites have, or made.
+//! A device's private key: read in the three formats that sites have, or generated.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use pkcs8::der::asn1::{AnyRef, OctetStringRef};
+use pkcs8::der::pem::PemLabel as _;
+use pkcs8::spki::AlgorithmIdentifierRef;
+use pkcs8::{EncodePrivateKey as _, LineEnding, PrivateKeyInfoRef, SecretDocument};
 use rcgen::{KeyPair, PublicKeyData as _};
+use rsa::pkcs1;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use sec1::{EcParameters, EcPrivateKey};
 
 use super::super::settings::KeyType;
 
@@ -13,76 +17,102 @@ pub struct Key {
     pair: KeyPair,
 }
 
-/// Why a key cannot be used. No message shows any of it.
+/// Why a key is unusable. No message contains any part of the key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    #[error("the key has a pass phrase, which is not supported")]
+    #[error("keys with a pass phrase are not supported")]
     Encrypted,
-    #[error("the file holds no private key in PEM form")]
+    #[error("the file contains no private key in PEM format")]
     NoKey,
-    #[error("the key is of a kind that is not supported (RSA, P-256 and P-384 are)")]
-    Kind,
-    #[error("no key could be made")]
-    Make,
+    #[error("unsupported key type (supported: RSA, P-256, P-384)")]
+    UnsupportedType,
+    #[error("cannot generate a key")]
+    Generate,
 }
 
 impl Key {
-    /// Reads PKCS#1, PKCS#8 or SEC1.
+    /// Reads a key in PKCS#1, PKCS#8 or SEC1 format.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         if pem.contains("ENCRYPTED") {
             return Err(KeyError::Encrypted);
         }
-        let der = PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| KeyError::NoKey)?;
-        let pkcs8 = match &der {
-            PrivateKeyDer::Pkcs8(key) => key.secret_pkcs8_der().to_vec(),
-            PrivateKeyDer::Pkcs1(key) => wrap_rsa(key.secret_pkcs1_der()),
-            PrivateKeyDer::Sec1(key) => wrap_ec(key.secret_sec1_der()).ok_or(KeyError::Kind)?,
-            _ => return Err(KeyError::Kind),
-        };
-        Self::from_pkcs8(pkcs8)
+        let key = PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| KeyError::NoKey)?;
+        match &key {
+            PrivateKeyDer::Pkcs8(key) => Self::from_pkcs8(key.secret_pkcs8_der()),
+            PrivateKeyDer::Pkcs1(key) => {
+                Self::from_algorithm(pkcs1::ALGORITHM_ID, key.secret_pkcs1_der())
+            }
+            PrivateKeyDer::Sec1(key) => Self::from_sec1(key.secret_sec1_der()),
+            _ => Err(KeyError::UnsupportedType),
+        }
     }
 
-    /// Makes a key. RSA takes its time: call it where blocking is allowed.
-    pub fn generate(kind: KeyType) -> Result<Self, KeyError> {
-        let algorithm = match kind {
+    /// Generates a key. RSA takes seconds: call it where blocking is allowed.
+    pub fn generate(key_type: KeyType) -> Result<Self, KeyError> {
+        let algorithm = match key_type {
             KeyType::P256 => &rcgen::PKCS_ECDSA_P256_SHA256,
             KeyType::P384 => &rcgen::PKCS_ECDSA_P384_SHA384,
             KeyType::Rsa { bits } => return Self::generate_rsa(bits),
         };
-        let pair = KeyPair::generate_for(algorithm).map_err(|_| KeyError::Make)?;
+        let pair = KeyPair::generate_for(algorithm).map_err(|_| KeyError::Generate)?;
         Ok(Self { pair })
     }
 
     fn generate_rsa(bits: u16) -> Result<Self, KeyError> {
-        use rsa::pkcs8::EncodePrivateKey as _;
-        let key =
-            rsa::RsaPrivateKey::new(&mut rand::rng(), bits.into()).map_err(|_| KeyError::Make)?;
-        let der = key.to_pkcs8_der().map_err(|_| KeyError::Make)?;
-        Self::from_pkcs8(der.as_bytes().to_vec())
+        let key = rsa::RsaPrivateKey::new(&mut rand::rng(), bits.into())
+            .map_err(|_| KeyError::Generate)?;
+        let document = key.to_pkcs8_der().map_err(|_| KeyError::Generate)?;
+        Self::from_pkcs8(document.as_bytes())
     }
 
-    fn from_pkcs8(der: Vec<u8>) -> Result<Self, KeyError> {
-        let pair = KeyPair::try_from(&PrivatePkcs8KeyDer::from(der)).map_err(|_| KeyError::Kind)?;
+    fn from_sec1(der: &[u8]) -> Result<Self, KeyError> {
+        let key = EcPrivateKey::try_from(der).map_err(|_| KeyError::UnsupportedType)?;
+        // RFC 5915 requires the parameters in a file.
+        let curve = key
+            .parameters
+            .and_then(EcParameters::named_curve)
+            .ok_or(KeyError::UnsupportedType)?;
+        let algorithm = AlgorithmIdentifierRef {
+            oid: sec1::ALGORITHM_OID,
+            parameters: Some(AnyRef::from(&curve)),
+        };
+        Self::from_algorithm(algorithm, der)
+    }
+
+    fn from_algorithm(algorithm: AlgorithmIdentifierRef<'_>, key: &[u8]) -> Result<Self, KeyError> {
+        let document = OctetStringRef::new(key)
+            .and_then(|key| SecretDocument::encode_msg(&PrivateKeyInfoRef::new(algorithm, key)))
+            .map_err(|_| KeyError::UnsupportedType)?;
+        Self::from_pkcs8(document.as_bytes())
+    }
+
+    fn from_pkcs8(der: &[u8]) -> Result<Self, KeyError> {
+        let pair = KeyPair::try_from(&PrivatePkcs8KeyDer::from(der))
+            .map_err(|_| KeyError::UnsupportedType)?;
         Ok(Self { pair })
     }
 
-    /// The key as the peer would write it: PKCS#1 for RSA, else PKCS#8.
+    /// The key in Puppet's file format: PKCS#1 for RSA, otherwise PKCS#8.
     pub fn to_pem(&self) -> String {
-        let pkcs8 = self.pair.serialized_der();
-        if self.is_rsa()
-            && let Some(pkcs1) = unwrap_rsa(pkcs8)
-        {
-            return pem("RSA PRIVATE KEY", pkcs1);
+        if !self.is_rsa() {
+            return self.pair.serialize_pem();
         }
-        pem("PRIVATE KEY", pkcs8)
+        let pkcs8 = PrivateKeyInfoRef::try_from(self.pair.serialized_der());
+        let pem = pkcs8.map(|info| {
+            SecretDocument::try_from(info.private_key.as_bytes())
+                .and_then(|key| key.to_pem(pkcs1::RsaPrivateKey::PEM_LABEL, LineEnding::LF))
+        });
+        pem.expect("a key pair contains valid PKCS#8")
+            .expect("PKCS#8 of an RSA key contains valid PKCS#1")
+            .to_string()
     }
 
-    /// The key as TLS takes it.
+    /// The key for TLS.
     pub fn to_der(&self) -> PrivateKeyDer<'static> {
         PrivatePkcs8KeyDer::from(self.pair.serialized_der().to_vec()).into()
     }
 
-    /// The bits of the public key, to compare with a certificate's.
+    /// The bits of the public key, for comparison with a certificate.
     pub fn public_key(&self) -> &[u8] {
         self.pair.der_bytes()
     }
@@ -96,101 +126,6 @@ impl Key {
     }
 }
 
-/// PEM with lines of 64 characters.
-pub(super) fn pem(label: &str, der: &[u8]) -> String {
-    let text = STANDARD.encode(der);
-    let mut pem = format!("-----BEGIN {label}-----\n");
-    for line in text.as_bytes().chunks(64) {
-        pem.push_str(std::str::from_utf8(line).expect("base64 is ASCII"));
-        pem.push('\n');
-    }
-    pem.push_str(&format!("-----END {label}-----\n"));
-    pem
-}
-
-/// rsaEncryption with its NULL.
-const RSA: &[u8] = &[
-    0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
-];
-/// id-ecPublicKey on prime256v1.
-const P256: &[u8] = &[
-    0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
-    0xce, 0x3d, 0x03, 0x01, 0x07,
-];
-/// id-ecPublicKey on secp384r1.
-const P384: &[u8] = &[
-    0x30, 0x10, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x05, 0x2b, 0x81, 0x04,
-    0x00, 0x22,
-];
-const VERSION_0: &[u8] = &[0x02, 0x01, 0x00];
-
-fn wrap_rsa(pkcs1: &[u8]) -> Vec<u8> {
-    wrap(RSA, pkcs1)
-}
-
-/// The length of the private number tells the curve.
-fn wrap_ec(sec1: &[u8]) -> Option<Vec<u8>> {
-    let body = element(sec1, 0x30)?.0;
-    let (_, rest) = element(body, 0x02)?;
-    let (number, _) = element(rest, 0x04)?;
-    match number.len() {
-        32 => Some(wrap(P256, sec1)),
-        48 => Some(wrap(P384, sec1)),
-        _ => None,
-    }
-}
-
-fn wrap(algorithm: &[u8], key: &[u8]) -> Vec<u8> {
-    let mut body = VERSION_0.to_vec();
-    body.extend_from_slice(algorithm);
-    body.extend(tlv(0x04, key));
-    tlv(0x30, &body)
-}
-
-fn unwrap_rsa(pkcs8: &[u8]) -> Option<&[u8]> {
-    let (body, _) = element(pkcs8, 0x30)?;
-    let (_, rest) = element(body, 0x02)?;
-    let (_, rest) = element(rest, 0x30)?;
-    Some(element(rest, 0x04)?.0)
-}
-
-/// A DER element: tag, length, content.
-pub(super) fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
-    let mut der = vec![tag];
-    let length = content.len().to_be_bytes();
-    let length: Vec<u8> = length.into_iter().skip_while(|byte| *byte == 0).collect();
-    match length.as_slice() {
-        [] => der.push(0),
-        [short] if *short < 0x80 => der.push(*short),
-        long => {
-            der.push(0x80 | u8::try_from(long.len()).expect("at most eight"));
-            der.extend_from_slice(long);
-        }
-    }
-    der.extend_from_slice(content);
-    der
-}
-
-/// The content of a DER element with this tag, and what follows it.
-fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
-    let (first, rest) = der.split_first()?;
-    let (length, rest) = rest.split_first()?;
-    if *first != tag {
-        return None;
-    }
-    let (length, rest) = if *length < 0x80 {
-        (usize::from(*length), rest)
-    } else {
-        let count = usize::from(*length & 0x7f);
-        let (bytes, rest) = (rest.get(..count)?, rest.get(count..)?);
-        let length = bytes.iter().try_fold(0_usize, |sum, byte| {
-            sum.checked_mul(256)?.checked_add((*byte).into())
-        })?;
-        (length, rest)
-    };
-    Some((rest.get(..length)?, rest.get(length..)?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,7 +137,7 @@ mod tests {
     const EC_PKCS8: &str = include_str!("../../../tests/fixtures/keys/ec_pkcs8.pem");
 
     #[test]
-    fn all_three_formats_are_the_same_key() {
+    fn key_is_equal_in_all_formats() {
         let (one, other) = (Key::from_pem(PKCS1).unwrap(), Key::from_pem(PKCS8).unwrap());
         assert_eq!(one.public_key(), other.public_key());
         assert_eq!(one.to_pem(), PKCS1, "RSA keys are written as PKCS#1");
@@ -214,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn new_keys_are_found_again() {
+    fn key_survives_a_round_trip() {
         for kind in [KeyType::P256, KeyType::P384] {
             let key = Key::generate(kind).unwrap();
             assert_eq!(
@@ -225,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn new_rsa_keys_are_written_as_the_peer_writes_them() {
-        // The smallest that settings allow: large ones take long without optimisation.
+    fn key_of_type_rsa_is_written_as_pkcs1() {
+        // The smallest that settings allow: larger keys take long in debug builds.
         let key = Key::generate(KeyType::Rsa { bits: 2048 }).unwrap();
         assert!(
             key.to_pem()
@@ -239,20 +174,17 @@ mod tests {
     }
 
     #[test]
-    fn unusable_keys_are_told_apart() {
+    fn key_errors_name_the_reason() {
         let encrypted =
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
         let old = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
         for (text, expected) in [
-            (
-                encrypted,
-                "the key has a pass phrase, which is not supported",
-            ),
-            (old, "the key has a pass phrase, which is not supported"),
-            ("", "the file holds no private key in PEM form"),
+            (encrypted, "keys with a pass phrase are not supported"),
+            (old, "keys with a pass phrase are not supported"),
+            ("", "the file contains no private key in PEM format"),
             (
                 "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
-                "the key is of a kind that is not supported (RSA, P-256 and P-384 are)",
+                "unsupported key type (supported: RSA, P-256, P-384)",
             ),
         ] {
             let Err(error) = Key::from_pem(text) else {

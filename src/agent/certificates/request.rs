@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use pkcs8::der::asn1::AnyRef;
+use pkcs8::der::{Encode as _, Tag};
 use rcgen::{Attribute, CertificateParams, CustomExtension, DistinguishedName, DnType, SanType};
 use serde::Deserialize;
 
-use super::key::{Key, tlv};
+use super::key::Key;
 
 /// What `csr_attributes.yaml` asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -52,7 +54,9 @@ pub enum RequestError {
     UnknownName(String),
     #[error("`{0}` cannot be an alternative name")]
     AlternativeName(String),
-    #[error("the request cannot be signed with the key")]
+    #[error("cannot encode an attribute")]
+    Encode(#[source] pkcs8::der::Error),
+    #[error("cannot sign the request with the key")]
     Sign(#[source] rcgen::Error),
 }
 
@@ -97,9 +101,6 @@ const AUTHORIZATION_NAMES: &[(&str, u64)] = &[
     ("pp_auth_role", 13),
     ("pp_cli_auth", 39),
 ];
-
-const UTF8_STRING: u8 = 0x0c;
-const PRINTABLE_STRING: u8 = 0x13;
 
 impl CsrAttributes {
     /// Reads the file; a missing one asks for nothing.
@@ -148,31 +149,43 @@ pub fn request(
             .collect::<Result<_, _>>()?;
     }
     for (name, value) in &attributes.extension_requests {
-        let content = tlv(UTF8_STRING, value.text().as_bytes());
+        let content = der(Tag::Utf8String, value.text().as_bytes())?;
         params
             .custom_extensions
             .push(CustomExtension::from_oid_content(&oid(name)?, content));
     }
     let mut own = Vec::new();
     for (name, value) in &attributes.custom_attributes {
-        own.push((oid(name)?, tlv(PRINTABLE_STRING, value.text().as_bytes())));
+        own.push((
+            oid(name)?,
+            der(Tag::PrintableString, value.text().as_bytes())?,
+        ));
     }
     let renewal = [&AUTHORIZATION[..], &[2]].concat();
     if auto_renew && own.iter().all(|(oid, _)| *oid != renewal) {
-        own.push((renewal, tlv(UTF8_STRING, b"true")));
+        own.push((renewal, der(Tag::Utf8String, b"true")?));
     }
     let own = own
         .into_iter()
-        .map(|(oid, value)| Attribute {
-            // The library wants it for ever; a request is made once in the life of a device.
-            oid: Vec::leak(oid),
-            values: tlv(0x31, &value),
+        .map(|(oid, value)| {
+            Ok(Attribute {
+                // rcgen requires `'static`; a device needs one request in its life.
+                oid: Vec::leak(oid),
+                values: der(Tag::Set, &value)?,
+            })
         })
-        .collect();
+        .collect::<Result<_, RequestError>>()?;
     params
         .serialize_request_with_attributes(key.pair(), own)
         .and_then(|request| request.pem())
         .map_err(RequestError::Sign)
+}
+
+/// An element with this content. Like OpenSSL, it does not check the characters of a string.
+fn der(tag: Tag, content: &[u8]) -> Result<Vec<u8>, RequestError> {
+    AnyRef::new(tag, content)
+        .and_then(|element| element.to_der())
+        .map_err(RequestError::Encode)
 }
 
 fn alternative_name(name: &str) -> Result<SanType, RequestError> {

@@ -281,7 +281,7 @@ impl Setup<'_> {
         journal.info(format!("Creating a new key for {}", self.layout.certname));
         let key = tokio::task::spawn_blocking(move || Key::generate(kind))
             .await
-            .map_err(|_| unusable(KeyError::Make))?
+            .map_err(|_| unusable(KeyError::Generate))?
             .map_err(unusable)?;
         layout::write(&path, &key.to_pem(), Readers::Group)?;
         Ok(key)
