@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timed_configuration_goes_back_when_its_time_is_over() {
+    fn device_reverts_a_timed_configuration_at_expiry() {
         let hardware = &crate::cli_switch::hardware::ALL[0];
         let configuration = Arc::new(Configuration::default());
         let now = Instant::now();

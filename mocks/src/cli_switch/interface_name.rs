@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_spelled_out() {
+    fn interface_name_abbreviations_are_expanded() {
         for (text, full, short) in [
             ("Gi1/0/1", "GigabitEthernet1/0/1", "Gi1/0/1"),
             ("gigabitethernet 1/0/1", "GigabitEthernet1/0/1", "Gi1/0/1"),

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_text_and_round_trip() {
+    fn type7_decodes_a_published_text_and_round_trips() {
         // A pair that has been in public tools for decades.
         assert_eq!(decode("0822455D0A16").as_deref(), Some("cisco"));
         assert_eq!(decode(&encode("s3cret key")).as_deref(), Some("s3cret key"));

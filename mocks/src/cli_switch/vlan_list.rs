@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_sorted_and_merged() {
+    fn vlan_list_is_sorted_and_merged() {
         for (text, printed) in [
             ("5", "5"),
             ("30,10,20", "10,20,30"),

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_and_urls() {
+    fn path_is_parsed_from_names_and_urls() {
         for (url, path, parts) in [
             ("~Common~web", "/Common/web", ("Common", None, "web")),
             (

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::client::Box;
-use crate::site::{part, site};
+use super::client::Box;
+use super::site::{part, site};
 
 #[tokio::test]
-async fn fields_are_cleared_and_rewritten() {
+async fn fields_are_cleared_and_normalized() {
     let lb = Box::new().await;
     site(&lb).await;
     for (path, body, names, expected) in [
@@ -153,7 +153,7 @@ async fn fields_are_cleared_and_rewritten() {
 }
 
 #[tokio::test]
-async fn secrets_come_back_encrypted() {
+async fn secrets_are_returned_encrypted() {
     let lb = Box::new().await;
     let made = lb
         .done(

@@ -1,4 +1,4 @@
-//! The mock switch as its clients see it, over real sockets.
+//! The mock switch as its clients see it.
 
 mod answers;
 mod faults;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use switchtender_mocks::cli_switch::RunningSwitch;
 use switchtender_mocks::{Fault, SwitchOptions};
 
-use crate::terminal::{Terminal, connect, start};
+use super::terminal::{Terminal, connect, start};
 
 async fn with(faults: &[&str]) -> RunningSwitch {
     let faults: Vec<Fault> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
@@ -18,7 +18,7 @@ async fn with(faults: &[&str]) -> RunningSwitch {
 }
 
 #[tokio::test]
-async fn latency_is_paid_once_for_a_burst() {
+async fn fault_latency_delays_a_burst_once() {
     let switch = with(&["latency=40ms"]).await;
     let mut terminal = Terminal::login(&switch).await;
     switch.log().clear();
@@ -44,7 +44,7 @@ async fn latency_is_paid_once_for_a_burst() {
 }
 
 #[tokio::test]
-async fn a_dropped_command_has_no_effect_and_the_next_connection_works() {
+async fn fault_drop_after_cuts_before_the_command_and_only_once() {
     let switch = with(&["drop-after=^ntp authenticate"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal
@@ -68,7 +68,7 @@ async fn a_dropped_command_has_no_effect_and_the_next_connection_works() {
 }
 
 #[tokio::test]
-async fn a_connection_can_be_dropped_by_number() {
+async fn fault_drop_after_counts_commands() {
     let switch = with(&["drop-after=2"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.command("show privilege").await;
@@ -78,7 +78,7 @@ async fn a_connection_can_be_dropped_by_number() {
 }
 
 #[tokio::test]
-async fn a_command_can_take_effect_without_an_answer() {
+async fn fault_drop_unanswered_applies_the_command() {
     let switch = with(&["drop-unanswered=^ntp authenticate"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.command("configure terminal").await;
@@ -88,7 +88,7 @@ async fn a_command_can_take_effect_without_an_answer() {
 }
 
 #[tokio::test]
-async fn output_can_end_at_a_byte() {
+async fn fault_drop_at_byte_ends_the_output() {
     let switch = with(&["drop-at-byte=100"]).await;
     let mut terminal = Terminal::login(&switch).await;
     let greeting = "\r\nsw1#".len();
@@ -97,7 +97,7 @@ async fn output_can_end_at_a_byte() {
 }
 
 #[tokio::test]
-async fn a_stalled_session_stays_silent() {
+async fn fault_stall_after_silences_the_session() {
     let switch = with(&["stall-after=^show clock"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.write("show clock\n").await;
@@ -108,7 +108,7 @@ async fn a_stalled_session_stays_silent() {
 }
 
 #[tokio::test]
-async fn garbage_is_no_prompt() {
+async fn fault_garbage_after_prints_no_prompt() {
     let switch = with(&["garbage-after=^show clock"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.write("show clock\n").await;
@@ -120,7 +120,7 @@ async fn garbage_is_no_prompt() {
 }
 
 #[tokio::test]
-async fn commands_are_refused_by_pattern_with_the_text() {
+async fn fault_refuse_answers_matching_commands_with_the_text() {
     let switch = with(&[
         "refuse=^vlan 30 => % VLAN 30 is reserved here",
         "refuse=^ntp",
@@ -143,7 +143,7 @@ async fn commands_are_refused_by_pattern_with_the_text() {
 }
 
 #[tokio::test]
-async fn logins_are_refused_as_often_as_told() {
+async fn fault_login_refused_counts_logins() {
     let switch = with(&["login-refused=2"]).await;
     for expected in [false, false, true] {
         let mut handle = connect(&switch).await;
@@ -159,7 +159,7 @@ async fn logins_are_refused_as_often_as_told() {
 }
 
 #[tokio::test]
-async fn a_lost_write_is_answered_and_forgotten() {
+async fn fault_lost_write_is_answered_and_discarded() {
     let switch = with(&["lost-write=^ntp authenticate", "lost-write=^vlan 30"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.command("configure terminal").await;
@@ -173,7 +173,7 @@ async fn a_lost_write_is_answered_and_forgotten() {
 }
 
 #[tokio::test]
-async fn an_unexpected_question_can_be_answered_either_way() {
+async fn fault_confirm_asks_a_question() {
     let switch = with(&["confirm=^ntp authenticate"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.command("configure terminal").await;
@@ -187,7 +187,7 @@ async fn an_unexpected_question_can_be_answered_either_way() {
 }
 
 #[tokio::test]
-async fn a_system_message_lands_in_the_output() {
+async fn fault_syslog_after_prints_into_the_output() {
     let switch = with(&["syslog-after=^show version"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.command("terminal length 0").await;
@@ -204,7 +204,7 @@ async fn a_system_message_lands_in_the_output() {
 }
 
 #[tokio::test]
-async fn slow_output_comes_byte_by_byte() {
+async fn fault_slow_sends_one_byte_at_a_time() {
     let switch = with(&["slow=1ms"]).await;
     let mut terminal = Terminal::login(&switch).await;
     let begun = Instant::now();

@@ -7,10 +7,10 @@ use russh::keys::{Algorithm, PrivateKey, PrivateKeyWithHashAlg};
 use switchtender_mocks::cli_switch::LoginMethods;
 use switchtender_mocks::{CliSwitch, SharedWriter, SwitchOptions};
 
-use crate::terminal::{Terminal, connect, keyboard_interactive, start};
+use super::terminal::{Terminal, connect, keyboard_interactive, start};
 
 #[tokio::test]
-async fn each_login_method_works_and_refuses() {
+async fn login_methods_accept_and_refuse() {
     let key = PrivateKey::random(&mut russh::keys::key::safe_rng(), Algorithm::Ed25519).unwrap();
     let other = PrivateKey::random(&mut russh::keys::key::safe_rng(), Algorithm::Ed25519).unwrap();
     let authorized_keys = vec![key.public_key().to_openssh().unwrap()];
@@ -66,7 +66,7 @@ async fn each_login_method_works_and_refuses() {
 }
 
 #[tokio::test]
-async fn methods_that_are_not_offered_are_refused() {
+async fn login_methods_not_offered_are_refused() {
     let login = LoginMethods::KeyboardInteractive;
     let switch = start(SwitchOptions {
         login,
@@ -85,7 +85,7 @@ async fn methods_that_are_not_offered_are_refused() {
 }
 
 #[tokio::test]
-async fn the_host_key_is_known_in_both_forms() {
+async fn host_key_has_both_formats() {
     let switch = start(SwitchOptions::default()).await;
     let key = switch.host_key();
     let parsed = russh::keys::PublicKey::from_openssh(&key.public_key).unwrap();
@@ -97,7 +97,7 @@ async fn the_host_key_is_known_in_both_forms() {
 }
 
 #[tokio::test]
-async fn enable_gives_three_tries_and_does_not_echo() {
+async fn enable_allows_three_attempts_without_echo() {
     let switch = start(SwitchOptions::default()).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.write("enable\nwrong-1\nwrong-2\nwrong-3\n").await;
@@ -132,7 +132,7 @@ async fn enable_gives_three_tries_and_does_not_echo() {
 }
 
 #[tokio::test]
-async fn a_session_can_start_privileged_after_a_message_with_a_number_sign() {
+async fn login_banner_with_a_number_sign_precedes_a_privileged_prompt() {
     let motd = Some("# Authorised users only #\nTicket #".to_owned());
     let switch = start(SwitchOptions {
         motd,
@@ -154,7 +154,7 @@ async fn a_session_can_start_privileged_after_a_message_with_a_number_sign() {
 }
 
 #[tokio::test]
-async fn enable_without_a_password_configured_fails() {
+async fn enable_fails_without_a_configured_password() {
     let switch = start(SwitchOptions {
         enable_password: None,
         ..SwitchOptions::default()
@@ -165,7 +165,7 @@ async fn enable_without_a_password_configured_fails() {
 }
 
 #[tokio::test]
-async fn output_is_paged_until_told_otherwise() {
+async fn pager_stops_output_until_disabled() {
     let options = SwitchOptions {
         start_privileged: true,
         model: "C9300-24P".into(),
@@ -204,7 +204,7 @@ async fn output_is_paged_until_told_otherwise() {
 }
 
 #[tokio::test]
-async fn lines_written_at_once_are_answered_in_order() {
+async fn pipelined_lines_are_answered_in_order() {
     let switch = start(SwitchOptions {
         start_privileged: true,
         ..SwitchOptions::default()
@@ -226,7 +226,7 @@ async fn lines_written_at_once_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn the_prompt_follows_the_host_name_and_is_cut_in_configuration() {
+async fn prompt_follows_the_hostname_and_is_truncated_in_configuration() {
     let switch = start(SwitchOptions {
         start_privileged: true,
         ..SwitchOptions::default()
@@ -242,7 +242,7 @@ async fn the_prompt_follows_the_host_name_and_is_cut_in_configuration() {
 }
 
 #[tokio::test]
-async fn long_lines_scroll_in_a_narrow_terminal_and_end_at_254_characters() {
+async fn line_editor_scrolls_long_lines_and_stops_at_254_characters() {
     let switch = start(SwitchOptions {
         start_privileged: true,
         ..SwitchOptions::default()
@@ -266,7 +266,7 @@ async fn long_lines_scroll_in_a_narrow_terminal_and_end_at_254_characters() {
 }
 
 #[tokio::test]
-async fn a_question_mark_asks_for_help_and_control_v_makes_it_plain() {
+async fn line_editor_shows_help_on_question_mark_unless_quoted_by_control_v() {
     let switch = start(SwitchOptions {
         start_privileged: true,
         ..SwitchOptions::default()
@@ -289,7 +289,7 @@ async fn a_question_mark_asks_for_help_and_control_v_makes_it_plain() {
 }
 
 #[tokio::test]
-async fn saving_and_going_back() {
+async fn configuration_is_saved_and_reverted() {
     let switch = start(SwitchOptions {
         start_privileged: true,
         ..SwitchOptions::default()
@@ -337,7 +337,7 @@ async fn saving_and_going_back() {
 }
 
 #[tokio::test]
-async fn what_a_real_configuration_holds_is_read_and_printed_again() {
+async fn initial_configuration_is_read_and_printed_again() {
     let config = "\
 Current configuration : 321 bytes
 !
@@ -417,7 +417,7 @@ impl Write for Memory {
 }
 
 #[tokio::test]
-async fn exchanges_are_logged_as_json_lines() {
+async fn exchange_log_has_one_json_line_per_exchange() {
     let memory = Memory::default();
     let log = Some(SharedWriter::new(memory.clone()));
     let switch = start(SwitchOptions {
@@ -461,7 +461,7 @@ async fn exchanges_are_logged_as_json_lines() {
 }
 
 #[tokio::test]
-async fn options_that_make_no_sense_are_refused() {
+async fn options_that_are_invalid_are_refused() {
     let model = SwitchOptions {
         model: "WS-NONE".into(),
         ..SwitchOptions::default()
@@ -494,7 +494,7 @@ async fn options_that_make_no_sense_are_refused() {
 }
 
 #[tokio::test]
-async fn two_hundred_switches_run_side_by_side() {
+async fn start_runs_two_hundred_switches_in_parallel() {
     let mut switches = Vec::new();
     for number in 0..200 {
         let hostname = format!("sw{number}");
@@ -522,7 +522,7 @@ async fn two_hundred_switches_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn stopping_ends_sessions() {
+async fn stop_ends_sessions() {
     let switch = start(SwitchOptions::default()).await;
     let mut terminal = Terminal::login(&switch).await;
     switch.stop().await;

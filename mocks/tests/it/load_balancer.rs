@@ -1,4 +1,4 @@
-//! The mock load balancer as its clients see it, over real sockets.
+//! The mock load balancer as its clients see it.
 
 mod client;
 mod faults;

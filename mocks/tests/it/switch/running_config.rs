@@ -2,7 +2,7 @@
 
 use switchtender_mocks::cli_switch::RunningSwitch;
 
-use crate::terminal::{ISL, OLD, Terminal, XE, configuring};
+use super::terminal::{ISL, OLD, Terminal, XE, configuring};
 
 /// A machine, lines typed in global configuration, and lines that its configuration must then have one after the other
 /// (with the indentation), or must not have (with `-` before them).
@@ -434,7 +434,7 @@ fn printed_together(config: &str, lines: &[&str]) -> bool {
 }
 
 #[tokio::test]
-async fn lines_are_kept_as_the_device_writes_them() {
+async fn running_config_lines_are_normalized_like_the_device() {
     for case in KEPT {
         let (switch, mut terminal) = configuring(case.model).await;
         for line in case.typed {
@@ -478,7 +478,7 @@ fn vlan(switch: &RunningSwitch, number: u16) -> Option<(String, bool)> {
 }
 
 #[tokio::test]
-async fn a_vlan_exists_once_its_sub_mode_is_left() {
+async fn vlan_exists_after_its_submode_ends() {
     let (switch, mut terminal) = configuring(XE).await;
     terminal.command("vlan 42").await;
     terminal.command("name lab").await;
@@ -502,7 +502,7 @@ async fn a_vlan_exists_once_its_sub_mode_is_left() {
 }
 
 #[tokio::test]
-async fn banners_are_read_until_their_delimiter_and_printed_with_control_c() {
+async fn banner_is_read_to_its_delimiter_and_printed_with_control_c() {
     let (switch, mut terminal) = configuring(XE).await;
     terminal
         .write("banner motd %\nAuthorised users only # really\n\n  indented\n%\n")

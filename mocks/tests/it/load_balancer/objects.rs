@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Box;
-use crate::site::{part, site};
+use super::client::Box;
+use super::site::{part, site};
 
 #[tokio::test]
-async fn a_site_is_made_and_shown_with_defaults() {
+async fn objects_are_created_with_defaults() {
     let lb = Box::new().await;
     site(&lb).await;
     for (path, names, expected) in [
@@ -164,7 +164,7 @@ async fn a_site_is_made_and_shown_with_defaults() {
 }
 
 #[tokio::test]
-async fn a_site_is_taken_down_in_order() {
+async fn objects_are_deleted_in_dependency_order() {
     let lb = Box::new().await;
     site(&lb).await;
     for path in [
@@ -187,7 +187,7 @@ async fn a_site_is_taken_down_in_order() {
 }
 
 #[tokio::test]
-async fn patch_keeps_and_put_forgets() {
+async fn objects_patch_merges_and_put_replaces() {
     let lb = Box::new().await;
     site(&lb).await;
     let path = "ltm/pool/~shop~web";
@@ -233,7 +233,7 @@ async fn patch_keeps_and_put_forgets() {
 }
 
 #[tokio::test]
-async fn members_come_and_go_one_by_one() {
+async fn pool_members_are_added_and_removed_one_at_a_time() {
     let lb = Box::new().await;
     site(&lb).await;
     let members = "ltm/pool/~shop~web/members";
@@ -295,7 +295,7 @@ async fn members_come_and_go_one_by_one() {
 }
 
 #[tokio::test]
-async fn system_objects_are_there() {
+async fn system_objects_exist() {
     let lb = Box::new().await;
     for path in [
         "ltm/profile/http/~Common~http",
@@ -339,7 +339,7 @@ async fn system_objects_are_there() {
 }
 
 #[tokio::test]
-async fn folders_and_route_domains_are_part_of_names() {
+async fn object_names_include_folder_and_route_domain() {
     let lb = Box::new().await;
     lb.done(
         "POST",

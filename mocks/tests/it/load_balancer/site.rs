@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Box;
+use super::client::Box;
 
 /// A small site in the partition `shop`.
 pub async fn site(lb: &Box) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
 
-use crate::client::{Box, answer, start};
+use super::client::{Box, answer, start};
 
 async fn login(lb: &Box, user: &str, password: &str) -> (u16, Value) {
     let body = json!({"username": user, "password": password, "loginProviderName": "tmos"});
@@ -22,7 +22,7 @@ async fn with_token(lb: &Box, token: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn tokens_live_until_they_end_or_are_given_back() {
+async fn tokens_are_valid_until_expiry_or_deletion() {
     let lb = Box::new().await;
     assert_eq!(login(&lb, "admin", "wrong").await.0, 401);
     let (status, body) = login(&lb, "admin", "admin").await;
@@ -77,7 +77,7 @@ async fn tokens_live_until_they_end_or_are_given_back() {
 }
 
 #[tokio::test]
-async fn a_user_may_hold_a_hundred_tokens() {
+async fn tokens_are_limited_to_one_hundred_per_user() {
     let lb = start(LoadBalancerOptions {
         user: "puppet".into(),
         ..LoadBalancerOptions::default()
@@ -98,7 +98,7 @@ async fn a_user_may_hold_a_hundred_tokens() {
 }
 
 #[tokio::test]
-async fn nobody_is_let_in_without_credentials() {
+async fn authentication_is_required() {
     let lb = start(LoadBalancerOptions {
         tokens: false,
         ..LoadBalancerOptions::default()
@@ -131,7 +131,7 @@ async fn nobody_is_let_in_without_credentials() {
 }
 
 #[tokio::test]
-async fn the_certificate_is_verified_and_pinned() {
+async fn certificate_is_verified_by_ca_and_fingerprint() {
     let lb = Box::new().await;
     let fingerprint = lb.running.fingerprint();
     assert_eq!(fingerprint.split(':').count(), 32, "{fingerprint}");
@@ -147,7 +147,7 @@ async fn the_certificate_is_verified_and_pinned() {
 }
 
 #[tokio::test]
-async fn collections_are_paged_selected_and_filtered() {
+async fn collections_support_paging_select_and_filter() {
     let lb = Box::new().await;
     lb.done("POST", "auth/partition", json!({"name": "shop"}))
         .await;
@@ -211,7 +211,7 @@ async fn open(lb: &Box) -> String {
 }
 
 #[tokio::test]
-async fn a_transaction_is_checked_at_its_end_and_counts_as_a_whole() {
+async fn transaction_is_validated_at_commit_and_is_atomic() {
     let lb = Box::new().await;
     // In an order that would be refused one by one.
     let id = open(&lb).await;
@@ -295,7 +295,7 @@ async fn a_transaction_is_checked_at_its_end_and_counts_as_a_whole() {
 }
 
 #[tokio::test]
-async fn a_transaction_can_be_only_validated_reordered_and_dropped() {
+async fn transaction_can_be_validated_reordered_and_deleted() {
     let lb = Box::new().await;
     let id = open(&lb).await;
     queue(
@@ -354,7 +354,7 @@ async fn a_transaction_can_be_only_validated_reordered_and_dropped() {
 }
 
 #[tokio::test]
-async fn saving_and_synchronizing_are_seen() {
+async fn config_save_and_sync_are_reported() {
     let lb = Box::new().await;
     let status = |value: &Value| {
         let entries = value["entries"].as_object().unwrap();
@@ -382,7 +382,7 @@ async fn saving_and_synchronizing_are_seen() {
 }
 
 #[tokio::test]
-async fn requests_are_logged_without_logins() {
+async fn exchange_log_omits_logins() {
     let lb = Box::new().await;
     login(&lb, "admin", "admin").await;
     lb.done("POST", "ltm/pool", json!({"name": "p"})).await;
@@ -402,7 +402,7 @@ async fn requests_are_logged_without_logins() {
 }
 
 #[tokio::test]
-async fn a_box_begins_with_the_objects_it_was_given() {
+async fn initial_configuration_creates_objects() {
     let config = json!({"POST /mgmt/tm/auth/partition": {"name": "shop"}, "POST /mgmt/tm/ltm/pool": {"name": "p", "partition": "shop"}});
     let lb = start(LoadBalancerOptions {
         config: Some(config),

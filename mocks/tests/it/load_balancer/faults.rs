@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use switchtender_mocks::{Fault, LoadBalancerOptions};
 
-use crate::client::{Box, answer, client, start};
+use super::client::{Box, answer, client, start};
 
 async fn with(faults: &[&str]) -> Box {
     let faults: Vec<Fault> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
@@ -29,7 +29,7 @@ async fn arrives(lb: &Box, method: &str, path: &str, body: Value) -> bool {
 }
 
 #[tokio::test]
-async fn latency_is_that_of_the_network() {
+async fn fault_latency_delays_each_round_trip() {
     let lb = with(&["latency=30ms"]).await;
     lb.get("ltm/pool").await;
     lb.running.log().clear();
@@ -42,7 +42,7 @@ async fn latency_is_that_of_the_network() {
 }
 
 #[tokio::test]
-async fn connections_are_cut_before_and_after_the_deed() {
+async fn fault_drop_cuts_before_or_after_the_request() {
     // By pattern, because a client library repeats some requests by itself on a fresh connection.
     let lb = with(&["drop-after=^POST .*pool", "drop-unanswered=^POST .*node"]).await;
     assert!(!arrives(&lb, "POST", "ltm/pool", json!({"name": "p"})).await);
@@ -61,7 +61,7 @@ async fn connections_are_cut_before_and_after_the_deed() {
 }
 
 #[tokio::test]
-async fn bodies_end_in_the_middle() {
+async fn fault_half_body_ends_early() {
     for fault in ["half-body=0", "drop-at-byte=20"] {
         let lb = with(&[fault]).await;
         let request = lb
@@ -76,7 +76,7 @@ async fn bodies_end_in_the_middle() {
 }
 
 #[tokio::test]
-async fn a_stalled_request_is_never_answered() {
+async fn fault_stall_after_never_answers() {
     let lb = with(&["stall-after=^GET .*pool"]).await;
     let request = lb
         .request("GET", "tm/ltm/pool")
@@ -87,7 +87,7 @@ async fn a_stalled_request_is_never_answered() {
 }
 
 #[tokio::test]
-async fn garbage_is_no_json() {
+async fn fault_garbage_after_is_not_json() {
     let lb = with(&["garbage-after=0"]).await;
     let response = lb
         .request("GET", "tm/ltm/pool")
@@ -99,7 +99,7 @@ async fn garbage_is_no_json() {
 }
 
 #[tokio::test]
-async fn requests_are_refused_by_pattern_and_503_passes() {
+async fn fault_refuse_matches_requests_and_unavailable_ends() {
     let lb = with(&[
         "refuse=^POST .*/ltm/pool => 01070734:3: Configuration error: no",
         "unavailable=2 ^GET /mgmt/tm",
@@ -120,7 +120,7 @@ async fn requests_are_refused_by_pattern_and_503_passes() {
 }
 
 #[tokio::test]
-async fn logins_are_refused_as_often_as_told() {
+async fn fault_login_refused_counts_logins() {
     let lb = with(&["login-refused=1"]).await;
     let body = json!({"username": "admin", "password": "admin", "loginProviderName": "tmos"});
     for expected in [401, 200] {
@@ -134,7 +134,7 @@ async fn logins_are_refused_as_often_as_told() {
 }
 
 #[tokio::test]
-async fn a_lost_write_is_answered_and_forgotten() {
+async fn fault_lost_write_is_answered_and_discarded() {
     let lb = with(&["lost-write=^POST .*/ltm/pool"]).await;
     assert_eq!(
         lb.done("POST", "ltm/pool", json!({"name": "p"})).await["name"],
@@ -144,13 +144,13 @@ async fn a_lost_write_is_answered_and_forgotten() {
 }
 
 #[tokio::test]
-async fn slow_bodies_arrive_whole() {
+async fn fault_slow_delivers_the_complete_body() {
     let lb = with(&["slow=1ms"]).await;
     assert_eq!(lb.get("sys/ntp").await["timezone"], "America/Los_Angeles");
 }
 
 #[tokio::test]
-async fn stopping_ends_connections() {
+async fn stop_ends_connections() {
     let lb = Box::new().await;
     lb.get("ltm/pool").await;
     let (http, url) = (client(&lb.running), lb.url("tm/ltm/pool"));

@@ -3,7 +3,7 @@
 use switchtender_mocks::SwitchOptions;
 use switchtender_mocks::cli_switch::RunningSwitch;
 
-use crate::terminal::{OLD, Terminal, XE, start};
+use super::terminal::{OLD, Terminal, XE, start};
 
 /// A switch with a configuration, and a terminal in its global configuration.
 async fn switch(model: &str, config: &str) -> (RunningSwitch, Terminal) {
@@ -156,7 +156,7 @@ const KEPT: &[Case] = &[
 ];
 
 #[tokio::test]
-async fn lines_are_kept_as_the_device_writes_them() {
+async fn server_lines_are_normalized_like_the_device() {
     for (model, config, typed, expected) in KEPT {
         let (switch, mut terminal) = switch(model, config).await;
         for line in *typed {
@@ -264,7 +264,7 @@ const INVALID: &str = "% Invalid input detected at '^' marker.";
 const ENCRYPTED: &str = "% Invalid encrypted password";
 
 #[tokio::test]
-async fn what_the_device_does_not_know_is_refused() {
+async fn server_lines_unknown_to_the_device_are_refused() {
     for (model, config, before, line, expected) in REFUSED {
         let (switch, mut terminal) = switch(model, config).await;
         for line in *before {

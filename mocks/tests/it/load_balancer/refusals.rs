@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Box;
-use crate::site::site;
+use super::client::Box;
+use super::site::site;
 
 #[tokio::test]
-async fn what_cannot_be_is_refused_with_the_codes_of_the_box() {
+async fn refusals_have_the_status_and_code_of_the_device() {
     let lb = Box::new().await;
     site(&lb).await;
     let none = Value::Null;

@@ -1,9 +1,9 @@
 //! What the `show` commands print, compared with the form that real devices use.
 
-use crate::terminal::configuring;
+use super::terminal::configuring;
 
 #[tokio::test]
-async fn vlans_are_a_table() {
+async fn show_vlan_prints_a_table() {
     let (_switch, mut terminal) = configuring("C9300-24P").await;
     for line in [
         "vlan 10",
@@ -52,7 +52,7 @@ async fn vlans_are_a_table() {
 }
 
 #[tokio::test]
-async fn switchports_are_blocks() {
+async fn show_interfaces_switchport_prints_blocks() {
     let (_switch, mut terminal) = configuring("C9300-24P").await;
     for line in [
         "vlan 10",
@@ -127,7 +127,7 @@ async fn switchports_are_blocks() {
 }
 
 #[tokio::test]
-async fn statuses_are_columns() {
+async fn show_interfaces_status_prints_columns() {
     let (_switch, mut terminal) = configuring("C9300-24P").await;
     for line in [
         "interface Gi1/0/1",
@@ -160,7 +160,7 @@ async fn statuses_are_columns() {
 }
 
 #[tokio::test]
-async fn access_lists_show_their_numbers() {
+async fn show_access_lists_prints_sequence_numbers() {
     let (_switch, mut terminal) = configuring("WS-C2960-24TT-L").await;
     for line in [
         "access-list 99 permit 172.16.191.199",
@@ -190,7 +190,7 @@ Extended IP access list web
 }
 
 #[tokio::test]
-async fn the_version_names_model_image_and_host() {
+async fn show_version_names_model_image_and_host() {
     for (model, first, version) in [
         (
             "C9300-48P",
@@ -216,7 +216,7 @@ async fn the_version_names_model_image_and_host() {
 }
 
 #[tokio::test]
-async fn output_is_filtered() {
+async fn show_output_is_filtered() {
     let (_switch, mut terminal) = configuring("C9300-24P").await;
     for line in ["interface Gi1/0/7", "description here", "shutdown", "end"] {
         terminal.command(line).await;
@@ -260,7 +260,7 @@ async fn output_is_filtered() {
 }
 
 #[tokio::test]
-async fn a_single_unknown_word_is_looked_up_as_a_host() {
+async fn exec_looks_up_a_single_unknown_word_as_a_host() {
     let (_switch, mut terminal) = configuring("C9300-24P").await;
     terminal.command("end").await;
     assert!(

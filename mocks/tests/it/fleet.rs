@@ -18,7 +18,7 @@ fn both() -> Vec<DeviceOptions> {
 }
 
 #[tokio::test]
-async fn devices_are_found_by_name_and_stop_together() {
+async fn fleet_finds_devices_by_name_and_stops_them() {
     let fleet = Fleet::start(both(), 0).await.unwrap();
     assert!(matches!(fleet.find("sw7"), Some(RunningDevice::Switch(_))));
     assert!(matches!(
@@ -37,7 +37,7 @@ async fn devices_are_found_by_name_and_stop_together() {
 }
 
 #[tokio::test]
-async fn ports_follow_one_another_or_are_refused() {
+async fn fleet_ports_are_consecutive_or_refused() {
     let error = Fleet::start(both(), 65_535).await.unwrap_err().to_string();
     assert_eq!(error, "2 devices do not fit above port 65535");
     let taken = Fleet::start(both(), 0).await.unwrap();
@@ -50,7 +50,7 @@ async fn ports_follow_one_another_or_are_refused() {
 }
 
 #[tokio::test]
-async fn a_fault_that_a_mock_would_ignore_is_refused() {
+async fn fleet_refuses_faults_that_a_mock_does_not_support() {
     for (switch, fault) in [
         (true, "half-body=1"),
         (true, "unavailable=2 ^GET"),

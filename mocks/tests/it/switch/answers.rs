@@ -1,6 +1,6 @@
 //! Lines of the command line, and what the switch says to them: answers and questions.
 
-use crate::terminal::{ISL, OLD, Terminal, XE, configuring};
+use super::terminal::{ISL, OLD, Terminal, XE, configuring};
 
 /// A machine, lines typed before, the line, and its whole answer. `^N` in an answer stands for the caret under column N
 /// of the line.
@@ -263,7 +263,7 @@ async fn prompt(terminal: &mut Terminal) -> String {
 }
 
 #[tokio::test]
-async fn answers_are_those_of_the_device() {
+async fn answers_match_the_device() {
     for (model, before, line, expected) in ANSWERS {
         let (switch, mut terminal) = configuring(model).await;
         for line in *before {
@@ -290,7 +290,7 @@ async fn answers_are_those_of_the_device() {
 }
 
 #[tokio::test]
-async fn questions_wait_for_a_key_and_anything_else_means_no() {
+async fn questions_wait_for_a_key_and_accept_only_yes() {
     let (switch, mut terminal) = configuring(XE).await;
     terminal
         .command("username bob privilege 15 secret pw")

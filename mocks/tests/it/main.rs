@@ -1,0 +1,5 @@
+//! The mock devices as their clients see them, over real sockets.
+
+mod fleet;
+mod load_balancer;
+mod switch;
