@@ -1,14 +1,18 @@
 //! Certificates of devices against a server on loopback: made, fetched, waited for, refused.
 
+#[path = "support/agent_log.rs"]
+mod agent_log;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent_log::has_message;
 use switchtender::agent::certificates::authority::Authority;
 use switchtender::agent::certificates::layout::Layout;
 use switchtender::agent::certificates::setup::{Ready, Setup, SetupError};
-use switchtender::agent::journal::{Journal, Level};
+use switchtender::agent::run_log::Level;
 use switchtender::agent::settings::{self, Home, Settings};
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer, ca};
@@ -51,7 +55,7 @@ impl Proxy {
         Layout::new(&self.settings, name)
     }
 
-    async fn set_up(&self, name: &str) -> (Result<Ready, SetupError>, Journal) {
+    async fn set_up(&self, name: &str) -> (Result<Ready, SetupError>, Vec<(Level, String)>) {
         self.set_up_until(name, &CancellationToken::new()).await
     }
 
@@ -59,8 +63,8 @@ impl Proxy {
         &self,
         name: &str,
         stop: &CancellationToken,
-    ) -> (Result<Ready, SetupError>, Journal) {
-        let mut journal = Journal::default();
+    ) -> (Result<Ready, SetupError>, Vec<(Level, String)>) {
+        let mut log = Vec::new();
         let layout = self.layout(name);
         let setup = Setup {
             settings: &self.settings,
@@ -68,8 +72,8 @@ impl Proxy {
             authority: &self.authority,
             stop,
         };
-        let outcome = setup.run(&mut journal).await;
-        (outcome, journal)
+        let outcome = setup.run(&mut log).await;
+        (outcome, log)
     }
 }
 
@@ -82,14 +86,16 @@ fn told(outcome: Result<Ready, SetupError>) -> (String, String) {
 async fn a_new_device_has_its_certificate_at_once_when_the_server_signs_by_itself() {
     let server = PuppetServer::start().await;
     let proxy = Proxy::new(&server, &[]);
-    let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
     let ready = outcome.unwrap();
     assert!(ready.certificate.names("sw1.lab.test"));
-    assert!(journal.says(
+    assert!(has_message(
+        &log,
         Level::Warning,
         "CA bundle fetched and trusted on first contact, SHA-256 "
     ));
-    assert!(journal.says(
+    assert!(has_message(
+        &log,
         Level::Notice,
         "Certificate request for sw1.lab.test sent to localhost:"
     ));
@@ -134,9 +140,13 @@ async fn the_first_contact_can_be_checked_by_fingerprint() {
         server.state().ca.bundle().as_bytes(),
     );
     let proxy = Proxy::new(&server, &[("ca_fingerprint", &right)]);
-    let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
     outcome.unwrap();
-    assert!(journal.says(Level::Notice, "CA bundle fetched, SHA-256 "));
+    assert!(has_message(
+        &log,
+        Level::Notice,
+        "CA bundle fetched, SHA-256 "
+    ));
 }
 
 #[tokio::test]
@@ -350,9 +360,13 @@ async fn a_certificate_that_ends_soon_is_warned_about_when_the_server_does_not_r
     let server = PuppetServer::start().await;
     // Everything ends soon when soon is a century.
     let proxy = Proxy::new(&server, &[("hostcert_renewal_interval", "100y")]);
-    let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
     outcome.unwrap();
-    assert!(journal.says(Level::Warning, "The certificate of sw1.lab.test ends in "));
+    assert!(has_message(
+        &log,
+        Level::Warning,
+        "The certificate of sw1.lab.test ends in "
+    ));
     let renewals = server
         .state()
         .exchanges
@@ -370,22 +384,18 @@ async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
     // Everything ends soon when soon is a century.
     let proxy = Proxy::new(&server, &[("hostcert_renewal_interval", "100y")]);
     let layout = proxy.layout("sw1.lab.test");
-    let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
     let ready = outcome.unwrap();
     assert_eq!(
         ready.certificate.not_after.to_string(),
         "2090-01-01T00:00:00Z"
     );
-    assert!(journal.says(
+    assert!(has_message(
+        &log,
         Level::Notice,
         "Renewed the certificate of sw1.lab.test; it ends on 2090-01-01"
     ));
-    assert!(
-        !journal
-            .lines
-            .iter()
-            .any(|line| line.message.contains("ends in"))
-    );
+    assert!(!log.iter().any(|(_, message)| message.contains("ends in")));
     let kept = std::fs::read_to_string(layout.certificate()).unwrap();
     assert_eq!(kept, ready.identity.certificate);
     assert_eq!(kept, server.state().signed["sw1.lab.test"]);
@@ -398,9 +408,13 @@ async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
         dir: proxy.dir,
     };
     server.state().renewal = false;
-    let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
     assert_eq!(outcome.unwrap().identity.certificate, kept);
-    assert!(journal.says(Level::Warning, "The certificate of sw1.lab.test ends in "));
+    assert!(has_message(
+        &log,
+        Level::Warning,
+        "The certificate of sw1.lab.test ends in "
+    ));
     assert_eq!(std::fs::read_to_string(layout.key()).unwrap(), key);
 }
 
@@ -433,10 +447,14 @@ async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
         server
             .state()
             .fail("/puppet-ca/v1/certificate_renewal", [answer.clone()]);
-        let (outcome, journal) = proxy.set_up("sw1.lab.test").await;
+        let (outcome, log) = proxy.set_up("sw1.lab.test").await;
         assert_eq!(outcome.unwrap().identity.certificate, own, "{answer:?}");
         assert!(
-            journal.says(Level::Warning, "The certificate of sw1.lab.test ends in "),
+            has_message(
+                &log,
+                Level::Warning,
+                "The certificate of sw1.lab.test ends in "
+            ),
             "{answer:?}"
         );
         assert_eq!(std::fs::read_to_string(layout.certificate()).unwrap(), own);

@@ -1,12 +1,15 @@
 //! The agent's part of device runs, against a Puppet Server on loopback.
 
+#[path = "support/agent_log.rs"]
+mod agent_log;
 #[path = "support/proxy.rs"]
 mod proxy;
 
+use agent_log::has_message;
 use proxy::{ProxyHost, facts, run_of};
 use serde_json::json;
-use switchtender::agent::journal::Level;
 use switchtender::agent::run::{AgentRun, CachedStatus};
+use switchtender::agent::run_log::Level;
 use switchtender::agent::spool::{Delivery, Spool};
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
@@ -57,7 +60,7 @@ async fn a_run_asks_what_the_recorded_one_asked() {
             "{constant}"
         );
     }
-    assert_eq!(value(&ours, "transaction_uuid"), run.transaction_uuid);
+    assert_eq!(value(&ours, "transaction_uuid"), run.agent.transaction_uuid);
     assert_eq!(
         posted.headers["accept"],
         "application/vnd.puppet.rich+json, application/json"
@@ -67,16 +70,17 @@ async fn a_run_asks_what_the_recorded_one_asked() {
     let node = &state.exchanges[state.exchanges.len() - 3];
     assert_eq!(
         node.parameter("transaction_uuid").unwrap(),
-        run.transaction_uuid
+        run.agent.transaction_uuid
     );
     assert_eq!(
         node.parameter("configured_environment").unwrap(),
         "production"
     );
-    assert!(
-        run.journal
-            .says(Level::Info, "Using environment 'production'")
-    );
+    assert!(has_message(
+        &run.log,
+        Level::Info,
+        "Using environment 'production'"
+    ));
 }
 
 fn fields(form: &str) -> Vec<(String, String)> {
@@ -119,8 +123,9 @@ async fn the_servers_environment_is_followed_before_the_catalog_is_asked_for() {
     let host = ProxyHost::new(&server, &[]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(outcome.unwrap().head.environment, "staging");
-    assert_eq!(run.environment(), "staging");
-    assert!(run.journal.says(
+    assert_eq!(run.agent.environment(), "staging");
+    assert!(has_message(
+        &run.log,
         Level::Notice,
         "Local environment: 'production' doesn't match server specified node environment 'staging'"
     ));
@@ -133,7 +138,7 @@ async fn the_servers_environment_is_followed_before_the_catalog_is_asked_for() {
     // The next device of the same process begins where it is configured to begin.
     let (other, outcome) = run_of(&host.process(&[]), "sw2.lab.test").await;
     assert_eq!(outcome.unwrap().head.environment, "production");
-    assert_eq!(other.environment(), "production");
+    assert_eq!(other.agent.environment(), "production");
 }
 
 #[tokio::test]
@@ -159,11 +164,13 @@ async fn an_empty_mismatch_catalog_is_never_handed_out() {
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     let text = outcome.unwrap().text;
     assert!(text.contains("Network_vlan"), "{text}");
-    assert!(run.journal.says(
+    assert!(has_message(
+        &run.log,
         Level::Warning,
         "Unable to fetch my node definition, but the agent run will continue:"
     ));
-    assert!(run.journal.says(
+    assert!(has_message(
+        &run.log,
         Level::Notice,
         "Local environment: 'production' doesn't match server specified environment 'staging', restarting agent run with environment 'staging'"
     ));
@@ -185,7 +192,7 @@ async fn a_classifier_that_never_settles_ends_the_run_with_the_number() {
         .filter(|line| line.starts_with("POST"))
         .count();
     assert_eq!(fetches, 4, "three restarts");
-    assert!(!run.layout.cached_catalog().exists());
+    assert!(!run.agent.layout.cached_catalog().exists());
 }
 
 #[tokio::test]
@@ -220,7 +227,7 @@ async fn an_environment_from_the_command_line_is_not_asked_about() {
     let host = ProxyHost::new(&server, &[("environment", "staging")]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(outcome.unwrap().head.environment, "staging");
-    assert_eq!(run.environment(), "staging");
+    assert_eq!(run.agent.environment(), "staging");
     assert!(!requests(&server).iter().any(|line| line.contains("/node/")));
 }
 
@@ -280,11 +287,13 @@ async fn a_cached_catalog_stands_in_when_there_is_none_to_be_had() {
         .fail("/puppet/v3/catalog", [Answer::text(500, "compile error")]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
-    assert!(run.journal.says(
+    assert!(has_message(
+        &run.log,
         Level::Err,
         "Could not retrieve catalog from remote server: "
     ));
-    assert!(run.journal.says(
+    assert!(has_message(
+        &run.log,
         Level::Notice,
         "Using cached catalog from environment 'production'"
     ));
@@ -295,7 +304,8 @@ async fn a_cached_catalog_stands_in_when_there_is_none_to_be_had() {
         .fail("/puppet/v3/catalog", [Answer::text(500, "compile error")]);
     let (run, outcome) = run_of(&host.process(&[("environment", "staging")]), SW1).await;
     assert!(outcome.is_err());
-    assert!(run.journal.says(
+    assert!(has_message(
+        &run.log,
         Level::Err,
         "Not using cached catalog because its environment 'production' does not match 'staging'"
     ));
@@ -305,7 +315,7 @@ async fn a_cached_catalog_stands_in_when_there_is_none_to_be_had() {
     drop(server);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
-    assert_eq!(run.environment(), "production");
+    assert_eq!(run.agent.environment(), "production");
 }
 
 #[tokio::test]
@@ -324,7 +334,7 @@ async fn a_cached_catalog_can_be_asked_for_and_decides_the_environment() {
     server.state().exchanges.clear();
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(outcome.unwrap().cached, CachedStatus::ExplicitlyRequested);
-    assert_eq!(run.environment(), "staging");
+    assert_eq!(run.agent.environment(), "staging");
     assert_eq!(requests(&server), [""; 0]);
 }
 
@@ -332,11 +342,14 @@ async fn a_cached_catalog_can_be_asked_for_and_decides_the_environment() {
 async fn nothing_is_cached_when_nothing_is_applied() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::new(&server, &[]);
+    let mut log = Vec::new();
     let mut run = AgentRun::new(&host.process(&[]), SW1);
-    run.set_up(&CancellationToken::new()).await.unwrap();
-    run.begin().await.unwrap();
-    let (obtained, _) = run.catalog(&facts(SW1)).await.unwrap();
-    run.keep(&obtained, true).await.unwrap();
+    run.set_up(&CancellationToken::new(), &mut log)
+        .await
+        .unwrap();
+    run.begin(&mut log).await.unwrap();
+    let (obtained, _) = run.catalog(&facts(SW1), &mut log).await.unwrap();
+    run.keep(&obtained, true, &mut log).await.unwrap();
     assert!(!run.layout.cached_catalog().exists());
 }
 
@@ -348,17 +361,19 @@ async fn the_first_server_of_the_list_that_is_up_is_used() {
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     outcome.unwrap();
     assert_eq!(
-        run.server_used().unwrap(),
+        run.agent.server_used().unwrap(),
         format!("localhost:{}", server.port())
     );
-    assert!(run.journal.says(
+    assert!(has_message(
+        &run.log,
         Level::Warning,
         "Unable to connect to server from server_list setting: GET https://localhost:1/status"
     ));
-    assert!(run.journal.lines.iter().any(|line| {
-        line.message
-            .ends_with("Trying with next server from server_list.")
-    }));
+    assert!(
+        run.log
+            .iter()
+            .any(|(_, message)| { message.ends_with("Trying with next server from server_list.") })
+    );
 
     let refused = format!("localhost:{}", server.port());
     server
@@ -373,7 +388,8 @@ async fn the_first_server_of_the_list_that_is_up_is_used() {
         outcome.unwrap_err().to_string(),
         format!("Could not select a functional puppet server from server_list: '{refused}'")
     );
-    assert!(run.journal.says(
+    assert!(has_message(
+        &run.log,
         Level::Warning,
         &format!("Puppet server {refused} is unavailable: 503")
     ));
@@ -398,10 +414,10 @@ async fn reports_wait_for_the_server_and_arrive_in_order() {
     let busy = || Answer::text(503, "busy");
     server.state().fail("/puppet/v3/report", [busy(), busy()]);
     for number in [1, 2] {
-        let delivery = run.deliver(&report(number)).await.unwrap().unwrap();
+        let delivery = run.deliver(&report(number)).await;
         assert!(matches!(delivery, Delivery::Spooled(_)), "{delivery:?}");
     }
-    let delivery = run.deliver(&report(3)).await.unwrap().unwrap();
+    let delivery = run.deliver(&report(3)).await;
     assert!(
         matches!(delivery, Delivery::Sent { earlier: 2 }),
         "{delivery:?}"
@@ -413,17 +429,17 @@ async fn reports_wait_for_the_server_and_arrive_in_order() {
         .map(|report| report["number"].as_u64().unwrap())
         .collect();
     assert_eq!(numbers, [1, 2, 3]);
-    assert!(Spool::new(&run.layout).waiting().is_empty());
+    assert!(Spool::new(&run.agent.layout).waiting().is_empty());
 
     // One that the server will never take does not stand in the way of the next.
     let wrong = json!({"host": "sw2.lab.test"});
-    let delivery = run.deliver(&wrong).await.unwrap().unwrap();
+    let delivery = run.deliver(&wrong).await;
     let Delivery::Refused(error, file) = delivery else {
         panic!("{delivery:?}")
     };
     assert_eq!(error.status(), Some(400));
     assert!(file.exists());
-    run.deliver(&report(4)).await.unwrap();
+    run.deliver(&report(4)).await;
     assert_eq!(server.state().reports.len(), 4);
 }
 
@@ -434,12 +450,12 @@ async fn a_device_without_certificate_keeps_its_report() {
     let host = ProxyHost::new(&server, &[]);
     let (mut run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert!(outcome.is_err());
-    run.deliver(&json!({"host": SW1})).await.unwrap();
-    assert_eq!(Spool::new(&run.layout).waiting().len(), 1);
+    run.deliver(&json!({"host": SW1})).await;
+    assert_eq!(Spool::new(&run.agent.layout).waiting().len(), 1);
     server.state().sign(SW1);
     let (mut run, outcome) = run_of(&host.process(&[]), SW1).await;
     outcome.unwrap();
-    run.deliver(&json!({"host": SW1})).await.unwrap();
+    run.deliver(&json!({"host": SW1})).await;
     assert_eq!(server.state().reports.len(), 2);
 }
 
@@ -464,18 +480,18 @@ async fn definitions_come_from_the_environment_of_the_device() {
     let host = ProxyHost::new(&server, &[]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     outcome.unwrap();
-    let dir = run.layout.var.join("lib/switchtender/definitions");
+    let dir = run.agent.layout.var.join("lib/switchtender/definitions");
     assert_eq!(
         std::fs::read_to_string(dir.join("models/syslog_server.toml")).unwrap(),
         model
     );
     let only: Vec<_> = std::fs::read_dir(&dir).unwrap().collect();
     assert_eq!(only.len(), 1, "nothing else is fetched: {only:?}");
-    let told = run.journal.lines.iter().filter(|line| {
-        let message = &line.message;
-        message.starts_with("Not fetched, because it is no definition: ")
-    });
-    let told: Vec<_> = told.map(|line| line.message.as_str()).collect();
+    let told = run
+        .log
+        .iter()
+        .filter(|(_, message)| message.starts_with("Not fetched, because it is no definition: "));
+    let told: Vec<_> = told.map(|(_, message)| message.as_str()).collect();
     assert_eq!(
         told,
         ["Not fetched, because it is no definition: switchtender/definitions/notes.txt"],

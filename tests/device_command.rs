@@ -7,6 +7,7 @@ use device_host::{Host, PASSWORD, catalog, logs, name, terminate, write};
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
@@ -555,4 +556,35 @@ async fn configurations_are_saved_as_the_credentials_say() {
         assert_eq!(code, 0, "{arguments:?}: {text}");
         assert_eq!(saved(), expected, "{arguments:?}: {text}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn certificate_request_is_logged_while_the_run_waits_for_the_signature() {
+    let host = Host::new(1).await;
+    host.server.state().autosign = false;
+    let mut command = host.command(&["--waitforcert=1"]);
+    let mut child = command.kill_on_drop(true).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut seen = Vec::new();
+    loop {
+        let line = lines.next_line().await.unwrap();
+        let line = line.unwrap_or_else(|| panic!("ended without a request: {seen:?}"));
+        let waits = line.contains("you might still need to sign this agent's certificate");
+        seen.push(line);
+        if waits {
+            break;
+        }
+    }
+    assert!(
+        seen.iter()
+            .any(|line| line.contains("Certificate request for sw1.lab.test sent to localhost:")),
+        "{seen:?}"
+    );
+    // Only now can the run go on.
+    host.server.state().sign("sw1.lab.test");
+    while let Some(line) = lines.next_line().await.unwrap() {
+        seen.push(line);
+    }
+    assert!(child.wait().await.unwrap().success(), "{seen:?}");
+    assert_eq!(host.report("sw1.lab.test")["status"], "changed");
 }

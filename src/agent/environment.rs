@@ -5,7 +5,7 @@
 //! anything is applied. Nothing is remembered between runs: one cheap request each time keeps one
 //! device's environment from reaching another.
 
-use super::journal::Journal;
+use super::run_log::RunLog;
 use super::settings::EnvironmentSettings;
 
 /// The environment of one run.
@@ -68,11 +68,11 @@ impl Convergence {
     pub fn node<E: std::fmt::Display>(
         &mut self,
         answer: Result<Option<String>, E>,
-        journal: &mut Journal,
+        log: &mut dyn RunLog,
     ) {
         match answer {
             Ok(Some(named)) if named != self.current => {
-                journal.notice(format!(
+                log.notice(format!(
                     "Local environment: '{}' doesn't match server specified node environment '{named}', switching agent to '{named}'.",
                     self.current
                 ));
@@ -80,28 +80,26 @@ impl Convergence {
             }
             Ok(_) => {}
             Err(error) => {
-                journal.warning(
-                    "Unable to fetch my node definition, but the agent run will continue:",
-                );
-                journal.warning(error.to_string());
+                log.warning("Unable to fetch my node definition, but the agent run will continue:");
+                log.warning(error.to_string());
             }
         }
     }
 
     /// The environment is known now, as far as one can know without a catalog.
-    pub fn begin(&self, journal: &mut Journal) {
-        journal.info(format!("Using environment '{}'", self.current));
+    pub fn begin(&self, log: &mut dyn RunLog) {
+        log.info(format!("Using environment '{}'", self.current));
     }
 
     /// Whether the server has listed the plugins of the environment, or knows of no such one.
-    pub fn listed(&self, exists: bool, journal: &mut Journal) -> Result<(), EnvironmentError> {
+    pub fn listed(&self, exists: bool, log: &mut dyn RunLog) -> Result<(), EnvironmentError> {
         if exists {
             return Ok(());
         }
         if self.settings.strict {
             return Err(EnvironmentError::NotFound(self.current.clone()));
         }
-        journal.notice(format!(
+        log.notice(format!(
             "Environment '{}' not found on server, skipping initial pluginsync.",
             self.current
         ));
@@ -112,7 +110,7 @@ impl Convergence {
     pub fn catalog(
         &mut self,
         environment: &str,
-        journal: &mut Journal,
+        log: &mut dyn RunLog,
     ) -> Result<Verdict, EnvironmentError> {
         if environment == self.current {
             return Ok(Verdict::Use);
@@ -126,7 +124,7 @@ impl Convergence {
         if self.restarts >= self.settings.max_restarts {
             return Err(EnvironmentError::Unstable(self.restarts + 1));
         }
-        journal.notice(format!(
+        log.notice(format!(
             "Local environment: '{}' doesn't match server specified environment '{environment}', restarting agent run with environment '{environment}'",
             self.current
         ));
@@ -143,7 +141,7 @@ impl Convergence {
 
 #[cfg(test)]
 mod tests {
-    use super::super::journal::Level;
+    use super::super::run_log::Level;
     use super::*;
 
     fn settings() -> EnvironmentSettings {
@@ -156,33 +154,32 @@ mod tests {
         }
     }
 
-    fn node(answer: Result<Option<&str>, &str>) -> (Convergence, Journal) {
-        let mut journal = Journal::default();
+    fn node(answer: Result<Option<&str>, &str>) -> (Convergence, Vec<(Level, String)>) {
+        let mut log = Vec::new();
         let mut run = Convergence::new(&settings());
-        run.node(answer.map(|name| name.map(str::to_owned)), &mut journal);
-        (run, journal)
+        run.node(answer.map(|name| name.map(str::to_owned)), &mut log);
+        (run, log)
     }
 
     #[test]
     fn the_servers_word_goes_before_the_default() {
-        let (run, journal) = node(Ok(Some("staging")));
+        let (run, log) = node(Ok(Some("staging")));
         assert_eq!((run.current(), run.configured()), ("staging", "staging"));
         assert_eq!(
-            journal.lines[0].message,
+            log[0].1,
             "Local environment: 'production' doesn't match server specified node environment 'staging', switching agent to 'staging'."
         );
-        assert_eq!(journal.lines[0].level, Level::Notice);
+        assert_eq!(log[0].0, Level::Notice);
         assert_eq!(node(Ok(None)).0.current(), "production");
     }
 
     #[test]
     fn a_node_request_that_fails_is_told_in_two_warnings() {
-        let (run, journal) = node(Err("500"));
+        let (run, log) = node(Err("500"));
         assert_eq!(run.current(), "production");
-        let told: Vec<_> = journal
-            .lines
+        let told: Vec<_> = log
             .iter()
-            .map(|line| (line.level, line.message.as_str()))
+            .map(|(level, message)| (*level, message.as_str()))
             .collect();
         assert_eq!(
             told,
@@ -212,19 +209,19 @@ mod tests {
 
     #[test]
     fn a_catalog_of_another_environment_begins_the_run_again_three_times() {
-        let mut journal = Journal::default();
+        let mut log = Vec::new();
         let mut run = Convergence::new(&settings());
         for turn in ["staging", "production", "staging"] {
-            assert_eq!(run.catalog(turn, &mut journal), Ok(Verdict::Restart));
+            assert_eq!(run.catalog(turn, &mut log), Ok(Verdict::Restart));
         }
-        let error = run.catalog("production", &mut journal).unwrap_err();
+        let error = run.catalog("production", &mut log).unwrap_err();
         assert_eq!(
             error.to_string(),
             "Catalog environment didn't stabilize after 4 fetches, aborting run"
         );
-        assert_eq!(journal.lines.len(), 3);
+        assert_eq!(log.len(), 3);
         assert_eq!(
-            journal.lines[0].message,
+            log[0].1,
             "Local environment: 'production' doesn't match server specified environment 'staging', restarting agent run with environment 'staging'"
         );
     }
@@ -235,7 +232,7 @@ mod tests {
             max_restarts: 0,
             ..settings()
         });
-        let error = run.catalog("staging", &mut Journal::default()).unwrap_err();
+        let error = run.catalog("staging", &mut Vec::new()).unwrap_err();
         assert_eq!(error, EnvironmentError::Unstable(1));
     }
 
@@ -245,19 +242,16 @@ mod tests {
             strict: true,
             ..settings()
         });
-        let error = run.catalog("staging", &mut Journal::default()).unwrap_err();
+        let error = run.catalog("staging", &mut Vec::new()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "Not using catalog because its environment 'staging' does not match agent specified environment 'production' and strict_environment_mode is set"
         );
-        let error = run.listed(false, &mut Journal::default()).unwrap_err();
+        let error = run.listed(false, &mut Vec::new()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "Environment 'production' not found on server, aborting run."
         );
-        assert_eq!(
-            run.catalog("production", &mut Journal::default()),
-            Ok(Verdict::Use)
-        );
+        assert_eq!(run.catalog("production", &mut Vec::new()), Ok(Verdict::Use));
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::PROTOCOL_VERSION;
-use super::journal::Journal;
+use super::run_log::RunLog;
 use super::settings::FactLimits;
 
 /// Facts of one device at one moment.
@@ -79,7 +79,7 @@ impl Facts {
     }
 
     /// Warns of facts that are too many or too large for what consumes them.
-    pub fn check(&self, limits: &FactLimits, journal: &mut Journal) {
+    pub fn check(&self, limits: &FactLimits, log: &mut dyn RunLog) {
         let beyond = |found: usize, limit: usize| limit > 0 && found > limit;
         let mut count = 0;
         let mut long_names = Vec::new();
@@ -101,14 +101,14 @@ impl Facts {
         let payload = self.to_json().len();
         for name in long_names {
             let shown: String = name.chars().take(80).collect();
-            journal.warning(format!(
+            log.warning(format!(
                 "Fact name '{shown}…' with length: '{}' exceeds the length limit: {}",
                 name.len(),
                 limits.name_length
             ));
         }
         for name in long_values {
-            journal.warning(format!(
+            log.warning(format!(
                 "Fact value of '{name}' exceeds the value length limit: {}",
                 limits.value_length
             ));
@@ -123,7 +123,7 @@ impl Facts {
             (payload, limits.payload, "size of the facts payload"),
         ] {
             if beyond(found, limit) {
-                journal.warning(format!(
+                log.warning(format!(
                     "The current {what}: {found} exceeds the limit: {limit}"
                 ));
             }
@@ -154,7 +154,7 @@ pub fn wire_time(time: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::journal::Level;
+    use super::super::run_log::{Level, has_message};
     use super::*;
 
     fn facts(device: Value) -> Facts {
@@ -213,8 +213,8 @@ mod tests {
             number: 6,
             payload: 10,
         };
-        let mut journal = Journal::default();
-        facts(json!({"a": {"b": ["123456", "x"]}, "c": 1})).check(&limits, &mut journal);
+        let mut log = Vec::new();
+        facts(json!({"a": {"b": ["123456", "x"]}, "c": 1})).check(&limits, &mut log);
         for beginning in [
             "Fact value of 'a.b.0' exceeds the value length limit: 5",
             "The current number of top level facts: 6 exceeds the limit: 4",
@@ -222,8 +222,8 @@ mod tests {
             "The current size of the facts payload: ",
         ] {
             assert!(
-                journal.says(Level::Warning, beginning),
-                "{beginning}: {journal:?}"
+                has_message(&log, Level::Warning, beginning),
+                "{beginning}: {log:?}"
             );
         }
     }

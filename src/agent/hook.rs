@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::journal::Journal;
+use super::run_log::RunLog;
 
 /// A command that failed.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub async fn run(
     command: &str,
     device: &str,
     limit: Duration,
-    journal: &mut Journal,
+    log: &mut dyn RunLog,
 ) -> Result<(), HookError> {
     let running = tokio::process::Command::new("sh")
         .args(["-c", command])
@@ -49,7 +49,7 @@ pub async fn run(
         Ok(outcome) => outcome.map_err(|source| HookError::Start { setting, source })?,
     };
     for line in String::from_utf8_lossy(&output.stdout).lines().take(100) {
-        journal.info(format!("{setting}: {line}"));
+        log.info(format!("{setting}: {line}"));
     }
     if output.status.success() {
         return Ok(());
@@ -68,33 +68,33 @@ pub async fn run(
 
 #[cfg(test)]
 mod tests {
-    use super::super::journal::Level;
+    use super::super::run_log::{Level, has_message};
     use super::*;
 
-    async fn outcome(command: &str) -> (Result<(), String>, Journal) {
-        let mut journal = Journal::default();
+    async fn outcome(command: &str) -> (Result<(), String>, Vec<(Level, String)>) {
+        let mut log = Vec::new();
         let limit = Duration::from_secs(20);
-        let outcome = run("prerun_command", command, "sw1", limit, &mut journal).await;
-        (outcome.map_err(|error| error.to_string()), journal)
+        let outcome = run("prerun_command", command, "sw1", limit, &mut log).await;
+        (outcome.map_err(|error| error.to_string()), log)
     }
 
     #[tokio::test]
     async fn commands_know_their_device_and_fail_with_their_words() {
-        let (ended, journal) = outcome("echo for $SWITCHTENDER_DEVICE").await;
+        let (ended, log) = outcome("echo for $SWITCHTENDER_DEVICE").await;
         assert_eq!(ended, Ok(()));
-        assert!(journal.says(Level::Info, "prerun_command: for sw1"));
+        assert!(has_message(&log, Level::Info, "prerun_command: for sw1"));
         let (ended, _) = outcome("echo no such thing >&2; exit 3").await;
         assert_eq!(
             ended.unwrap_err(),
             "Could not run command from prerun_command: it ended with exit status: 3: no such thing"
         );
-        let mut journal = Journal::default();
+        let mut log = Vec::new();
         let late = run(
             "postrun_command",
             "sleep 600",
             "sw1",
             Duration::ZERO,
-            &mut journal,
+            &mut log,
         )
         .await;
         assert!(

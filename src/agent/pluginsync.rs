@@ -16,7 +16,7 @@ use switchtender_devices::driver::Registry;
 use super::certificates::layout::{self, FileError, Layout, Readers};
 use super::endpoint::{Endpoint, FileMetadata};
 use super::http::RequestError;
-use super::journal::Journal;
+use super::run_log::RunLog;
 
 const MOUNT: &str = "plugins";
 const BELOW: &str = "switchtender/definitions";
@@ -45,7 +45,7 @@ pub async fn sync(
     environment: &str,
     listed: Vec<FileMetadata>,
     layout: &Layout,
-    journal: &mut Journal,
+    log: &mut dyn RunLog,
 ) -> Result<(), PluginError> {
     let root = directory(layout);
     let mut wanted = BTreeMap::new();
@@ -59,7 +59,7 @@ pub async fn sync(
         if acceptable(path) {
             wanted.insert(path.to_owned(), checksum);
         } else {
-            journal.warning(format!(
+            log.warning(format!(
                 "Not fetched, because it is no definition: {BELOW}/{path}"
             ));
         }
@@ -67,7 +67,7 @@ pub async fn sync(
     for (path, known) in local(&root, &root) {
         if !wanted.contains_key(&path) {
             layout::remove(&known)?;
-            journal.notice(format!("Removed definition {path}"));
+            log.notice(format!("Removed definition {path}"));
         }
     }
     for (path, checksum) in wanted {
@@ -83,7 +83,7 @@ pub async fn sync(
         let text = String::from_utf8(content)
             .map_err(|_| PluginError::Check(format!("{path} is not UTF-8")))?;
         layout::write(&target, &text, Readers::Everyone)?;
-        journal.notice(format!("Fetched definition {path}"));
+        log.notice(format!("Fetched definition {path}"));
     }
     Ok(())
 }

@@ -24,8 +24,8 @@ use super::endpoint::Endpoint;
 use super::environment::{Convergence, EnvironmentError, Verdict};
 use super::facts::Facts;
 use super::http::{Client, RequestError};
-use super::journal::Journal;
 use super::pluginsync::{self, Definitions, PluginError};
+use super::run_log::RunLog;
 use super::server_list::{self, NoServer};
 use super::settings::{Server, Settings};
 use super::spool::{Delivery, Spool};
@@ -133,7 +133,6 @@ impl RunError {
 pub struct AgentRun {
     proxy: Arc<Proxy>,
     pub layout: Layout,
-    pub journal: Journal,
     pub transaction_uuid: String,
     /// Measured seconds, by the names that reports use.
     pub times: IndexMap<&'static str, f64>,
@@ -152,7 +151,6 @@ impl AgentRun {
             layout: Layout::new(&proxy.settings, certname),
             convergence: Convergence::new(&proxy.settings.environment),
             proxy: Arc::clone(proxy),
-            journal: Journal::default(),
             transaction_uuid: uuid::Uuid::new_v4().to_string(),
             times: IndexMap::default(),
             client: None,
@@ -180,7 +178,11 @@ impl AgentRun {
     ///
     /// # Cancellation
     /// `stop` ends the waiting.
-    pub async fn set_up(&mut self, stop: &CancellationToken) -> Result<(), RunError> {
+    pub async fn set_up(
+        &mut self,
+        stop: &CancellationToken,
+        log: &mut dyn RunLog,
+    ) -> Result<(), RunError> {
         let setup = Setup {
             settings: &self.proxy.settings,
             layout: &self.layout,
@@ -189,7 +191,7 @@ impl AgentRun {
         };
         let Ready {
             trust, identity, ..
-        } = setup.run(&mut self.journal).await?;
+        } = setup.run(log).await?;
         self.client = Some(Client::new(
             &self.layout.certname,
             &self.proxy.settings.http,
@@ -205,14 +207,14 @@ impl AgentRun {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub async fn begin(&mut self) -> Result<Arc<Registry>, RunError> {
+    pub async fn begin(&mut self, log: &mut dyn RunLog) -> Result<Arc<Registry>, RunError> {
         let settings = Arc::clone(&self.proxy.settings);
-        self.select(&settings).await?;
+        self.select(&settings, log).await?;
         if settings.use_cached_catalog
             && let Some((text, head)) = cache::load(&self.layout)?
         {
             self.convergence.adopt(&head.environment);
-            self.journal.info(format!(
+            log.info(format!(
                 "Using cached catalog from environment '{}'",
                 head.environment
             ));
@@ -231,21 +233,20 @@ impl AgentRun {
                 self.endpoint().node(current, configured).await
             };
             self.away |= answer.as_ref().is_err_and(RequestError::no_answer);
-            self.convergence.node(answer, &mut self.journal);
+            self.convergence.node(answer, log);
             self.took("node_retrieval", began);
         }
-        self.convergence.begin(&mut self.journal);
-        self.plugins().await
+        self.convergence.begin(log);
+        self.plugins(log).await
     }
 
-    async fn select(&mut self, settings: &Settings) -> Result<(), RunError> {
+    async fn select(&mut self, settings: &Settings, log: &mut dyn RunLog) -> Result<(), RunError> {
         let client = self.client.as_ref().expect("set_up comes first");
-        let selected =
-            server_list::select(settings, client, &self.layout.certname, &mut self.journal).await;
+        let selected = server_list::select(settings, client, &self.layout.certname, log).await;
         match selected {
             Ok(server) => self.server = Some(server),
             Err(error) if settings.usecacheonfailure || settings.use_cached_catalog => {
-                self.journal.err(error.to_string());
+                log.error(error.to_string());
                 self.away = true;
                 self.server = settings.server_list.first().cloned();
             }
@@ -255,17 +256,16 @@ impl AgentRun {
     }
 
     /// Step 7: the environment's own drivers, into the device's own directory.
-    async fn plugins(&mut self) -> Result<Arc<Registry>, RunError> {
+    async fn plugins(&mut self, log: &mut dyn RunLog) -> Result<Arc<Registry>, RunError> {
         if self.proxy.settings.pluginsync && !self.away {
             let began = Instant::now();
-            match self.sync_plugins().await {
+            match self.sync_plugins(log).await {
                 Err(RunError::Plugins(PluginError::Request(error)))
                     if error.no_answer() || error.status().is_some() =>
                 {
                     // What was synced earlier is still there, and the catalog decides.
                     self.away |= error.no_answer();
-                    self.journal
-                        .warning(format!("Could not retrieve definitions: {error}"));
+                    log.warning(format!("Could not retrieve definitions: {error}"));
                 }
                 other => other?,
             }
@@ -274,22 +274,16 @@ impl AgentRun {
         Ok(self.proxy.definitions.of(&self.layout)?)
     }
 
-    async fn sync_plugins(&mut self) -> Result<(), RunError> {
+    async fn sync_plugins(&mut self, log: &mut dyn RunLog) -> Result<(), RunError> {
         let environment = self.convergence.current().to_owned();
         let listed = self
             .endpoint()
             .plugins(&environment)
             .await
             .map_err(PluginError::Request)?;
-        self.convergence
-            .listed(listed.is_some(), &mut self.journal)?;
+        self.convergence.listed(listed.is_some(), log)?;
         if let Some(listed) = listed {
-            let mut journal = std::mem::take(&mut self.journal);
-            let endpoint = self.endpoint();
-            let synced =
-                pluginsync::sync(&endpoint, &environment, listed, &self.layout, &mut journal).await;
-            self.journal = journal;
-            synced?;
+            pluginsync::sync(&self.endpoint(), &environment, listed, &self.layout, log).await?;
         }
         Ok(())
     }
@@ -299,25 +293,24 @@ impl AgentRun {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub async fn catalog(&mut self, facts: &Facts) -> Result<(Obtained, Arc<Registry>), RunError> {
+    pub async fn catalog(
+        &mut self,
+        facts: &Facts,
+        log: &mut dyn RunLog,
+    ) -> Result<(Obtained, Arc<Registry>), RunError> {
         if let Some(obtained) = self.explicit.take() {
             return Ok((obtained, self.proxy.definitions.of(&self.layout)?));
         }
-        facts.check(&self.proxy.settings.fact_limits, &mut self.journal);
+        facts.check(&self.proxy.settings.fact_limits, log);
         let began = Instant::now();
         let mut registry = self.proxy.definitions.of(&self.layout)?;
         let outcome = loop {
             match self.request(facts).await {
                 Err(error) => break Err(error),
-                Ok((text, head)) => {
-                    match self
-                        .convergence
-                        .catalog(&head.environment, &mut self.journal)?
-                    {
-                        Verdict::Use => break Ok((text, head)),
-                        Verdict::Restart => registry = self.plugins().await?,
-                    }
-                }
+                Ok((text, head)) => match self.convergence.catalog(&head.environment, log)? {
+                    Verdict::Use => break Ok((text, head)),
+                    Verdict::Restart => registry = self.plugins(log).await?,
+                },
             }
         };
         self.took("config_retrieval", began);
@@ -331,7 +324,7 @@ impl AgentRun {
                 Ok((obtained, registry))
             }
             Err(error @ RunError::Catalog(_)) => {
-                let obtained = self.cached(error)?;
+                let obtained = self.cached(error, log)?;
                 Ok((obtained, registry))
             }
             Err(error) => Err(error),
@@ -352,23 +345,23 @@ impl AgentRun {
     }
 
     /// The cached catalog in the place of one that could not be had.
-    fn cached(&mut self, error: RunError) -> Result<Obtained, RunError> {
+    fn cached(&mut self, error: RunError, log: &mut dyn RunLog) -> Result<Obtained, RunError> {
         if !self.proxy.settings.usecacheonfailure {
             return Err(error);
         }
         let Some((text, head)) = cache::load(&self.layout)? else {
             return Err(error);
         };
-        self.journal.failure(&error, error.hint().as_deref());
+        log.error_chain(&error, error.hint().as_deref());
         let current = self.convergence.current();
         if head.environment != current {
-            self.journal.err(format!(
+            log.error(format!(
                 "Not using cached catalog because its environment '{}' does not match '{current}'",
                 head.environment
             ));
             return Err(error);
         }
-        self.journal.notice(format!(
+        log.notice(format!(
             "Using cached catalog from environment '{}'",
             head.environment
         ));
@@ -380,23 +373,27 @@ impl AgentRun {
     }
 
     /// Step 11: a catalog that was converted without fault is kept, unless nothing is applied.
-    pub async fn keep(&mut self, obtained: &Obtained, noop: bool) -> Result<(), FileError> {
+    pub async fn keep(
+        &mut self,
+        obtained: &Obtained,
+        noop: bool,
+        log: &mut dyn RunLog,
+    ) -> Result<(), FileError> {
         if noop || obtained.cached != CachedStatus::NotUsed {
             return Ok(());
         }
-        self.journal
-            .info(format!("Caching catalog for {}", self.layout.certname));
+        log.info(format!("Caching catalog for {}", self.layout.certname));
         cache::keep(&self.layout, &obtained.text).await
     }
 
     /// Step 15: facts once more, after the run. A failure is only told.
-    pub async fn resubmit(&mut self, facts: &Facts) {
+    pub async fn resubmit(&mut self, facts: &Facts, log: &mut dyn RunLog) {
         if !self.proxy.settings.resubmit_facts || self.client.is_none() || self.away {
             return;
         }
         let environment = self.convergence.current();
         if let Err(error) = self.endpoint().facts(facts, environment).await {
-            self.journal.err(format!("Could not submit facts: {error}"));
+            log.error(format!("Could not submit facts: {error}"));
         }
     }
 
@@ -404,7 +401,11 @@ impl AgentRun {
     ///
     /// # Cancellation
     /// May be dropped at any time; the report is then in the spool.
-    pub async fn deliver(&mut self, report: &Value) -> Result<Option<Delivery>, FileError> {
+    pub async fn deliver(
+        &mut self,
+        report: &Value,
+        log: &mut dyn RunLog,
+    ) -> Result<Option<Delivery>, FileError> {
         if !self.proxy.settings.report {
             return Ok(None);
         }
@@ -415,16 +416,12 @@ impl AgentRun {
             spool.put(report, &environment).await?;
             return Ok(None);
         }
-        let mut journal = std::mem::take(&mut self.journal);
         let report_server = self.proxy.settings.report_server.as_ref();
         let endpoint = Endpoint {
             server: report_server.unwrap_or(self.chosen()),
             ..self.endpoint()
         };
-        let delivery = spool
-            .deliver(&endpoint, report, &environment, &mut journal)
-            .await;
-        self.journal = journal;
+        let delivery = spool.deliver(&endpoint, report, &environment, log).await;
         delivery.map(Some)
     }
 

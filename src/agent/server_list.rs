@@ -2,7 +2,7 @@
 
 use super::endpoint::Endpoint;
 use super::http::{Client, RequestError};
-use super::journal::Journal;
+use super::run_log::RunLog;
 use super::settings::{Server, Settings};
 
 /// No server of the list is up.
@@ -15,7 +15,7 @@ pub async fn select(
     settings: &Settings,
     client: &Client,
     certname: &str,
-    journal: &mut Journal,
+    log: &mut dyn RunLog,
 ) -> Result<Server, NoServer> {
     if settings.server_list.is_empty() {
         return Ok(settings.server.clone());
@@ -31,7 +31,7 @@ pub async fn select(
         };
         match endpoint.status().await {
             Ok(()) => {
-                journal.debug(format!(
+                log.debug(format!(
                     "Selected puppet server from the `server_list` setting: {server}"
                 ));
                 return Ok(server.clone());
@@ -41,7 +41,7 @@ pub async fn select(
                 if left > 0 {
                     text.push_str(" Trying with next server from server_list.");
                 }
-                journal.warning(text);
+                log.warning(text);
             }
         }
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::certificates::layout::{self, FileError, Layout, Readers};
 use super::endpoint::Endpoint;
 use super::http::RequestError;
-use super::journal::Journal;
+use super::run_log::RunLog;
 use crate::store::disk;
 
 /// How many reports wait at most; the oldest give way.
@@ -97,7 +97,7 @@ impl Spool {
         endpoint: &Endpoint<'_>,
         report: &Value,
         environment: &str,
-        journal: &mut Journal,
+        log: &mut dyn RunLog,
     ) -> Result<Delivery, FileError> {
         self.put(report, environment).await?;
         let waiting = self.waiting();
@@ -116,7 +116,7 @@ impl Spool {
                     if index == last {
                         return Ok(Delivery::Refused(error, aside));
                     }
-                    journal.err(format!(
+                    log.error(format!(
                         "The server does not take an earlier report; it lies in {}: {error}",
                         aside.display()
                     ));

@@ -13,8 +13,8 @@ use crate::agent::certificates::key::Key;
 use crate::agent::certificates::layout::{self, Layout, SslLock};
 use crate::agent::certificates::request;
 use crate::agent::certificates::setup::Setup;
-use crate::agent::journal::{Journal, Level};
 use crate::agent::run::Proxy;
+use crate::agent::run_log::{Level, RunLog};
 use crate::agent::settings::Settings;
 use crate::error_chain::chain;
 use crate::inventory::device_conf;
@@ -130,9 +130,21 @@ async fn request_all(settings: Settings, names: &[String]) -> Result<Exit, Comma
     Ok(if sound { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
+/// Prints the messages about one name.
+struct Printed<'a> {
+    name: &'a str,
+}
+
+impl RunLog for Printed<'_> {
+    fn log(&mut self, level: Level, message: String) {
+        if level >= Level::Notice {
+            print(&format!("{}: {level}: {message}\n", self.name));
+        }
+    }
+}
+
 /// Requests one certificate and tells how it went; whether it is there.
 async fn request_one(proxy: &Proxy, name: &str, stop: &CancellationToken) -> bool {
-    let mut journal = Journal::default();
     let layout = Layout::new(&proxy.settings, name);
     let setup = Setup {
         settings: &proxy.settings,
@@ -140,15 +152,8 @@ async fn request_one(proxy: &Proxy, name: &str, stop: &CancellationToken) -> boo
         authority: &proxy.authority,
         stop,
     };
-    let outcome = setup.run(&mut journal).await;
+    let outcome = setup.run(&mut Printed { name }).await;
     let mut text = String::new();
-    for line in journal
-        .lines
-        .iter()
-        .filter(|line| line.level >= Level::Notice)
-    {
-        let _ = writeln!(text, "{name}: {}: {}", line.level, line.message);
-    }
     match &outcome {
         Ok(ready) => {
             let _ = writeln!(

@@ -92,8 +92,7 @@ impl ServedFleet {
             Ok(lock) => lock,
             Err(why) => {
                 // Another run, or the operator's word: there is nothing to report.
-                agent.journal.err(why);
-                attempt.take(&mut agent.journal);
+                attempt.run_log().error(why);
                 return 1;
             }
         };
@@ -104,35 +103,33 @@ impl ServedFleet {
         let outcome = tokio::select! {
             outcome = async {
                 let outcome = self.attempt(&mut agent, &mut attempt, entry, &store, &stop).await;
-                self.afterwards(&mut agent, &attempt, outcome).await
+                self.afterwards(&agent, &mut attempt, outcome).await
             } => outcome,
             () = expire(self.proxy.settings.runtimeout, &stop, &late) => unreachable!("it never ends"),
         };
         if late.load(Ordering::Relaxed) {
             let limit = self.proxy.settings.runtimeout.unwrap_or_default();
-            agent.journal.err(format!(
+            attempt.run_log().error(format!(
                 "The run did not end within {} s (runtimeout) and was stopped",
                 limit.as_secs()
             ));
         }
         if let Err(error) = &outcome {
-            attempt.take(&mut agent.journal);
             attempt.tell(error.findings());
             let hint = error.hint();
-            agent.journal.failure(error, hint.as_deref());
+            attempt.run_log().error_chain(error, hint.as_deref());
             let no_catalog = matches!(error, ServedError::Agent(_) | ServedError::Refused(_));
             if no_catalog && !attempt.applied {
-                agent
-                    .journal
-                    .err("Could not retrieve catalog; skipping run");
+                attempt
+                    .run_log()
+                    .error("Could not retrieve catalog; skipping run");
             }
         }
         if outcome.is_ok() && attempt.cut_short() {
-            agent
-                .journal
-                .err("The run was stopped; what it had not begun was skipped");
+            attempt
+                .run_log()
+                .error("The run was stopped; what it had not begun was skipped");
         }
-        attempt.take(&mut agent.journal);
         let report = self.report(
             &agent,
             &attempt,
@@ -159,8 +156,7 @@ impl ServedFleet {
         stop: &CancellationToken,
     ) -> Result<(), ServedError> {
         if self.catalog.is_none() {
-            agent.set_up(stop).await?;
-            attempt.take(&mut agent.journal);
+            agent.set_up(stop, attempt.run_log()).await?;
         }
         let _permit = unless_stopped(stop, self.at_work.acquire())
             .await?
@@ -174,10 +170,10 @@ impl ServedFleet {
             .filter(|secret| !secret.is_empty())
             .collect();
         for warning in &connection.warnings {
-            agent.journal.warning(warning.message.clone());
+            attempt.run_log().warning(warning.message.clone());
         }
         let registry = match &self.catalog {
-            None => unless_stopped(stop, agent.begin()).await??,
+            None => unless_stopped(stop, agent.begin(attempt.run_log())).await??,
             Some(_) => self
                 .proxy
                 .definitions
@@ -185,16 +181,19 @@ impl ServedFleet {
                 .map_err(RunError::from)?,
         };
         let platform = platform(&registry, &connection, entry)?;
-        agent.journal.info(format!(
+        attempt.run_log().info(format!(
             "starting applying configuration to {} at {}",
             entry.name, connection.shown_url
         ));
-        attempt.take(&mut agent.journal);
         let (session, device_facts) =
             unless_stopped(stop, self.way(&connection, &platform, self.access()).open()).await??;
         let told = self.facts(entry, &device_facts);
         attempt.begun = true;
-        let prepared = unless_stopped(stop, self.prepare(agent, &told, &connection, entry)).await;
+        let prepared = unless_stopped(
+            stop,
+            self.prepare(agent, attempt, &told, &connection, entry),
+        )
+        .await;
         let prepared = match prepared {
             Ok(Ok(prepared)) => prepared,
             Ok(Err(error)) | Err(error) => {
@@ -203,7 +202,6 @@ impl ServedFleet {
             }
         };
         attempt.cached = prepared.obtained.cached;
-        attempt.take(&mut agent.journal);
         let reached = Reached {
             connection,
             session,
@@ -212,15 +210,15 @@ impl ServedFleet {
         let applied = self
             .apply(agent, attempt, store, stop, reached, prepared)
             .await;
-        agent.resubmit(&told).await;
+        agent.resubmit(&told, attempt.run_log()).await;
         applied
     }
 
     /// Runs the command that comes after each run, whatever came of it; its failure is the run's.
     async fn afterwards(
         &self,
-        agent: &mut AgentRun,
-        attempt: &Attempt<'_>,
+        agent: &AgentRun,
+        attempt: &mut Attempt<'_>,
         outcome: Result<(), ServedError>,
     ) -> Result<(), ServedError> {
         let command = self.proxy.settings.postrun_command.as_ref();
@@ -229,12 +227,12 @@ impl ServedFleet {
         };
         let limit = agent.hook_limit();
         let (name, device) = ("postrun_command", attempt.device);
-        let ran = hook::run(name, command, device, limit, &mut agent.journal).await;
+        let ran = hook::run(name, command, device, limit, attempt.run_log()).await;
         match (outcome, ran) {
             (Ok(()), ran) => Ok(ran?),
             (Err(error), Ok(())) => Err(error),
             (Err(error), Err(too)) => {
-                agent.journal.failure(&too, None);
+                attempt.run_log().error_chain(&too, None);
                 Err(error)
             }
         }
@@ -342,7 +340,9 @@ impl ServedFleet {
         let types = Types::new(|name: &str| registry.model(name).cloned());
         let managed = Managed::of(&resources);
         if self.catalog.is_none() {
-            agent.keep(&obtained, self.settings.noop).await?;
+            agent
+                .keep(&obtained, self.settings.noop, attempt.run_log())
+                .await?;
         }
         let limit = agent.hook_limit();
         if let Some(command) = &self.proxy.settings.prerun_command {
@@ -351,7 +351,7 @@ impl ServedFleet {
                 command,
                 attempt.device,
                 limit,
-                &mut agent.journal,
+                attempt.run_log(),
             )
             .await;
             if let Err(error) = ran {
@@ -359,7 +359,6 @@ impl ServedFleet {
                 return Err(error.into());
             }
         }
-        attempt.take(&mut agent.journal);
         let mut way = self.way(&connection, &platform, self.access());
         if self.settings.noop && insists {
             close(session).await;
@@ -374,9 +373,8 @@ impl ServedFleet {
             Arc::clone(&kept.remembered) as Arc<_>,
         );
         for note in provider.notes() {
-            agent.journal.warning(note);
+            attempt.run_log().warning(note);
         }
-        attempt.take(&mut agent.journal);
         attempt.applied = true;
         let settings = transaction::Settings {
             cycles_file: self
@@ -402,50 +400,41 @@ impl ServedFleet {
         let seconds = began.elapsed().as_secs_f64();
         self.write_graphs(store, attempt).await?;
         agent.times.insert("catalog_application", seconds);
-        agent
-            .journal
+        attempt
+            .run_log()
             .notice(format!("Applied catalog in {seconds:.2} seconds"));
-        self.prove(agent, attempt, &mut provider).await;
+        self.prove(attempt, &mut provider).await;
         let may_write = !self.settings.noop || insists;
         if may_write {
             match Saving::at_the_end(connection.save, attempt.device, &provider) {
                 Saving::NotDue => {}
                 Saving::Due => match provider.save().await {
-                    Ok(_) => agent
-                        .journal
+                    Ok(_) => attempt
+                        .run_log()
                         .notice("Saved the configuration of the device"),
-                    Err(error) => attempt.fail(
-                        &mut agent.journal,
-                        format!("Could not save the configuration: {}", error.kind),
-                    ),
+                    Err(error) => {
+                        attempt.fail(format!("Could not save the configuration: {}", error.kind))
+                    }
                 },
-                Saving::Withheld(why) => agent.journal.warning(why),
+                Saving::Withheld(why) => attempt.run_log().warning(why),
             }
         }
         for note in provider.close().await {
-            agent.journal.warning(note);
+            attempt.run_log().warning(note);
         }
         let store = store.clone();
         Ok(disk::write(move || kept.write(&store).and(managed.write(&store))).await?)
     }
 
     /// Proves by one more read that what was set is as it was set.
-    async fn prove(
-        &self,
-        agent: &mut AgentRun,
-        attempt: &mut Attempt<'_>,
-        provider: &mut DrivenProvider,
-    ) {
+    async fn prove(&self, attempt: &mut Attempt<'_>, provider: &mut DrivenProvider) {
         match provider.verify().await {
             Ok(differences) => {
                 for difference in &differences {
-                    attempt.fail(&mut agent.journal, shown(difference));
+                    attempt.fail(shown(difference));
                 }
             }
-            Err(error) => attempt.fail(
-                &mut agent.journal,
-                format!("The result could not be proved: {error}"),
-            ),
+            Err(error) => attempt.fail(format!("The result could not be proved: {error}")),
         }
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use switchtender::agent::facts::Facts;
 use switchtender::agent::run::{AgentRun, Obtained, Proxy, RunError};
+use switchtender::agent::run_log::Level;
 use switchtender::agent::settings::{self, Home, Settings};
+use switchtender::agent::spool::Delivery;
 use switchtender_mocks::puppet_server::PuppetServer;
 use tokio_util::sync::CancellationToken;
 
@@ -59,16 +61,30 @@ pub fn facts(name: &str) -> Facts {
     Facts::new(name, device.as_object().unwrap(), false, time, lifetime)
 }
 
+/// An agent run and its messages.
+pub struct LoggedRun {
+    pub agent: AgentRun,
+    pub log: Vec<(Level, String)>,
+}
+
+impl LoggedRun {
+    pub async fn deliver(&mut self, report: &serde_json::Value) -> Delivery {
+        let delivery = self.agent.deliver(report, &mut self.log).await;
+        delivery.unwrap().unwrap()
+    }
+}
+
 /// Goes through a run up to its catalog, and keeps it.
-pub async fn run_of(proxy: &Arc<Proxy>, name: &str) -> (AgentRun, Result<Obtained, RunError>) {
-    let mut run = AgentRun::new(proxy, name);
+pub async fn run_of(proxy: &Arc<Proxy>, name: &str) -> (LoggedRun, Result<Obtained, RunError>) {
+    let mut agent = AgentRun::new(proxy, name);
+    let mut log = Vec::new();
     let outcome = async {
-        run.set_up(&CancellationToken::new()).await?;
-        run.begin().await?;
-        let (obtained, _) = run.catalog(&facts(name)).await?;
-        run.keep(&obtained, false).await?;
+        agent.set_up(&CancellationToken::new(), &mut log).await?;
+        agent.begin(&mut log).await?;
+        let (obtained, _) = agent.catalog(&facts(name), &mut log).await?;
+        agent.keep(&obtained, false, &mut log).await?;
         Ok(obtained)
     }
     .await;
-    (run, outcome)
+    (LoggedRun { agent, log }, outcome)
 }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::super::http::{Client, Request};
-use super::super::journal::Journal;
+use super::super::run_log::RunLog;
 use super::super::settings::{Revocation, Server, Settings};
 use super::super::tls::{Identity, TlsError, Trust};
 use super::at_hand;
@@ -141,27 +141,27 @@ impl Setup<'_> {
     ///
     /// # Cancellation
     /// `stop` ends the waiting; may also be dropped at any time.
-    pub async fn run(&self, journal: &mut Journal) -> Result<Ready, SetupError> {
+    pub async fn run(&self, log: &mut dyn RunLog) -> Result<Ready, SetupError> {
         self.layout.link()?;
         let _lock = SslLock::take(self.layout)?;
-        let mut ca = self.bundle(journal).await?;
+        let mut ca = self.bundle(log).await?;
         let mut refreshed = false;
-        if let Some(newer) = self.refresh(Listed::Bundle, &ca, journal).await {
+        if let Some(newer) = self.refresh(Listed::Bundle, &ca, log).await {
             layout::write(&self.layout.ca(), &newer, Readers::Everyone)?;
             refreshed = newer != ca;
             ca = newer;
         }
-        let crl = self.crls(&ca, refreshed, journal).await?;
+        let crl = self.crls(&ca, refreshed, log).await?;
         let trust = Trust::Bundle {
             ca,
             crl,
             revocation: self.settings.certificates.revocation,
         };
         let known = layout::read(&self.layout.certificate())?;
-        let key = self.key(known.is_some(), journal).await?;
+        let key = self.key(known.is_some(), log).await?;
         let pem = match known {
             Some(pem) => pem,
-            None => self.obtain(&key, &trust, journal).await?,
+            None => self.obtain(&key, &trust, log).await?,
         };
         let certificate = at_hand::fitting(self.layout, &pem, &key)?;
         let ready = Ready {
@@ -172,10 +172,10 @@ impl Setup<'_> {
             },
             certificate,
         };
-        self.renew(ready, &key, journal).await
+        self.renew(ready, &key, log).await
     }
 
-    async fn bundle(&self, journal: &mut Journal) -> Result<String, SetupError> {
+    async fn bundle(&self, log: &mut dyn RunLog) -> Result<String, SetupError> {
         let path = self.layout.ca();
         if let Some(text) = layout::read(&path)? {
             at_hand::bundle(self.layout, &text)?;
@@ -185,13 +185,13 @@ impl Setup<'_> {
         let digest = super::inspect::fingerprint(text.as_bytes());
         match origin {
             BundleOrigin::File(from) => {
-                journal.info(format!("Using the CA bundle of {}", from.display()));
+                log.info(format!("Using the CA bundle of {}", from.display()));
             }
             BundleOrigin::Shared => {}
             BundleOrigin::FirstContact if self.settings.certificates.ca_fingerprint.is_some() => {
-                journal.notice(format!("CA bundle fetched, SHA-256 {digest} as configured"));
+                log.notice(format!("CA bundle fetched, SHA-256 {digest} as configured"));
             }
-            BundleOrigin::FirstContact => journal.warning(format!(
+            BundleOrigin::FirstContact => log.warning(format!(
                 "CA bundle fetched and trusted on first contact, SHA-256 {digest}; set ca_fingerprint to check it"
             )),
         }
@@ -200,7 +200,7 @@ impl Setup<'_> {
     }
 
     /// What the CA has newer than our file, if it is time to ask. A failure is only told.
-    async fn refresh(&self, what: Listed, ca: &str, journal: &mut Journal) -> Option<String> {
+    async fn refresh(&self, what: Listed, ca: &str, log: &mut dyn RunLog) -> Option<String> {
         let (path, interval) = match what {
             Listed::Bundle => (
                 self.layout.ca(),
@@ -227,7 +227,7 @@ impl Setup<'_> {
                 None
             }
             Err(error) => {
-                journal.info(format!(
+                log.info(format!(
                     "Failed to refresh {}: {}",
                     path.display(),
                     crate::error_chain::chain(&error)
@@ -241,14 +241,14 @@ impl Setup<'_> {
         &self,
         ca: &str,
         new_bundle: bool,
-        journal: &mut Journal,
+        log: &mut dyn RunLog,
     ) -> Result<Option<String>, SetupError> {
         if self.settings.certificates.revocation == Revocation::Off {
             return Ok(None);
         }
         let path = self.layout.crl();
         let newer = match layout::read(&path)? {
-            Some(known) if !new_bundle => match self.refresh(Listed::Revoked, ca, journal).await {
+            Some(known) if !new_bundle => match self.refresh(Listed::Revoked, ca, log).await {
                 None => return Ok(Some(known)),
                 Some(newer) => newer,
             },
@@ -262,7 +262,7 @@ impl Setup<'_> {
     }
 
     /// The key that is there; a new one only where there is no certificate either.
-    async fn key(&self, certificate: bool, journal: &mut Journal) -> Result<Key, SetupError> {
+    async fn key(&self, certificate: bool, log: &mut dyn RunLog) -> Result<Key, SetupError> {
         let path = self.layout.key();
         let unusable = |source| SetupError::Key {
             path: path.clone(),
@@ -278,7 +278,7 @@ impl Setup<'_> {
             });
         }
         let kind = self.settings.certificates.key_type;
-        journal.info(format!("Creating a new key for {}", self.layout.certname));
+        log.info(format!("Creating a new key for {}", self.layout.certname));
         let key = tokio::task::spawn_blocking(move || Key::generate(kind))
             .await
             .map_err(|_| unusable(KeyError::Generate))?
@@ -292,7 +292,7 @@ impl Setup<'_> {
         &self,
         key: &Key,
         trust: &Trust,
-        journal: &mut Journal,
+        log: &mut dyn RunLog,
     ) -> Result<String, SetupError> {
         let device = &self.layout.certname;
         let client = Client::new(
@@ -304,13 +304,13 @@ impl Setup<'_> {
         )?;
         let csr = self.csr(key)?;
         let fingerprint = request::fingerprint(&csr).expect("it was made a moment ago");
-        let server = self.submit(&client, &csr, &fingerprint, journal).await?;
-        let pem = self.wait(&client, &server, &fingerprint, journal).await?;
+        let server = self.submit(&client, &csr, &fingerprint, log).await?;
+        let pem = self.wait(&client, &server, &fingerprint, log).await?;
         // What does not fit the key is not kept: the next run may get another.
         at_hand::fitting(self.layout, &pem, key)?;
         layout::write(&self.layout.certificate(), &pem, Readers::Everyone)?;
         layout::remove(&self.layout.request())?;
-        journal.notice(format!("Downloaded certificate for {device}"));
+        log.notice(format!("Downloaded certificate for {device}"));
         Ok(pem)
     }
 
@@ -344,7 +344,7 @@ impl Setup<'_> {
         client: &Client,
         csr: &str,
         fingerprint: &str,
-        journal: &mut Journal,
+        log: &mut dyn RunLog,
     ) -> Result<Server, SetupError> {
         let device = &self.layout.certname;
         let target = format!(
@@ -354,7 +354,7 @@ impl Setup<'_> {
         let put = Request::put(target, "text/plain", "text/plain", csr);
         let (server, answer) = self.authority.ask(client, &put).await?;
         match answer.status {
-            200..300 => journal.notice(format!(
+            200..300 => log.notice(format!(
                 "Certificate request for {device} sent to {server}, SHA-256 {fingerprint}"
             )),
             400 => {
@@ -368,7 +368,7 @@ impl Setup<'_> {
                         said,
                     });
                 }
-                journal.info(said);
+                log.info(said);
             }
             _ => return Err(answer.refused().into()),
         }
@@ -380,7 +380,7 @@ impl Setup<'_> {
         client: &Client,
         server: &Server,
         fingerprint: &str,
-        journal: &mut Journal,
+        log: &mut dyn RunLog,
     ) -> Result<String, SetupError> {
         let device = &self.layout.certname;
         let settings = &self.settings.certificates;
@@ -408,7 +408,7 @@ impl Setup<'_> {
                 return Err(not_signed(Some(waited)));
             }
             if waited.is_zero() {
-                journal.notice(format!(
+                log.notice(format!(
                     "Couldn't fetch certificate from CA server; you might still need to sign this agent's certificate ({device}). SHA-256 of the request: {fingerprint}"
                 ));
             }
@@ -429,7 +429,7 @@ impl Setup<'_> {
         &self,
         ready: Ready,
         key: &Key,
-        journal: &mut Journal,
+        log: &mut dyn RunLog,
     ) -> Result<Ready, SetupError> {
         let interval = self.settings.certificates.renewal_interval;
         let left = ready
@@ -466,7 +466,7 @@ impl Setup<'_> {
         match renewed {
             Some((pem, certificate)) if certificate.not_after > ready.certificate.not_after => {
                 layout::write(&self.layout.certificate(), &pem, Readers::Everyone)?;
-                journal.notice(format!(
+                log.notice(format!(
                     "Renewed the certificate of {device}; it ends on {}",
                     certificate.not_after
                 ));
@@ -480,7 +480,7 @@ impl Setup<'_> {
                 })
             }
             _ => {
-                journal.warning(format!(
+                log.warning(format!(
                     "The certificate of {device} ends in {} days, on {}, and the server does not renew it",
                     left.as_secs() / 86_400,
                     ready.certificate.not_after

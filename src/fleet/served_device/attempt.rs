@@ -4,8 +4,8 @@ use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::secret::MASK;
 
 use super::ServedFleet;
-use crate::agent::journal::Journal;
 use crate::agent::run::CachedStatus;
+use crate::agent::run_log::RunLog;
 use crate::catalog::Level;
 use crate::clock;
 use crate::transaction::{LogEntry, RunEvent};
@@ -27,20 +27,9 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Takes over what the agent has said since the last time.
-    pub fn take(&mut self, journal: &mut Journal) {
-        for line in std::mem::take(&mut journal.lines) {
-            let entry = LogEntry {
-                level: line.level,
-                message: self.masked(line.message),
-                source: "Puppet".to_owned(),
-                tags: std::sync::Arc::default(),
-                time: line.time,
-                file: None,
-                line: None,
-            };
-            self.emit(entry.into());
-        }
+    /// For messages about the run as a whole.
+    pub fn run_log(&mut self) -> &mut dyn RunLog {
+        self
     }
 
     pub fn masked(&self, mut message: String) -> String {
@@ -51,8 +40,8 @@ impl Attempt<'_> {
     }
 
     /// Something failed after the transaction: the run has failed, whatever its resources say.
-    pub fn fail(&mut self, journal: &mut Journal, why: String) {
-        journal.err(why);
+    pub fn fail(&mut self, why: String) {
+        self.run_log().error(why);
         self.flawed = true;
     }
 
@@ -103,5 +92,20 @@ impl Attempt<'_> {
             (self.fleet.listener)(self.device, entry);
         }
         self.events.push(event);
+    }
+}
+
+impl RunLog for Attempt<'_> {
+    fn log(&mut self, level: Level, message: String) {
+        let entry = LogEntry {
+            level,
+            message: self.masked(message),
+            source: "Puppet".to_owned(),
+            tags: std::sync::Arc::default(),
+            time: clock::timestamp(),
+            file: None,
+            line: None,
+        };
+        self.emit(entry.into());
     }
 }

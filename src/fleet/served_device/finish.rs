@@ -76,34 +76,33 @@ impl ServedFleet {
             leave_out_unchanged(&mut json);
         }
         if self.catalog.is_none() {
-            match agent.deliver(&json).await {
+            match agent.deliver(&json, attempt.run_log()).await {
                 Ok(Some(Delivery::Spooled(error))) => {
                     let hint = error.hint().map(|hint| format!("; {hint}"));
-                    agent.journal.warning(format!(
+                    attempt.run_log().warning(format!(
                         "Could not send report, it is kept and sent later: {error}{}",
                         hint.unwrap_or_default()
                     ));
                 }
-                Ok(Some(Delivery::Refused(error, file))) => agent.journal.err(format!(
+                Ok(Some(Delivery::Refused(error, file))) => attempt.run_log().error(format!(
                     "The server does not take the report, it lies in {}: {error}",
                     file.display()
                 )),
                 Ok(Some(Delivery::Sent { earlier })) if earlier > 0 => {
-                    agent
-                        .journal
+                    attempt
+                        .run_log()
                         .notice(format!("Sent {earlier} reports of earlier runs"));
                 }
                 Ok(_) => {}
-                Err(error) => agent
-                    .journal
-                    .err(format!("Could not keep the report: {}", chain(&error))),
+                Err(error) => attempt
+                    .run_log()
+                    .error(format!("Could not keep the report: {}", chain(&error))),
             }
         }
         let (last_run, store) = (LastRun::new(report, &json), store.clone());
         if let Err(error) = disk::write(move || last_run.write(&store)).await {
-            agent.journal.err(chain(&error));
+            attempt.run_log().error(chain(&error));
         }
-        attempt.take(&mut agent.journal);
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::value::Value;
 
+use super::attempt::Attempt;
 use super::{ServedError, ServedFleet, platform};
 use crate::agent::cache::Head;
 use crate::agent::facts;
@@ -36,12 +37,13 @@ impl ServedFleet {
     pub(super) async fn prepare(
         &self,
         agent: &mut AgentRun,
+        attempt: &mut Attempt<'_>,
         told: &facts::Facts,
         connection: &Connection,
         entry: &Entry,
     ) -> Result<Prepared, ServedError> {
         let (obtained, registry) = match &self.catalog {
-            None => agent.catalog(told).await?,
+            None => agent.catalog(told, attempt.run_log()).await?,
             Some(text) => {
                 let head = Head::read(text, &entry.name).map_err(RunError::Foreign)?;
                 let obtained = Obtained {
@@ -84,7 +86,7 @@ impl ServedFleet {
         let findings =
             admit(findings).map_err(|Refused(findings)| ServedError::Refused(findings))?;
         for (level, text) in findings.iter().filter_map(worth_telling) {
-            agent.journal.add(level, text);
+            attempt.run_log().log(level, text);
         }
         let types = Types::new(|name: &str| registry.model(name).cloned());
         let insists = insists(&catalog);
