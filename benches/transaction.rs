@@ -21,7 +21,7 @@ use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::map::IndexMap;
-use switchtender_devices::model::{AttributeModel, Refresh, Role, RunsOn, Style, TypeModel};
+use switchtender_devices::model::{AttributeModel, Role, Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{Committed, Provider, ProviderError};
 use switchtender_devices::value::{Attributes, Name, Value};
@@ -280,16 +280,9 @@ fn model() -> TypeModel {
     .collect();
     TypeModel {
         name: "bench_vlan".to_owned(),
-        doc: String::new(),
-        runs_on: RunsOn::Device,
         style: Style::Classic,
-        refresh: Refresh::No,
         attributes,
-        titles: Vec::new(),
-        rules: Vec::new(),
-        relations: Vec::new(),
-        refers: Vec::new(),
-        built_in: None,
+        ..TypeModel::default()
     }
 }
 

@@ -19,7 +19,7 @@ use switchtender::report::{CachedCatalog, Context, Report};
 use switchtender::transaction::{self, Input, Memory, Mixed, RunEvent, Settings};
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::map::IndexMap;
-use switchtender_devices::model::{AttributeModel, Refresh, Role, RunsOn, Style, TypeModel};
+use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{Committed, ErrorKind, Provider, ProviderError};
 use switchtender_devices::value::{Attributes, Name, Value};
@@ -104,16 +104,8 @@ fn model(name: &str, given: Vec<Name>) -> TypeModel {
         .collect();
     TypeModel {
         name: name.to_owned(),
-        doc: String::new(),
-        runs_on: RunsOn::Device,
-        style: Style::ResourceApi,
-        refresh: Refresh::No,
         attributes,
-        titles: Vec::new(),
-        rules: Vec::new(),
-        relations: Vec::new(),
-        refers: Vec::new(),
-        built_in: None,
+        ..TypeModel::default()
     }
 }
 

@@ -12,6 +12,7 @@ mod reference;
 mod relation;
 pub mod resource_api;
 mod ruby;
+mod rule_keys;
 mod rules;
 
 use std::borrow::Cow;
@@ -23,9 +24,10 @@ use crate::value::{Name, Value};
 
 pub use reference::Reference;
 pub use relation::{AutoKind, AutoRelation, RelationSource};
+pub use rule_keys::Shutdown;
 
 /// A resource type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TypeModel {
     /// Lower-case name, `network_vlan`.
     pub name: String,
@@ -44,6 +46,12 @@ pub struct TypeModel {
     pub refers: Vec<Reference>,
     /// Names of instances that devices have without being told.
     pub built_in: Option<Pattern>,
+    /// Attributes whose value is an address that the device uses as its own.
+    pub owns_address: Vec<String>,
+    /// What takes an instance out of service.
+    pub shutdown: Option<Shutdown>,
+    /// Attributes whose value stands for one instance on all devices of a site.
+    pub site_unique: Vec<String>,
 }
 
 impl TypeModel {
@@ -66,25 +74,28 @@ impl TypeModel {
 }
 
 /// Where resources of a type are applied (`docs/transaction.md`, section 7, *Device or host*).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunsOn {
+    #[default]
     Device,
     Host,
     Both,
 }
 
 /// Which of Puppet's two kinds of type this is; they word their events differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// `Puppet::Type`: `created`, `removed`.
     Classic,
     /// Resource API: `ensure` is an ordinary property, `defined 'ensure' as 'present'`.
+    #[default]
     ResourceApi,
 }
 
 /// Whether a resource can be refreshed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Refresh {
+    #[default]
     No,
     Yes,
     /// Refreshes itself when it changed.

@@ -14,9 +14,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use switchtender_devices::map::IndexMap;
-use switchtender_devices::model::{
-    AttributeModel, Refresh, Role, RunsOn, Style, TypeModel, ValueSpec,
-};
+use switchtender_devices::model::{AttributeModel, Role, RunsOn, Style, TypeModel, ValueSpec};
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::resource::Resource;
@@ -303,16 +301,10 @@ fn small_model(name: &str, runs_on: RunsOn, attributes: &[(&str, Role)]) -> Type
         .collect();
     TypeModel {
         name: name.to_owned(),
-        doc: String::new(),
         runs_on,
         style: Style::Classic,
-        refresh: Refresh::No,
         attributes,
-        titles: Vec::new(),
-        rules: Vec::new(),
-        relations: Vec::new(),
-        refers: Vec::new(),
-        built_in: None,
+        ..TypeModel::default()
     }
 }
 

@@ -63,16 +63,9 @@ impl Draft {
     fn new(name: &str, runs_on: RunsOn) -> Self {
         Self(TypeModel {
             name: name.to_owned(),
-            doc: String::new(),
             runs_on,
             style: Style::Classic,
-            refresh: Refresh::No,
-            attributes: switchtender_devices::map::IndexMap::default(),
-            titles: Vec::new(),
-            rules: Vec::new(),
-            relations: Vec::new(),
-            refers: Vec::new(),
-            built_in: None,
+            ..TypeModel::default()
         })
     }
 

@@ -25,12 +25,35 @@ pub enum Transport {
     Rest,
 }
 
+impl Transport {
+    /// Scheme of a URL of such a device in `device.conf`.
+    pub fn url_scheme(self) -> &'static str {
+        match self {
+            Transport::SshCli => "ssh",
+            Transport::Rest => "https",
+        }
+    }
+}
+
+/// The mock device that imitates a platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MockKind {
+    /// A switch with an IOS command line over SSH.
+    Switch,
+    /// A load balancer with iControl REST over HTTPS.
+    LoadBalancer,
+}
+
 /// Everything that is known of a platform; made from `definitions/<platform>/`.
 #[derive(Debug)]
 pub struct Platform {
     pub name: String,
     pub doc: String,
+    /// Other names of the platform as a `type` in `device.conf`.
+    pub aliases: Vec<String>,
     pub transport: Transport,
+    /// The mock device for `--mock`, if there is one.
+    pub mock: Option<MockKind>,
     /// How a session is held.
     pub protocol: Protocol,
     pub reads: IndexMap<String, ReadRule>,
@@ -80,6 +103,16 @@ impl Platform {
                 None
             }
         };
+        let aliases = root.strings("aliases").unwrap_or_default();
+        let mock = root.get("mock").and_then(|item| {
+            word(
+                &item,
+                &[
+                    ("switch", MockKind::Switch),
+                    ("load-balancer", MockKind::LoadBalancer),
+                ],
+            )
+        });
         let protocol = Protocol::read(root);
         let entries = |key: &str| {
             root.table(key)
@@ -126,7 +159,9 @@ impl Platform {
         Some(Self {
             name: name?,
             doc,
+            aliases,
             transport: transport?,
+            mock,
             protocol: protocol?,
             reads,
             facts,

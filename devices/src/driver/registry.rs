@@ -170,7 +170,15 @@ impl Registry {
         self.platforms.get(name).map(LazyLock::force)
     }
 
-    /// All platforms, by name.
+    /// The platform with this name or alias.
+    pub fn platform_by_alias(&self, name: &str) -> Option<&Arc<Platform>> {
+        self.platform(name).or_else(|| {
+            self.platforms()
+                .find(|platform| platform.aliases.iter().any(|alias| alias == name))
+        })
+    }
+
+    /// All platforms, by name. Reads all definitions of platforms and their types.
     pub fn platforms(&self) -> impl Iterator<Item = &Arc<Platform>> {
         self.platforms.values().map(LazyLock::force)
     }
@@ -285,6 +293,7 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::platform::MockKind;
 
     fn told(findings: &[Diagnostic]) -> String {
         let lines: Vec<String> = findings
@@ -313,6 +322,30 @@ mod tests {
         assert_eq!(when_needed.models().count(), at_once.models().count());
         assert_eq!(when_needed.platforms().count(), at_once.platforms().count());
         assert_eq!(format!("{when_needed:?}"), format!("{at_once:?}"));
+    }
+
+    #[test]
+    fn platforms_have_a_transport_and_may_have_aliases_and_a_mock() {
+        let registry = Registry::shipped();
+        let rows: Vec<_> = ["cisco", "cisco_ios", "f5", "frr", "junos"]
+            .into_iter()
+            .map(|name| {
+                registry.platform_by_alias(name).map(|platform| {
+                    let scheme = platform.transport.url_scheme();
+                    (platform.name.as_str(), scheme, platform.mock)
+                })
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                Some(("cisco_ios", "ssh", Some(MockKind::Switch))),
+                Some(("cisco_ios", "ssh", Some(MockKind::Switch))),
+                Some(("f5_bigip", "https", Some(MockKind::LoadBalancer))),
+                Some(("frr", "ssh", None)),
+                None,
+            ]
+        );
     }
 
     #[test]

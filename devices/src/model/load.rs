@@ -6,6 +6,7 @@
 mod attribute;
 mod relation;
 mod rule;
+mod rule_keys;
 mod value_spec;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use self::attribute::{ensure, read_attribute};
 use self::relation::{read_reference, read_relation};
 use self::rule::read_rule;
+use self::rule_keys::{read_attribute_names, read_shutdown};
 use self::value_spec::whole_pattern;
 use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, nearest};
@@ -230,20 +232,28 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         .filter_map(|item| read_reference(item, &attributes))
         .collect();
     let built_in = root.get("built_in").and_then(|item| whole_pattern(&item));
+    let owns_address = read_attribute_names(root, "owns_address", &attributes);
+    let site_unique = read_attribute_names(root, "site_unique", &attributes);
+    let shutdown = root
+        .get("shutdown")
+        .and_then(|item| read_shutdown(&item, &attributes));
     root.finish();
 
     Some(TypeModel {
         name: name?,
         doc,
-        runs_on: runs_on.unwrap_or(RunsOn::Device),
-        style: style.unwrap_or(Style::ResourceApi),
-        refresh: refresh.unwrap_or(Refresh::No),
+        runs_on: runs_on.unwrap_or_default(),
+        style: style.unwrap_or_default(),
+        refresh: refresh.unwrap_or_default(),
         attributes,
         titles,
         rules,
         relations,
         refers,
         built_in,
+        owns_address,
+        shutdown,
+        site_unique,
     })
 }
 
@@ -365,6 +375,42 @@ mod tests {
         ];
         for (text, expected) in cases {
             let text = format!("schema = 1\ntype = \"x\"\ndoc = \"x\"\n[attr.id]\n{text}");
+            let found = messages(&text);
+            assert!(
+                found.iter().any(|message| message == expected),
+                "{text}\n{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn rule_keys_name_attributes_and_their_values() {
+        let cases = [
+            (
+                "owns_address = \"ip\"",
+                "the type has no attribute `ip` (did you mean `id`?)",
+            ),
+            (
+                "site_unique = [\"id\", \"idd\"]",
+                "the type has no attribute `idd` (did you mean `id`?)",
+            ),
+            (
+                "shutdown = { attribute = \"id\" }",
+                "key `when` is missing in [shutdown]",
+            ),
+            (
+                "shutdown = { attribute = \"id\", when = \"b\" }",
+                "`id` cannot have this value: \"b\" is not valid: expected `a` (one of `a`)",
+            ),
+            (
+                "shutdown = { attribut = \"id\", when = \"a\" }",
+                "unknown key `attribut` in [shutdown] (did you mean `attribute`?)",
+            ),
+        ];
+        for (text, expected) in cases {
+            let text = format!(
+                "schema = 1\ntype = \"x\"\ndoc = \"x\"\n{text}\n[attr.id]\nrole = \"namevar\"\nvalues = [\"a\"]\n"
+            );
             let found = messages(&text);
             assert!(
                 found.iter().any(|message| message == expected),

@@ -1,0 +1,79 @@
+//! The keys that offline rules read: `owns_address`, `shutdown` and `site_unique`.
+
+use super::{known_attribute, value_of};
+use crate::document::{Item, Table};
+use crate::map::IndexMap;
+use crate::model::{AttributeModel, Shutdown, ValueSpec};
+use crate::value::{Name, Value};
+
+/// The attributes that a key names: one, or a list.
+pub fn read_attribute_names(
+    root: &Table<'_>,
+    key: &str,
+    attributes: &IndexMap<Name, AttributeModel>,
+) -> Vec<String> {
+    let Some(item) = root.get(key) else {
+        return Vec::new();
+    };
+    let items = if item.is_list() {
+        item.list().unwrap_or_default()
+    } else {
+        vec![item]
+    };
+    items
+        .iter()
+        .filter_map(|item| {
+            let name = item.string()?;
+            known_attribute(item, &name, attributes);
+            Some(name)
+        })
+        .collect()
+}
+
+/// `shutdown = { attribute = "enable", when = false }`.
+pub fn read_shutdown(
+    item: &Item<'_>,
+    attributes: &IndexMap<Name, AttributeModel>,
+) -> Option<Shutdown> {
+    let table = item.table()?;
+    let attribute = table.get("attribute");
+    let when = table.get("when");
+    for (key, item) in [("attribute", &attribute), ("when", &when)] {
+        if item.is_none() {
+            table.missing(key);
+        }
+    }
+    table.finish();
+    let (attribute, when) = (attribute?, when?);
+    let name = attribute.string()?;
+    known_attribute(&attribute, &name, attributes);
+    let value = value_of(&when)?;
+    if let Some(model) = attributes.get(name.as_str()) {
+        check_value(&when, &value, model);
+    }
+    Some(Shutdown {
+        attribute: name,
+        when: value,
+    })
+}
+
+/// Reports a value that the attribute cannot have.
+fn check_value(item: &Item<'_>, value: &Value, attribute: &AttributeModel) {
+    let literals: Vec<String> = attribute
+        .values
+        .iter()
+        .filter(|spec| matches!(spec, ValueSpec::Literal(_)))
+        .map(|spec| format!("`{}`", spec.name()))
+        .collect();
+    if let Err(error) = attribute.canonicalize(value) {
+        item.findings.error_with_help(
+            "unknown-word",
+            item.span.clone(),
+            format!(
+                "`{}` cannot have this value: {}",
+                attribute.name, error.message
+            ),
+            format!("one of {}", literals.join(", ")),
+        );
+    }
+}
