@@ -1,22 +1,22 @@
-//! What is kept between runs, per device, in the state directory.
+//! The state of devices between runs, in the state directory.
 //!
-//! Layout: `<root>/devices/<device>/…`, readable by the owner only. Every file is written beside
-//! its old version and takes its place, so that a crash at any moment leaves the old or the new
-//! one, never half of either. Structures carry a version; a newer one than we know is refused. They are
-//! what the next run relies on, and are on the disk before a run ends; texts only tell of a run,
-//! and nobody waits for the disk with them.
+//! Layout: `<root>/devices/<device>/…`, readable by the owner only. Every file is replaced as a
+//! whole: after a crash it is the old or the new one. Structures have a version; newer versions are
+//! refused. The next run depends on them, so they are on the disk before a run ends. Texts only
+//! report a run; they are not synced.
 
-pub(crate) mod disk;
+pub(crate) mod blocking_io;
 pub(crate) mod file;
 mod lock;
-pub mod remembered;
+pub mod secret_digests;
 
 use std::path::{Path, PathBuf};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use file::Lasts;
+use file::Durability;
 pub use file::{StoreError, create_dir};
 pub use lock::{DeviceLock, LockError};
 
@@ -31,10 +31,10 @@ impl Store {
         Self { root: root.into() }
     }
 
-    /// Where state is kept when the user does not say: `$SWITCHTENDER_STATE`, else
+    /// The state directory unless the user gives one: `$SWITCHTENDER_STATE`, else
     /// `/var/lib/switchtender` for root, else the user's XDG state directory.
     ///
-    /// `variable` looks up an environment variable; `root` says whether we run as root.
+    /// `variable` reads an environment variable; `root`: the process runs as root.
     pub fn default_root(variable: impl Fn(&str) -> Option<PathBuf>, root: bool) -> Option<PathBuf> {
         let named = |name| variable(name).filter(|path| !path.as_os_str().is_empty());
         named("SWITCHTENDER_STATE")
@@ -47,7 +47,7 @@ impl Store {
         &self.root
     }
 
-    /// The room of one device. Nothing is created before the first write.
+    /// The store of one device. Nothing is created before the first write.
     pub fn device(&self, name: &str) -> DeviceStore {
         DeviceStore {
             device: name.to_owned(),
@@ -56,7 +56,7 @@ impl Store {
     }
 }
 
-/// What is kept of one device.
+/// The state of one device.
 #[derive(Clone, Debug)]
 pub struct DeviceStore {
     device: String,
@@ -68,7 +68,7 @@ impl DeviceStore {
         &self.dir
     }
 
-    /// Takes the device for this process until the lock is dropped.
+    /// Locks the device for this process until the lock is dropped.
     pub fn lock(&self) -> Result<DeviceLock, LockError> {
         lock::take(&self.device, &self.dir)
     }
@@ -95,32 +95,26 @@ impl DeviceStore {
     /// Writes a text file, atomically.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, StoreError> {
         let path = self.dir.join(name);
-        file::take_turns(&path, text.as_bytes(), Lasts::AfterProcess)?;
+        file::replace(&path, text.as_bytes(), Durability::Process)?;
         Ok(path)
     }
 }
 
 /// Writes a file that the user named, atomically: a report, a graph.
 pub fn write_file(path: &Path, text: &str) -> Result<(), StoreError> {
-    file::replace(path, text.as_bytes())
+    file::replace(path, text.as_bytes(), Durability::Process)
 }
 
-/// The name of a device as one path component: anything unusual becomes `%XX`.
-pub fn directory_name(device: &str) -> String {
-    use std::fmt::Write as _;
+/// Bytes of a device name that are percent-encoded in its directory.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
-    let mut name = String::with_capacity(device.len());
-    for (index, byte) in device.bytes().enumerate() {
-        let plain = byte.is_ascii_alphanumeric()
-            || matches!(byte, b'-' | b'_')
-            || (byte == b'.' && index > 0);
-        if plain {
-            name.push(char::from(byte));
-        } else {
-            let _ = write!(name, "%{byte:02X}");
-        }
+/// The name of a device as one path component, percent-encoded; a leading dot, too.
+pub fn directory_name(device: &str) -> String {
+    let name = utf8_percent_encode(device, ENCODED).to_string();
+    match name.strip_prefix('.') {
+        Some(rest) => format!("%2E{rest}"),
+        None => name,
     }
-    name
 }
 
 #[cfg(test)]
@@ -128,14 +122,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_cannot_leave_its_room() {
+    fn directory_name_is_one_path_component() {
         assert_eq!(directory_name("sw1.lab.test"), "sw1.lab.test");
         assert_eq!(directory_name("../x"), "%2E.%2Fx");
+        assert_eq!(directory_name("ü:1"), "%C3%BC%3A1");
         assert_eq!(directory_name("."), "%2E");
     }
 
     #[test]
-    fn the_default_place_depends_on_who_runs_it() {
+    fn default_root_depends_on_user_and_environment() {
         type Variables = &'static [(&'static str, &'static str)];
         let environment = |pairs: Variables| {
             move |name: &str| {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use switchtender::diagnostic::json;
-use switchtender::diagnostic::terminal::{Look, render_all};
+use switchtender::diagnostic::terminal::{RenderOptions, render_all};
 use switchtender_devices::driver::Registry;
 
 #[path = "support/damage.rs"]
@@ -145,7 +145,11 @@ fn a_catalog_that_does_not_load_shows_no_secret() {
     let beside = by_model.replace(r#""x":{"__ptype":"Odd"}"#, r#""require":"Ntp_server[x]""#);
     for text in [whole.as_str(), cut, &unread, &by_model, &beside] {
         let found = findings(text.as_bytes().to_vec(), &registry);
-        let shown = format!("{}{}", render_all(&found, Look::PLAIN), json::lines(&found));
+        let shown = format!(
+            "{}{}",
+            render_all(&found, RenderOptions::PLAIN),
+            json::lines(&found)
+        );
         assert!(!shown.is_empty() && !shown.contains("pl4nted"), "{shown}");
     }
 }

@@ -358,7 +358,7 @@ fn is_whole(file: &str, text: &str, first: usize) -> Result<(), String> {
             Some(last) if last.starts_with("  success: ") && text.ends_with('\n') => Ok(()),
             last => Err(format!("it ends with {last:?}")),
         },
-        "remembered-secrets.json" => json().map(drop),
+        "secret-digests.json" => json().map(drop),
         other => Err(format!("an unknown file: {other}")),
     }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::certificates::layout::{self, FileError, Layout, Readers};
-use crate::store::disk;
+use crate::store::blocking_io;
 
 /// What must be known of a catalog before anything is made of it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -52,7 +52,7 @@ pub fn load(layout: &Layout) -> Result<Option<(String, Head)>, FileError> {
 /// Keeps a catalog. It may hold secrets in clear text: it is for owner and group.
 pub async fn keep(layout: &Layout, text: &str) -> Result<(), FileError> {
     let (file, text) = (layout.cached_catalog(), text.to_owned());
-    disk::write(move || layout::write(&file, &text, Readers::Group)).await
+    blocking_io::run(move || layout::write(&file, &text, Readers::Group)).await
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::certificates::layout::{self, FileError, Layout, Readers};
 use super::endpoint::Endpoint;
 use super::http::RequestError;
 use super::run_log::RunLog;
-use crate::store::disk;
+use crate::store::blocking_io;
 
 /// How many reports wait at most; the oldest give way.
 pub const LONGEST: usize = 500;
@@ -57,7 +57,7 @@ impl Spool {
     pub async fn put(&self, report: &Value, environment: &str) -> Result<(), FileError> {
         let text = serde_json::json!({"environment": environment, "report": report}).to_string();
         let spool = self.clone();
-        disk::write(move || spool.add(&text)).await
+        blocking_io::run(move || spool.add(&text)).await
     }
 
     fn add(&self, text: &str) -> Result<(), FileError> {

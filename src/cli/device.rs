@@ -336,22 +336,27 @@ async fn show_resources(
     if let Some(name) = wanted.get(1) {
         instances.retain(|(title, _)| title == name);
     }
-    let mut text = String::new();
-    if yaml {
-        text.push_str(&format!("---\n{type_name}:\n"));
-    }
-    for (title, attributes) in &instances {
-        if yaml {
-            // JSON strings and values are YAML, too.
-            text.push_str(&format!("  {}:\n", json!(title)));
-            for (name, value) in attributes {
-                text.push_str(&format!("    {name}: {}\n", plain_json(value)));
-            }
-        } else {
-            text.push_str(&puppet_code::resource(&type_name, title, attributes));
+    print(&match yaml {
+        true => {
+            let titles = instances.iter().map(|(title, attributes)| {
+                let attributes = attributes.iter();
+                let attributes: serde_json::Map<String, serde_json::Value> = attributes
+                    .map(|(name, value)| (name.to_string(), plain_json(value)))
+                    .collect();
+                (title.clone(), attributes.into())
+            });
+            let titles: serde_json::Map<String, serde_json::Value> = titles.collect();
+            let tree = json!({ type_name: titles });
+            format!(
+                "---\n{}",
+                serde_saphyr::to_string(&tree).expect("a tree of texts is YAML")
+            )
         }
-    }
-    print(&text);
+        false => instances
+            .iter()
+            .map(|(title, attributes)| puppet_code::resource(&type_name, title, attributes))
+            .collect(),
+    });
     Ok(Exit::SUCCESS)
 }
 

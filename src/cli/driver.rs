@@ -10,7 +10,7 @@ use super::Global;
 use super::definitions;
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::Counts;
-use crate::diagnostic::terminal::{self, Look};
+use crate::diagnostic::terminal::{self, RenderOptions};
 
 /// List, check, test and explain models and drivers
 #[derive(Debug, clap::Args)]
@@ -99,8 +99,8 @@ fn check(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
     let findings = registry.check();
     print(&terminal::render_each(
         &findings,
-        Look {
-            colours: global.colored_stdout(),
+        RenderOptions {
+            colors: global.colored_stdout(),
         },
     ));
     print(&format!(

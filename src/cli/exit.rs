@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::terminal::{self, Look};
+use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::error_chain::chain;
 
 /// How a command ended when it could do its work.
@@ -77,7 +77,7 @@ impl CommandError {
         } else {
             ("", "", "")
         };
-        let mut text = terminal::render_all(&self.findings, Look { colours: colored });
+        let mut text = terminal::render_all(&self.findings, RenderOptions { colors: colored });
         if self.message.is_empty() {
             return text.trim_end().to_owned();
         }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::Global;
 use super::exit::{CommandError, Exit, print};
 use super::run::{Output, Selection};
-use crate::diagnostic::terminal::{self, Look};
+use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::inventory::{Inventory, Reading};
 
 /// Check or show the inventory
@@ -65,10 +65,10 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
 
 fn check(args: &CheckArgs, global: &Global) -> Result<Exit, CommandError> {
     let inventory = load(&args.file, true)?;
-    let look = Look {
-        colours: global.colored_stdout(),
+    let options = RenderOptions {
+        colors: global.colored_stdout(),
     };
-    print(&terminal::render_each(&inventory.warnings, look));
+    print(&terminal::render_each(&inventory.warnings, options));
     let number = inventory.devices.len();
     let plural = if number == 1 { "" } else { "s" };
     print(&format!(

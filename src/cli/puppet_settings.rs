@@ -56,10 +56,9 @@ impl From<CredentialsReaders> for Readers {
     }
 }
 
-/// Whether the process acts as root: it owns its own entry in /proc.
+/// Whether the effective user is root.
 pub fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
+    rustix::process::geteuid().is_root()
 }
 
 /// The name of the flag that turns a setting off.

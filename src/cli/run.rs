@@ -471,11 +471,7 @@ impl Prepared {
 /// Where state is kept when the user does not say.
 pub fn state_root() -> Result<PathBuf, CommandError> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    // Root owns its own processes; the effective user decides.
-    let root = std::fs::metadata("/proc/self").is_ok_and(|meta| {
-        use std::os::unix::fs::MetadataExt as _;
-        meta.uid() == 0
-    });
+    let root = rustix::process::geteuid().is_root();
     Store::default_root(variable, root).ok_or_else(|| {
         CommandError::new("there is no directory for the state").hint("name one with --state-dir")
     })

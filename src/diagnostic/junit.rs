@@ -1,11 +1,11 @@
-//! Findings as JUnit XML, which every automation shows as test results.
+//! Diagnostics as JUnit XML, which automation shows as test results.
 //!
-//! A checked file is a test suite. A finding that fails is a failed test case of it; a file
-//! without any is one passed case. What does not fail goes to `system-out`.
+//! A checked file is a test suite. Each finding that fails is a failed test case; a file without
+//! failures has one successful case. The other findings are in `system-out`.
 
-use std::fmt::Write as _;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::terminal::{Look, render_each};
+use super::terminal::{RenderOptions, render_each};
 use super::{Diagnostic, Severity};
 
 /// A checked file with its findings.
@@ -15,69 +15,44 @@ pub struct Suite {
     pub findings: Vec<Diagnostic>,
 }
 
-/// A report. Findings as severe as `fails`, or more, are failures.
+/// Renders a report. Findings of severity `fails` or above are failures.
 pub fn render(suites: &[Suite], fails: Severity) -> String {
-    let is_failure = |found: &&Diagnostic| found.severity >= fails;
-    let failures = |suite: &Suite| suite.findings.iter().filter(is_failure).count();
-    let all: usize = suites.iter().map(failures).sum();
-    let cases: usize = suites.iter().map(|suite| failures(suite).max(1)).sum();
-    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _ = writeln!(
-        xml,
-        "<testsuites name=\"switchtender validate\" tests=\"{cases}\" failures=\"{all}\" errors=\"0\">"
-    );
-    for suite in suites {
-        let failed = failures(suite);
-        let name = escape(&suite.name);
-        let _ = writeln!(
-            xml,
-            "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\">",
-            failed.max(1)
-        );
-        if failed == 0 {
-            let _ = writeln!(xml, "    <testcase classname=\"{name}\" name=\"valid\"/>");
-        }
-        for found in suite.findings.iter().filter(is_failure) {
-            let place = match &found.place {
-                Some(place) => format!(" ({}:{})", place.file, place.line),
-                None => String::new(),
-            };
-            let _ = writeln!(
-                xml,
-                "    <testcase classname=\"{name}\" name=\"{}\">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>",
-                escape(&format!("{}{place}", found.code)),
-                escape(found.code),
-                escape(&found.message),
-                escape(&render_each([found], Look::PLAIN)),
-            );
-        }
-        let rest: Vec<&Diagnostic> = suite.findings.iter().filter(|f| !is_failure(f)).collect();
-        if !rest.is_empty() {
-            let text = render_each(rest, Look::PLAIN);
-            let _ = writeln!(xml, "    <system-out>{}</system-out>", escape(&text));
-        }
-        xml.push_str("  </testsuite>\n");
-    }
-    xml.push_str("</testsuites>\n");
-    xml
+    let mut report = Report::new("switchtender validate");
+    report.add_test_suites(suites.iter().map(|suite| test_suite(suite, fails)));
+    report.to_string().expect("texts are XML")
 }
 
-/// Text for XML 1.0: markup escaped, characters that it cannot hold replaced.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' | '\r' => escaped.push(character),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            other if u32::from(other) < 0x20 => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
+fn test_suite(suite: &Suite, fails: Severity) -> TestSuite {
+    let (failures, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) = suite
+        .findings
+        .iter()
+        .partition(|found| found.severity >= fails);
+    let mut cases: Vec<TestCase> = failures.into_iter().map(failed_case).collect();
+    if cases.is_empty() {
+        cases.push(TestCase::new("valid", TestCaseStatus::success()));
     }
-    escaped
+    for case in &mut cases {
+        case.set_classname(suite.name.as_str());
+    }
+    let mut test_suite = TestSuite::new(suite.name.as_str());
+    test_suite.add_test_cases(cases);
+    if !others.is_empty() {
+        test_suite.set_system_out(render_each(others, RenderOptions::PLAIN));
+    }
+    test_suite
+}
+
+fn failed_case(found: &Diagnostic) -> TestCase {
+    let name = match &found.place {
+        Some(place) => format!("{} ({}:{})", found.code, place.file, place.line),
+        None => found.code.to_owned(),
+    };
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status
+        .set_type(found.code)
+        .set_message(found.message.as_str())
+        .set_description(render_each([found], RenderOptions::PLAIN));
+    TestCase::new(name, status)
 }
 
 #[cfg(test)]
@@ -85,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_cases_and_the_rest_is_output() {
+    fn junit_failures_are_cases_and_other_findings_output() {
         let findings = [
             Diagnostic::error("cycle", "a < b & \"c\"\u{1}"),
             Diagnostic::warning("clear-secret", "w"),
@@ -102,19 +77,20 @@ mod tests {
         ];
         let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="switchtender validate" tests="2" failures="1" errors="0">
-  <testsuite name="a.json" tests="1" failures="1" errors="0" skipped="0">
-    <testcase classname="a.json" name="cycle">
-      <failure type="cycle" message="a &lt; b &amp; &quot;c&quot;�">error[cycle]: a &lt; b &amp; &quot;c&quot;\u{1}
+    <testsuite name="a.json" tests="1" disabled="0" errors="0" failures="1">
+        <testcase name="cycle" classname="a.json">
+            <failure message="a &lt; b &amp; &quot;c&quot;" type="cycle">error[cycle]: a &lt; b &amp; &quot;c&quot;\u{1}
 
 </failure>
-    </testcase>
-    <system-out>warning[clear-secret]: w
+        </testcase>
+        <system-out>warning[clear-secret]: w
 
 </system-out>
-  </testsuite>
-  <testsuite name="b.json" tests="1" failures="0" errors="0" skipped="0">
-    <testcase classname="b.json" name="valid"/>
-  </testsuite>
+    </testsuite>
+    <testsuite name="b.json" tests="1" disabled="0" errors="0" failures="0">
+        <testcase name="valid" classname="b.json">
+        </testcase>
+    </testsuite>
 </testsuites>
 "#;
         assert_eq!(render(&suites, Severity::Error), expected);

@@ -1,13 +1,14 @@
-//! Findings as SARIF 2.1.0, the format that code hosts and editors show beside the code.
+//! Diagnostics as SARIF 2.1.0, for code hosts and editors.
 //!
-//! The place in the manifest comes first, because that is what people edit; the place in the
-//! catalog is a second location. Columns are counted in characters and said to be.
+//! The first location is the position in the manifest, the second the position in the catalog.
+//! Columns count characters (`columnKind`).
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{Diagnostic, Severity};
 
-/// What SARIF tells of a rule.
+/// The documentation of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleText {
     pub code: &'static str,
@@ -16,9 +17,9 @@ pub struct RuleText {
     pub explanation: &'static str,
 }
 
-/// A log with one run. Rules are those that findings may have.
+/// A log with one run. `rules`: the rules of the findings.
 pub fn render(list: &[Diagnostic], rules: &[RuleText]) -> String {
-    let known: Vec<Value> = rules
+    let rule_objects: Vec<Value> = rules
         .iter()
         .map(|rule| {
             json!({
@@ -38,7 +39,7 @@ pub fn render(list: &[Diagnostic], rules: &[RuleText]) -> String {
                 "driver": {
                     "name": "switchtender",
                     "version": env!("CARGO_PKG_VERSION"),
-                    "rules": known,
+                    "rules": rule_objects,
                 }
             },
             "columnKind": "unicodeCodePoints",
@@ -106,20 +107,18 @@ fn level(severity: Severity) -> &'static str {
     super::severity_word(severity)
 }
 
-/// A path as a URI reference (RFC 3986): what has a meaning there is percent-encoded.
+/// Bytes of a path that are percent-encoded in a URI (RFC 3986).
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
+/// A path as a URI reference.
 fn uri(path: &str) -> String {
-    let mut uri = String::with_capacity(path.len());
-    if path.starts_with('/') {
-        uri.push_str("file://");
-    }
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => uri.push(char::from(byte)),
-            b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
-            other => uri.push_str(&format!("%{other:02X}")),
-        }
-    }
-    uri
+    let scheme = if path.starts_with('/') { "file://" } else { "" };
+    format!("{scheme}{}", utf8_percent_encode(path, ENCODED))
 }
 
 #[cfg(test)]
@@ -135,7 +134,7 @@ mod tests {
     };
 
     #[test]
-    fn a_result_leads_to_the_manifest_and_to_the_catalog() {
+    fn sarif_result_has_locations_in_manifest_and_catalog() {
         let source = Source::new("a b.json", "{\n  \"x\": 1\n}");
         let found = Diagnostic::error("host-resource", "wrong")
             .in_manifest(Some(Place {

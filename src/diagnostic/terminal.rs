@@ -10,18 +10,18 @@ use super::{Counts, Diagnostic, Label, Limited, Severity, harmless};
 
 /// How to show findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
-    pub colours: bool,
+pub struct RenderOptions {
+    pub colors: bool,
 }
 
-impl Look {
-    pub const PLAIN: Look = Look { colours: false };
+impl RenderOptions {
+    pub const PLAIN: RenderOptions = RenderOptions { colors: false };
 }
 
 /// All findings with an empty line after each, and at the end what was left out and how many
 /// there are. Nothing for an empty list.
-pub fn render(findings: &Limited, look: Look) -> String {
-    let mut text = render_each(&findings.shown, look);
+pub fn render(findings: &Limited, options: RenderOptions) -> String {
+    let mut text = render_each(&findings.shown, options);
     for (code, number) in &findings.rest {
         let _ = writeln!(text, "… and {} more of `{code}`", number.total());
     }
@@ -32,24 +32,27 @@ pub fn render(findings: &Limited, look: Look) -> String {
 }
 
 /// The findings alone, each followed by an empty line.
-pub fn render_each<'a>(list: impl IntoIterator<Item = &'a Diagnostic>, look: Look) -> String {
+pub fn render_each<'a>(
+    list: impl IntoIterator<Item = &'a Diagnostic>,
+    options: RenderOptions,
+) -> String {
     let mut text = String::new();
     for found in list {
-        text.push_str(&one(found, look));
+        text.push_str(&one(found, options));
         text.push_str("\n\n");
     }
     text
 }
 
 /// Findings and their number, for commands that end with them.
-pub fn render_all(list: &[Diagnostic], look: Look) -> String {
+pub fn render_all(list: &[Diagnostic], options: RenderOptions) -> String {
     if list.is_empty() {
         return String::new();
     }
-    format!("{}{}\n", render_each(list, look), Counts::of(list))
+    format!("{}{}\n", render_each(list, options), Counts::of(list))
 }
 
-fn one(found: &Diagnostic, look: Look) -> String {
+fn one(found: &Diagnostic, options: RenderOptions) -> String {
     let message = harmless(&found.message);
     let level = match found.severity {
         Severity::Error => Level::ERROR,
@@ -93,7 +96,7 @@ fn one(found: &Diagnostic, look: Look) -> String {
         let lines: Vec<String> = help.split('\n').map(harmless).collect();
         group = group.element(Level::HELP.message(lines.join("\n")));
     }
-    let renderer = if look.colours {
+    let renderer = if options.colors {
         Renderer::styled()
     } else {
         Renderer::plain()
@@ -121,7 +124,7 @@ fn remove_appended(text: &mut String, place: &str, line: usize) {
 }
 
 /// One line, or a window of it, with its marks.
-struct View<'a> {
+struct SourceView<'a> {
     name: &'a str,
     line: usize,
     column: usize,
@@ -130,10 +133,10 @@ struct View<'a> {
 }
 
 /// The main mark first; marks in one line that is shown whole share it.
-fn views(found: &Diagnostic) -> Vec<View<'_>> {
+fn views(found: &Diagnostic) -> Vec<SourceView<'_>> {
     let mut labels: Vec<&Label> = found.labels.iter().collect();
     labels.sort_by_key(|label| !label.primary);
-    let mut views: Vec<(bool, View<'_>)> = Vec::new();
+    let mut views: Vec<(bool, SourceView<'_>)> = Vec::new();
     for label in labels {
         let Excerpt {
             line,
@@ -150,7 +153,7 @@ fn views(found: &Diagnostic) -> Vec<View<'_>> {
             Some((_, view)) => view.marks.push((label, mark)),
             None => views.push((
                 whole,
-                View {
+                SourceView {
                     name,
                     line,
                     column,
@@ -169,7 +172,7 @@ mod tests {
     use super::*;
 
     fn assert_shown(list: &[Diagnostic], expected: &str) {
-        let shown = render_all(list, Look::PLAIN);
+        let shown = render_all(list, RenderOptions::PLAIN);
         assert!(shown == expected, "shown:\n{shown}\nexpected:\n{expected}");
     }
 
@@ -242,19 +245,19 @@ warning[y]: second
             }))
             .at(&source, 7..8, "")
             .at(&source, 0..1, "");
-        let shown = render_all(&[found], Look::PLAIN);
+        let shown = render_all(&[found], RenderOptions::PLAIN);
         assert!(shown.contains("::: i.toml:1:8\n"), "{shown}");
     }
 
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {
         let found = Diagnostic::error("x", "title \u{1b}[2J\nx").help("one\ntwo");
-        let shown = render_all(&[found], Look::PLAIN);
+        let shown = render_all(&[found], RenderOptions::PLAIN);
         assert!(!shown.contains('\u{1b}'), "{shown}");
         assert!(shown.contains("\\u{1b}[2J\\nx"), "{shown}");
         let source = Source::new("x", "\u{1b}[2J");
         let found = Diagnostic::error("x", "").at(&source, 0..1, "");
-        assert!(!render_all(&[found], Look::PLAIN).contains('\u{1b}'));
+        assert!(!render_all(&[found], RenderOptions::PLAIN).contains('\u{1b}'));
     }
 
     #[test]
@@ -264,14 +267,14 @@ warning[y]: second
             Diagnostic::error("x", "2"),
             Diagnostic::error("x", "3"),
         ];
-        let shown = render(&limit(list, 1), Look::PLAIN);
+        let shown = render(&limit(list, 1), RenderOptions::PLAIN);
         assert_eq!(shown, "error[x]: 1\n\n… and 2 more of `x`\n\n");
     }
 
     #[test]
     fn colours_are_the_callers_decision() {
         let found = [Diagnostic::error("x", "y")];
-        assert!(render_all(&found, Look { colours: true }).contains("\u{1b}["));
-        assert!(!render_all(&found, Look::PLAIN).contains("\u{1b}["));
+        assert!(render_all(&found, RenderOptions { colors: true }).contains("\u{1b}["));
+        assert!(!render_all(&found, RenderOptions::PLAIN).contains("\u{1b}["));
     }
 }

@@ -38,7 +38,7 @@ use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::Device;
 use crate::report::{self, CachedCatalog, Report};
-use crate::store::{LockError, StoreError, disk};
+use crate::store::{LockError, StoreError, blocking_io};
 use crate::transaction::{self, LogEntry, OperationRecord, RunEvent, Settings, Sink};
 use crate::validate::Policy;
 
@@ -250,7 +250,7 @@ impl Fleet {
         );
         if self.purpose == Purpose::Apply {
             let last_run = LastRun::new(&told.report, &told.report);
-            let written = disk::write(move || {
+            let written = blocking_io::run(move || {
                 [
                     kept.write(&store),
                     managed.write(&store),
@@ -306,7 +306,7 @@ impl Fleet {
         };
         let place = |(file, text)| (state_files::graph_path(dir, device, file), text);
         let graphs: Vec<_> = graphs.into_iter().map(place).collect();
-        let written = disk::write(move || state_files::write_graphs(&graphs));
+        let written = blocking_io::run(move || state_files::write_graphs(&graphs));
         if let Err(error) = written.await {
             result.fail(told, format!("cannot write a graph: {}", chain(&error)));
         }

@@ -39,7 +39,7 @@ use crate::catalog::types::Types;
 use crate::clock;
 use crate::inventory::Secrets;
 use crate::inventory::device_conf::{Connection, Entry, Readers, Surroundings};
-use crate::store::{DeviceStore, Store, StoreError, disk};
+use crate::store::{DeviceStore, Store, StoreError, blocking_io};
 use crate::transaction::{self, LogEntry, RunEvent, Settings};
 use crate::validate::Policy;
 
@@ -313,7 +313,7 @@ impl ServedFleet {
             _ => None,
         });
         let graphs: Vec<_> = graphs.collect();
-        disk::write(move || state_files::write_graphs(&graphs)).await
+        blocking_io::run(move || state_files::write_graphs(&graphs)).await
     }
 
     async fn apply(
@@ -423,7 +423,7 @@ impl ServedFleet {
             attempt.run_log().warning(note);
         }
         let store = store.clone();
-        Ok(disk::write(move || kept.write(&store).and(managed.write(&store))).await?)
+        Ok(blocking_io::run(move || kept.write(&store).and(managed.write(&store))).await?)
     }
 
     /// Proves by one more read that what was set is as it was set.

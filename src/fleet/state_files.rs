@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::catalog::Resources;
 use crate::report::Report;
-use crate::store::remembered::Remembered;
+use crate::store::secret_digests::SecretDigests;
 use crate::store::{self, DeviceStore, StoreError};
 use crate::transaction::{Memory, history};
 
@@ -17,7 +17,7 @@ const MEMORY: &str = "memory.json";
 /// What the next run of a device relies on.
 pub(super) struct Kept {
     pub memory: Memory,
-    pub remembered: Arc<Remembered>,
+    pub remembered: Arc<SecretDigests>,
 }
 
 impl Kept {
@@ -25,7 +25,7 @@ impl Kept {
     pub fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         Ok(Self {
             memory: store.load(MEMORY, history::VERSION)?.unwrap_or_default(),
-            remembered: Arc::new(Remembered::load(store)?),
+            remembered: Arc::new(SecretDigests::load(store)?),
         })
     }
 

@@ -1,48 +1,20 @@
-//! Durations as people write them: `30s`, `500ms`, `2m`, `1h30m`.
+//! Durations with units, such as `30s`, `500ms`, `2m`, `1h30m`.
 
 use std::time::Duration;
 
-/// Parses a duration; each number needs its unit.
+use jiff::SignedDuration;
+use jiff::fmt::friendly::{Spacing, SpanPrinter};
+
+/// Parses a duration. Every number needs its unit, and the duration is not negative.
 pub fn parse(text: &str) -> Option<Duration> {
-    let mut rest = text.trim();
-    if rest.is_empty() {
-        return None;
-    }
-    let mut total = Duration::ZERO;
-    while !rest.is_empty() {
-        let digits = rest.find(|character: char| !character.is_ascii_digit())?;
-        let number: u64 = rest[..digits].parse().ok()?;
-        rest = &rest[digits..];
-        let letters = rest
-            .find(|character: char| !character.is_ascii_alphabetic())
-            .unwrap_or(rest.len());
-        let milliseconds = match &rest[..letters] {
-            "ms" => 1,
-            "s" => 1_000,
-            "m" => 60_000,
-            "h" => 3_600_000,
-            _ => return None,
-        };
-        total = total.checked_add(Duration::from_millis(number.checked_mul(milliseconds)?))?;
-        rest = rest[letters..].trim_start();
-    }
-    Some(total)
+    let duration: SignedDuration = text.trim().parse().ok()?;
+    Duration::try_from(duration).ok()
 }
 
-/// The shortest such text.
-pub fn show(duration: Duration) -> String {
-    let mut rest = duration.as_millis();
-    let mut text = String::new();
-    for (unit, size) in [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)] {
-        if rest >= size {
-            text.push_str(&format!("{}{unit}", rest / size));
-            rest %= size;
-        }
-    }
-    if text.is_empty() {
-        text.push_str("0s");
-    }
-    text
+/// The duration in the same form, without blanks.
+pub fn render(duration: Duration) -> String {
+    const PRINTER: SpanPrinter = SpanPrinter::new().spacing(Spacing::None);
+    PRINTER.unsigned_duration_to_string(&duration)
 }
 
 #[cfg(test)]
@@ -50,13 +22,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_units() {
+    fn parse_needs_units() {
         let cases = [
             ("30s", Some(30_000)),
             ("500ms", Some(500)),
             ("2m", Some(120_000)),
             ("1h30m", Some(5_400_000)),
             ("1m 30s", Some(90_000)),
+            (" 2m ", Some(120_000)),
             ("30", None),
             ("", None),
             ("s", None),
@@ -71,9 +44,9 @@ mod tests {
     }
 
     #[test]
-    fn shown_durations_are_short() {
+    fn render_is_short() {
         for text in ["30s", "500ms", "2m", "1h30m", "1s500ms", "0s"] {
-            assert_eq!(show(parse(text).unwrap()), text);
+            assert_eq!(render(parse(text).unwrap()), text);
         }
     }
 }

@@ -363,7 +363,7 @@ impl Show for Vec<PathBuf> {
 
 impl Show for Duration {
     fn show(&self) -> String {
-        duration::show(*self)
+        duration::render(*self)
     }
 }
 

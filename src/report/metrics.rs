@@ -1,5 +1,6 @@
 //! The numbers of a report (`docs/transaction.md`, section 17, *Metrics*).
 
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::transaction::{EventStatus, ResourceStatus};
@@ -16,7 +17,8 @@ pub struct Metric {
     pub values: Vec<(String, Number)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Number {
     Count(u64),
     Seconds(f64),
@@ -35,10 +37,7 @@ impl Metric {
         let values: Vec<Json> = self
             .values
             .iter()
-            .map(|(name, value)| match value {
-                Number::Count(count) => json!([name, label(name), count]),
-                Number::Seconds(seconds) => json!([name, label(name), seconds]),
-            })
+            .map(|(name, value)| json!([name, label(name), value]))
             .collect();
         json!({"name": self.name, "label": label(self.name), "values": values})
     }

@@ -1,67 +1,60 @@
 //! `last_run_summary.yaml`: the numbers of a run, for monitoring (`docs/transaction.md`, section
 //! 17).
 
-use std::fmt::Write;
+use switchtender_devices::map::IndexMap;
+
+use serde::Serialize;
 
 use super::{Number, Report};
 use crate::catalog::Version;
 
+/// The content of the file; then a hash of numbers for each metric.
+#[derive(Serialize)]
+struct Summary<'a> {
+    version: SummaryVersion<'a>,
+    application: Application<'a>,
+    #[serde(flatten)]
+    metrics: IndexMap<&'static str, IndexMap<String, Number>>,
+}
+
+#[derive(Serialize)]
+struct SummaryVersion<'a> {
+    config: Option<&'a Version>,
+    puppet: &'a str,
+}
+
+#[derive(Serialize)]
+struct Application<'a> {
+    run_mode: &'static str,
+    initial_environment: Option<&'a str>,
+    converged_environment: Option<&'a str>,
+}
+
 impl Report {
     /// The text of the file.
     pub fn summary_yaml(&self) -> String {
-        let mut out = String::from("---\nversion:\n");
-        let config = match &self.configuration_version {
-            None => String::new(),
-            Some(Version::Number(number)) => format!(" {number}"),
-            Some(Version::Text(text)) => format!(" {}", quoted(text)),
-        };
-        let environment = |name: &Option<String>| match name {
-            Some(name) => format!(" {}", quoted(name)),
-            None => String::new(),
-        };
-        write!(
-            out,
-            "  config:{config}\n  puppet: {}\napplication:\n  run_mode: agent\n  \
-             initial_environment:{}\n  converged_environment:{}\n",
-            quoted(&self.context.puppet_version),
-            environment(&self.context.environment),
-            environment(&self.environment),
-        )
-        .expect("a string takes all text");
-        for metric in self.metrics() {
-            writeln!(out, "{}:", metric.name).expect("as above");
-            for (name, value) in &metric.values {
-                match value {
-                    Number::Count(count) => writeln!(out, "  {name}: {count}"),
-                    Number::Seconds(seconds) => writeln!(out, "  {name}: {seconds:?}"),
-                }
-                .expect("as above");
-            }
+        let metrics = self.metrics().into_iter().map(|metric| {
+            let mut values: IndexMap<String, Number> = metric.values.into_iter().collect();
             if metric.name == "time" {
                 let last_run = self.ended.unwrap_or(self.context.time).as_second();
-                writeln!(out, "  last_run: {last_run}").expect("as above");
+                let last_run = u64::try_from(last_run).unwrap_or_default();
+                values.insert("last_run".to_owned(), Number::Count(last_run));
             }
-        }
-        out
-    }
-}
-
-/// A text that YAML reads as a text.
-fn quoted(text: &str) -> String {
-    let plain = text
-        .chars()
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic())
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
-        && !matches!(
-            text.to_ascii_lowercase().as_str(),
-            "true" | "false" | "yes" | "no" | "on" | "off" | "null" | "y" | "n"
-        );
-    if plain {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "''"))
+            (metric.name, values)
+        });
+        let summary = Summary {
+            version: SummaryVersion {
+                config: self.configuration_version.as_ref(),
+                puppet: &self.context.puppet_version,
+            },
+            application: Application {
+                run_mode: "agent",
+                initial_environment: self.context.environment.as_deref(),
+                converged_environment: self.environment.as_deref(),
+            },
+            metrics: metrics.collect(),
+        };
+        let yaml = serde_saphyr::to_string(&summary).expect("texts and numbers are YAML");
+        format!("---\n{yaml}")
     }
 }

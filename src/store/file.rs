@@ -1,16 +1,12 @@
-//! Files that are replaced as a whole, and structures with a version in them.
+//! Atomic replacement of files, and JSON structures with a version.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, OFlags, RenameFlags};
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};
 
-/// Why something could not be kept or found again.
+/// An error of reading or writing state.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("cannot {action} {path}")]
@@ -21,7 +17,7 @@ pub enum StoreError {
         source: io::Error,
     },
     #[error(
-        "{path} is damaged; move it away to start anew (history and remembered secrets are lost)"
+        "{path} is damaged; move it away to start again (the history and the secret digests are lost)"
     )]
     Damaged {
         path: PathBuf,
@@ -29,33 +25,33 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     #[error(
-        "{path} has version {found}, and this program knows up to {known}; it was written by a newer one"
+        "{path} has version {found}, written by a newer switchtender; this one reads versions up to {supported}"
     )]
     Newer {
         path: PathBuf,
         found: u32,
-        known: u32,
+        supported: u32,
     },
 }
 
 #[derive(Serialize)]
-struct Written<'a, T> {
+struct VersionedRef<'a, T> {
     version: u32,
     content: &'a T,
 }
 
 #[derive(Deserialize)]
-struct Version {
+struct VersionOnly {
     version: u32,
 }
 
 #[derive(Deserialize)]
-struct Read<T> {
+struct Versioned<T> {
     version: u32,
     content: T,
 }
 
-pub fn load<T: DeserializeOwned>(path: &Path, known: u32) -> Result<Option<T>, StoreError> {
+pub fn load<T: DeserializeOwned>(path: &Path, supported: u32) -> Result<Option<T>, StoreError> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -67,130 +63,64 @@ pub fn load<T: DeserializeOwned>(path: &Path, known: u32) -> Result<Option<T>, S
     };
     let text = std::str::from_utf8(&text).map_err(|error| damaged(de::Error::custom(error)))?;
     let read = match serde_json::from_str(text) {
-        Ok(Read { version, content }) if version <= known => return Ok(Some(content)),
+        Ok(Versioned { version, content }) if version <= supported => return Ok(Some(content)),
         read => read,
     };
-    // A newer structure need not be one that we can read, so the version is looked at alone.
-    let Version { version: found } = serde_json::from_str(text).map_err(damaged)?;
+    // A newer structure can have another layout, so the version is read alone.
+    let VersionOnly { version: found } = serde_json::from_str(text).map_err(damaged)?;
     match read {
-        Err(error) if found <= known => Err(damaged(error)),
+        Err(error) if found <= supported => Err(damaged(error)),
         _ => Err(StoreError::Newer {
             path: path.to_owned(),
             found,
-            known,
+            supported,
         }),
     }
 }
 
 pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), StoreError> {
-    let text = serde_json::to_vec(&Written { version, content }).map_err(|source| {
+    let text = serde_json::to_vec(&VersionedRef { version, content }).map_err(|source| {
         StoreError::Damaged {
             path: path.to_owned(),
             source,
         }
     })?;
-    take_turns(path, &text, Lasts::AfterPowerCut)
+    replace(path, &text, Durability::Disk)
 }
 
-/// What a file must outlast whole, be it the old one or the new. Waiting for the disk costs a run of
-/// many devices more than writing.
+/// What a new version of a file survives; the old one is replaced as a whole in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lasts {
-    /// However this process ends: for what only tells of a run.
-    AfterProcess,
-    /// When the machine fails, too: for what the next run relies on.
-    AfterPowerCut,
+pub enum Durability {
+    /// A crash of the process: for files that only report a run.
+    Process,
+    /// A power failure: for files that the next run depends on. Waits for the disk.
+    Disk,
 }
 
-/// Replaces a file in a directory where nobody else writes. Two files take turns: the new version
-/// is written over the one before the last, `.NAME.spare`, and the two change names. However this
-/// process ends, one of them is there whole. A file that has this content already is left alone.
-///
-/// Making a file anew and freeing the old one would cost the system more than all else that is
-/// written at the end of a run (`docs/benchmarks.md`).
-pub fn take_turns(path: &Path, content: &[u8], lasts: Lasts) -> Result<(), StoreError> {
-    if has(path, content) {
-        return Ok(());
-    }
-    let spare = spare(path);
-    let write = || {
-        let mut file = open_spare(&spare)?;
-        file.write_all(content)?;
-        let found = file.metadata()?;
-        if found.len() != content.len() as u64 {
-            file.set_len(content.len() as u64)?;
-        }
-        if found.permissions().mode() & 0o777 != OWNER_ONLY {
-            file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
-        }
-        match lasts {
-            Lasts::AfterProcess => Ok(()),
-            Lasts::AfterPowerCut => file.sync_all(),
-        }
-    };
-    write().map_err(failed("write", path))?;
-    // There may be no file yet, and not every file system can exchange two.
-    rustix::fs::renameat_with(CWD, &spare, CWD, path, RenameFlags::EXCHANGE)
-        .or_else(|_| std::fs::rename(&spare, path))
-        .map_err(failed("replace", path))
-}
-
-/// State may hold values of attributes.
-const OWNER_ONLY: u32 = 0o600;
-
-fn spare(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".spare");
-    path.with_file_name(name)
-}
-
-fn open_spare(spare: &Path) -> io::Result<File> {
-    let open = || {
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(OWNER_ONLY)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(spare)
-    };
-    match (open(), spare.parent()) {
-        (Err(error), Some(dir)) if error.kind() == io::ErrorKind::NotFound => {
-            create_dir(dir)?;
-            open()
-        }
-        // Whatever was put there, a link to somewhere else or another user's file, goes.
-        (Err(error), _) => match std::fs::remove_file(spare) {
-            Ok(()) => open(),
-            Err(_) => Err(error),
-        },
-        (opened, _) => opened,
-    }
-}
-
-/// Replaces a file in a directory that may be anybody's: writes a new version beside it, under a
-/// name of its own, and moves it over the old one. A file that has this content already is left
-/// alone.
-pub fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    if has(path, content) {
+/// Replaces a file as a whole: writes the new version to a temporary file in the same directory and
+/// renames it. A file that has this content already is not touched. Only the owner can read a new
+/// file, because state can contain values of attributes.
+pub fn replace(path: &Path, content: &[u8], durability: Durability) -> Result<(), StoreError> {
+    if has_content(path, content) {
         return Ok(());
     }
     let dir = path
         .parent()
         .filter(|dir| !dir.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    // Made for the owner only.
-    let beside = || tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(dir);
-    let mut file = match beside() {
+    let temporary = || tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(dir);
+    let mut file = match temporary() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_dir(dir).map_err(failed("make the directory of", path))?;
-            beside()
+            create_dir(dir).map_err(failed("create the directory of", path))?;
+            temporary()
         }
-        made => made,
+        created => created,
     }
     .map_err(failed("write", path))?;
     file.write_all(content).map_err(failed("write", path))?;
+    if durability == Durability::Disk {
+        file.as_file().sync_all().map_err(failed("write", path))?;
+    }
     file.persist(path)
         .map_err(|error| failed("replace", path)(error.error))?;
     Ok(())
@@ -204,18 +134,18 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreE
     }
 }
 
-/// Whether a file has this content. Whatever keeps us from knowing, writing it will tell.
-fn has(path: &Path, content: &[u8]) -> bool {
+/// Whether a file has this content. A file that cannot be read has not: writing it reports the cause.
+fn has_content(path: &Path, content: &[u8]) -> bool {
     let size = std::fs::metadata(path).map(|meta| meta.len());
     size.is_ok_and(|size| size == content.len() as u64)
-        && std::fs::read(path).is_ok_and(|known| known == content)
+        && std::fs::read(path).is_ok_and(|found| found == content)
 }
 
-/// The beginning of the name of a file that is being written.
+/// Prefix of temporary files.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
 
-/// Removes what killed runs did not finish writing, below the directory of a device that this
-/// process has locked: nobody else writes there.
+/// Removes the temporary files of killed runs below the directory of a device. The caller holds the
+/// lock of the device, so no other process writes there.
 pub fn remove_leftovers(dir: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
@@ -232,7 +162,7 @@ pub fn remove_leftovers(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a directory and its parents, for the owner only.
+/// Creates a directory and its parents with mode 0700.
 pub fn create_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new()
@@ -244,11 +174,13 @@ pub fn create_dir(dir: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
     #[test]
-    fn what_is_saved_is_found_again_and_readable_by_the_owner_only() {
+    fn save_writes_for_the_owner_only_and_load_reads_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/state.json");
         assert_eq!(load::<BTreeMap<String, i64>>(&path, 1).unwrap(), None);
@@ -269,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_version_and_a_damaged_file_are_refused_with_the_file_named() {
+    fn load_refuses_newer_versions_and_damaged_files() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
         save(&path, 7, &vec![1, 2]).unwrap();
         let newer = [
             load::<Vec<i64>>(&path, 6).unwrap_err().to_string(),
-            // Not one that we could read, either.
+            // Another layout.
             load::<String>(&path, 6).unwrap_err().to_string(),
         ];
         for error in newer {
@@ -293,67 +225,41 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_changed_is_not_written() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("graph.dot");
-        let written = |content: &str| {
-            replace(&path, content.as_bytes()).unwrap();
-            inode_of(&path, content)
-        };
-        let first = written("main\n");
-        assert_eq!(written("main\n"), first);
-        assert_ne!(written("mail\n"), first);
-    }
-
-    #[test]
-    fn two_files_take_turns_and_each_is_whole() {
+    fn replace_writes_only_a_new_content() {
+        use std::os::unix::fs::MetadataExt as _;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state/classes.txt");
-        let written = |content: &str| {
-            take_turns(&path, content.as_bytes(), Lasts::AfterProcess).unwrap();
-            inode_of(&path, content)
+        // A replaced file is another inode.
+        let inode_after = |content: &str| {
+            replace(&path, content.as_bytes(), Durability::Process).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
+            path.metadata().unwrap().ino()
         };
-        let first = written("main\nfirewall\n");
-        assert_eq!(written("main\nfirewall\n"), first);
-        let second = written("main\n");
-        assert_ne!(second, first);
-        // Over a longer one, and over a shorter one.
-        assert_eq!(written("mail\n"), first);
-        assert_eq!(written("mail\nrouting\nfirewall\n"), second);
-        assert_eq!(
-            std::fs::read_dir(dir.path().join("state")).unwrap().count(),
-            2
-        );
+        let first = inode_after("main\n");
+        assert_eq!(inode_after("main\n"), first);
+        assert_ne!(inode_after("mail\n"), first);
+        let files = std::fs::read_dir(dir.path().join("state")).unwrap();
+        assert_eq!(files.count(), 1, "no leftovers");
     }
 
     #[test]
-    fn nothing_is_written_through_what_stands_in_the_place_of_the_spare() {
+    fn replace_does_not_follow_links_and_restores_permissions() {
         let dir = tempfile::tempdir().unwrap();
         let elsewhere = dir.path().join("elsewhere");
         std::fs::write(&elsewhere, "precious").unwrap();
         let path = dir.path().join("state.json");
-        std::os::unix::fs::symlink(&elsewhere, dir.path().join(".state.json.spare")).unwrap();
-        take_turns(&path, b"new", Lasts::AfterPowerCut).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        replace(&path, b"new", Durability::Disk).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "precious");
 
-        // A spare that others could read is not one that others can read when its turn comes.
         std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-        for content in ["newer", "newest"] {
-            take_turns(&path, content.as_bytes(), Lasts::AfterProcess).unwrap();
-            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        }
-    }
-
-    /// Which file this is; a file that is replaced is another one.
-    fn inode_of(path: &Path, content: &str) -> u64 {
-        use std::os::unix::fs::MetadataExt as _;
-        assert_eq!(std::fs::read_to_string(path).unwrap(), content);
-        path.metadata().unwrap().ino()
+        replace(&path, b"newer", Durability::Process).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
-    fn a_failed_write_leaves_the_old_file() {
+    fn save_that_fails_leaves_the_old_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
         save(&path, 1, &"old").unwrap();

@@ -1,14 +1,14 @@
-//! One run per device at a time, across processes.
+//! Locks that allow one run per device, across processes.
 //!
-//! The lock is the kernel's, on an open file: it ends with the process, however that ends, so a
-//! crash leaves no lock to clean up. The file's text tells people who holds it, and the next run
-//! whether the last one gave it back: one that was killed may have left files half written.
+//! The lock is a file lock of the kernel. It ends with the process, so a crash leaves no stale lock.
+//! The file contains the process ID of the holder and is blank after an orderly release. A process
+//! ID without a lock means that a run was killed; its temporary files are removed.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-/// A device taken by this process; given back when dropped.
+/// A device locked by this process. The lock is released when it is dropped.
 #[derive(Debug)]
 pub struct DeviceLock {
     file: File,
@@ -16,18 +16,18 @@ pub struct DeviceLock {
 
 impl Drop for DeviceLock {
     fn drop(&mut self) {
-        // If that cannot be said, the next run looks for leftovers and finds none.
-        let _ = self.file.write_all_at(NOBODY, 0);
+        // If this fails, the next run looks for temporary files and finds none.
+        let _ = self.file.write_all_at(RELEASED, 0);
     }
 }
 
-/// Always of one length: a file that is cut is written to the disk when it is closed.
-const NOBODY: &[u8; 10] = b"          ";
+/// Always the same length: truncated files are written to the disk when they are closed.
+const RELEASED: &[u8; 10] = b"          ";
 
-/// Why a device could not be taken.
+/// The cause why a device cannot be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("another run is at work on {device} (process {holder})")]
+    #[error("another run has locked {device} (process {holder})")]
     Held { device: String, holder: String },
     #[error("cannot lock {path}")]
     Io {
@@ -51,9 +51,9 @@ pub fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
         .truncate(false)
         .open(&path)
         .map_err(failed)?;
-    // Of one that holds it, between its lock and its text there may be nothing yet.
+    // The holder writes its process ID after it has locked the file.
     let holder = || {
-        let mut text = [0; NOBODY.len()];
+        let mut text = [0; RELEASED.len()];
         let length = file.read_at(&mut text, 0)?;
         Ok(String::from_utf8_lossy(&text[..length]).trim().to_owned())
     };
@@ -62,7 +62,7 @@ pub fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
             if !holder().map_err(failed)?.is_empty() {
                 super::file::remove_leftovers(dir).map_err(failed)?;
             }
-            let text = format!("{:<1$}", std::process::id(), NOBODY.len());
+            let text = format!("{:<1$}", std::process::id(), RELEASED.len());
             file.write_all_at(text.as_bytes(), 0).map_err(failed)?;
             Ok(DeviceLock { file })
         }
@@ -82,14 +82,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_is_taken_once_and_free_again_afterwards() {
+    fn lock_is_exclusive_until_it_is_dropped() {
         let dir = tempfile::tempdir().unwrap();
         let first = take("sw1", dir.path()).unwrap();
         let error = take("sw1", dir.path()).unwrap_err().to_string();
         assert_eq!(
             error,
             format!(
-                "another run is at work on sw1 (process {})",
+                "another run has locked sw1 (process {})",
                 std::process::id()
             )
         );
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_half_written_is_gone_afterwards() {
+    fn lock_after_a_killed_run_removes_its_temporary_files() {
         let dir = tempfile::tempdir().unwrap();
         let half = dir.path().join("state/.unfinished-x");
         std::fs::create_dir(dir.path().join("state")).unwrap();
@@ -106,9 +106,9 @@ mod tests {
         let killed = take("sw1", dir.path()).unwrap();
         let text = std::fs::read(dir.path().join("lock")).unwrap();
         drop(killed);
-        assert!(half.exists(), "whoever gives a device back left nothing");
+        assert!(half.exists(), "an orderly release removes nothing");
 
-        // The kernel's lock ends with a process; what it wrote stays.
+        // The file of a killed process still has its process ID.
         std::fs::write(dir.path().join("lock"), text).unwrap();
         take("sw1", dir.path()).unwrap();
         assert!(!half.exists());

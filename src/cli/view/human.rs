@@ -11,7 +11,7 @@ use crate::catalog::Level;
 use crate::cli::Global;
 use crate::cli::exit::print;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::terminal::{self, Look};
+use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::fleet::device_run::{NotRun, Purpose};
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
@@ -122,10 +122,10 @@ impl View for Human {
                     if matches!(not_run, NotRun::Credentials { .. }) {
                         findings.retain(|found| self.is_new(found));
                     }
-                    let look = Look {
-                        colours: self.colored,
+                    let options = RenderOptions {
+                        colors: self.colored,
                     };
-                    text.push_str(&terminal::render_each(&findings, look));
+                    text.push_str(&terminal::render_each(&findings, options));
                 }
                 let why = of_device(&done.device, failure);
                 let why = &why[done.device.len() + ": ".len()..];

@@ -12,7 +12,7 @@ use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::state_files::LastRun;
 use crate::report::{CachedCatalog, Context, Report};
-use crate::store::{DeviceStore, disk};
+use crate::store::{DeviceStore, blocking_io};
 use crate::transaction::RunEvent;
 
 impl ServedFleet {
@@ -100,7 +100,7 @@ impl ServedFleet {
             }
         }
         let (last_run, store) = (LastRun::new(report, &json), store.clone());
-        if let Err(error) = disk::write(move || last_run.write(&store)).await {
+        if let Err(error) = blocking_io::run(move || last_run.write(&store)).await {
             attempt.run_log().error(chain(&error));
         }
     }

@@ -1,7 +1,7 @@
-//! Secrets that a device does not show, as they were set last.
+//! Digests of the secrets that were set last, for devices that do not show them.
 //!
-//! Kept are keyed hashes (HMAC-SHA-256) under a key of the device's own, so that equal secrets on
-//! two devices cannot be seen to be equal, and none can be read back
+//! A digest is an HMAC-SHA-256 with a key of the device. Equal secrets on two devices have different
+//! digests, and no secret can be read back
 //! (`docs/devices/cisco_ios.md`, section 4, *secrets*).
 
 use std::collections::BTreeMap;
@@ -16,85 +16,85 @@ use switchtender_devices::value::Value;
 
 use super::{DeviceStore, StoreError};
 
-const FILE: &str = "remembered-secrets.json";
+const FILE: &str = "secret-digests.json";
 const VERSION: u32 = 1;
 
-/// What is remembered of one device.
+/// The secret digests of one device.
 #[derive(Debug)]
-pub struct Remembered {
-    kept: Mutex<Kept>,
+pub struct SecretDigests {
+    digests: Mutex<Digests>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
-struct Kept {
+struct Digests {
     /// Hexadecimal, 32 bytes.
     key: String,
     /// By resource, then by attribute.
-    hashes: BTreeMap<String, BTreeMap<String, String>>,
+    by_resource: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(skip)]
     changed: bool,
 }
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for Digests {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kept")
-            .field("resources", &self.hashes.len())
+        f.debug_struct("Digests")
+            .field("resources", &self.by_resource.len())
             .finish_non_exhaustive()
     }
 }
 
-impl Remembered {
-    /// What earlier runs remembered; nothing, under a new key, if there were none.
+impl SecretDigests {
+    /// The digests of earlier runs; none, with a new key, if there was no run.
     pub fn load(store: &DeviceStore) -> Result<Self, StoreError> {
-        let kept = match store.load(FILE, VERSION)? {
-            Some(kept) => kept,
-            None => Kept {
-                key: hex(&new_key()),
-                hashes: BTreeMap::new(),
+        let digests = match store.load(FILE, VERSION)? {
+            Some(digests) => digests,
+            None => Digests {
+                key: hex::encode(new_key()),
+                by_resource: BTreeMap::new(),
                 changed: false,
             },
         };
         Ok(Self {
-            kept: Mutex::new(kept),
+            digests: Mutex::new(digests),
         })
     }
 
-    /// Writes what was remembered in this run, if anything.
+    /// Writes the digests if this run has changed them.
     pub fn save(&self, store: &DeviceStore) -> Result<(), StoreError> {
-        let kept = self
-            .kept
+        let digests = self
+            .digests
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        if kept.changed {
-            store.save(FILE, VERSION, &kept)
+        if digests.changed {
+            store.save(FILE, VERSION, &digests)
         } else {
             Ok(())
         }
     }
 }
 
-impl RememberedSecrets for Remembered {
+impl RememberedSecrets for SecretDigests {
     fn is_last(&self, reference: &str, attribute: &str, value: &Value) -> Option<bool> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = kept.hashes.get(reference)?.get(attribute)?;
-        Some(*last == kept.hash(value))
+        let digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = digests.by_resource.get(reference)?.get(attribute)?;
+        Some(*last == digests.digest(value))
     }
 }
 
-impl SecretMemory for Remembered {
+impl SecretMemory for SecretDigests {
     fn remember(&self, reference: &str, attribute: &str, value: &Value) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let hash = kept.hash(value);
-        let of_resource = kept.hashes.entry(reference.to_owned()).or_default();
-        if of_resource.insert(attribute.to_owned(), hash.clone()) != Some(hash) {
-            kept.changed = true;
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        let digest = digests.digest(value);
+        let of_resource = digests.by_resource.entry(reference.to_owned()).or_default();
+        if of_resource.insert(attribute.to_owned(), digest.clone()) != Some(digest) {
+            digests.changed = true;
         }
     }
 }
 
-impl Kept {
-    fn hash(&self, value: &Value) -> String {
+impl Digests {
+    fn digest(&self, value: &Value) -> String {
         let text = match value.unwrap_sensitive() {
             Value::String(text) | Value::Symbol(text) => text.clone(),
             other => format!("{other:?}"),
@@ -102,7 +102,7 @@ impl Kept {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_bytes())
             .expect("HMAC takes keys of any length");
         mac.update(text.as_bytes());
-        hex(&mac.finalize().into_bytes())
+        hex::encode(mac.finalize().into_bytes())
     }
 }
 
@@ -112,26 +112,22 @@ fn new_key() -> [u8; 32] {
     key
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Store;
     use super::*;
 
     #[test]
-    fn a_secret_is_known_again_and_cannot_be_read_from_the_file() {
+    fn secret_digests_match_the_last_secret_and_do_not_contain_it() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::at(dir.path()).device("sw1");
         let secret = Value::Sensitive(Box::new("pl4nted".into()));
-        let first = Remembered::load(&store).unwrap();
+        let first = SecretDigests::load(&store).unwrap();
         assert_eq!(first.is_last("Ntp_auth_key[1]", "password", &secret), None);
         first.remember("Ntp_auth_key[1]", "password", &secret);
         first.save(&store).unwrap();
 
-        let second = Remembered::load(&store).unwrap();
+        let second = SecretDigests::load(&store).unwrap();
         assert_eq!(
             second.is_last("Ntp_auth_key[1]", "password", &secret),
             Some(true)
