@@ -30,7 +30,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         print(&lines.collect::<String>());
         return Ok(Exit::SUCCESS);
     };
-    let Some(rule) = Rule::named(code) else {
+    let Some(rule) = Rule::find(code) else {
         let hint = match nearest(code, RULES.iter().map(|rule| rule.code)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`switchtender explain` lists all codes".to_owned(),
@@ -47,7 +47,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     if !rule.bad.is_empty() {
         for (title, example) in [("Wrong:", rule.bad), ("Right:", rule.good)] {
             text.push_str(&format!("\n{bold}{title}{plain}\n"));
-            for line in Rule::underlined(example).lines() {
+            for line in Rule::render_example(example).lines() {
                 text.push_str(&format!("    {line}\n"));
             }
         }

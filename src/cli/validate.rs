@@ -8,11 +8,10 @@ mod device_files;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, io};
 
 use clap::ValueEnum;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use switchtender_devices::driver::Registry;
 
 use super::Global;
@@ -22,11 +21,13 @@ use super::run::Mixed;
 use crate::catalog::{self, Loading};
 use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
-use crate::diagnostic::terminal::{self, Look};
+use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Counts, Diagnostic, Severity, Source, json, limit};
 use crate::inventory::{Inventory, Reading};
 use crate::validate::rule::RULES;
-use crate::validate::{Policy, Routing, Severities, Side, Subject, across};
+use crate::validate::{
+    CatalogTarget, Policy, RuleContext, Severities, TargetKind, TargetResolver, cross_catalog,
+};
 use checked::Checked;
 use device_files::facts;
 
@@ -121,7 +122,7 @@ enum Format {
 struct Given<'a> {
     registry: &'a Registry,
     inventory: Option<&'a Inventory>,
-    routing: Routing<'a>,
+    routing: TargetResolver<'a>,
     policy: &'a Policy,
     facts: Option<&'a Path>,
     running: Option<&'a Path>,
@@ -156,11 +157,11 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     let given = Given {
         registry: &registry,
         inventory: inventory.as_ref(),
-        routing: Routing {
+        routing: TargetResolver {
             wanted: match args.wanted {
-                For::Auto => crate::validate::For::Auto,
-                For::Device => crate::validate::For::Device,
-                For::Host => crate::validate::For::Host,
+                For::Auto => TargetKind::Auto,
+                For::Device => TargetKind::Device,
+                For::Host => TargetKind::Host,
             },
             inventory: inventory.as_ref(),
             platform: args.platform.as_deref(),
@@ -169,13 +170,13 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         facts: args.facts.as_deref(),
         running: args.running.as_deref(),
     };
-    let mut checked = check_all(&files, args.jobs, &given);
-    let summaries: Vec<across::Summary> = checked
+    let mut checked = check_all(&files, args.jobs, &given)?;
+    let summaries: Vec<cross_catalog::Summary> = checked
         .iter_mut()
         .filter_map(|one| one.summary.take())
         .collect();
     let complete = args.paths.iter().any(|path| path.is_dir());
-    let across = across::check(&summaries, given.inventory, complete, &policy);
+    let across = cross_catalog::check(&summaries, given.inventory, complete, &policy);
     if !across.is_empty() {
         let mut all = Checked::new("all catalogs".to_owned());
         all.keep(across);
@@ -238,30 +239,26 @@ fn severities(path: Option<&Path>) -> Result<Severities, CommandError> {
         .map_err(|found| CommandError::findings(found).exit(2))
 }
 
-fn check_all(files: &[PathBuf], jobs: Option<u16>, given: &Given<'_>) -> Vec<Checked> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = jobs.map_or(processors, usize::from).min(files.len());
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Checked)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(path) = files.get(number) else {
-                        return;
-                    };
-                    let checked = check_file(path, given);
-                    done.lock()
-                        .expect("nothing panics while it holds the lock")
-                        .push((number, checked));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("all threads have ended");
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, checked)| checked).collect()
+fn check_all(
+    files: &[PathBuf],
+    jobs: Option<u16>,
+    given: &Given<'_>,
+) -> Result<Vec<Checked>, CommandError> {
+    // 0: as many threads as processors.
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs.map_or(0, usize::from))
+        .build()
+        .map_err(|error| {
+            CommandError::new("cannot start threads")
+                .because(error)
+                .exit(2)
+        })?;
+    Ok(threads.install(|| {
+        files
+            .par_iter()
+            .map(|path| check_file(path, given))
+            .collect()
+    }))
 }
 
 fn check_file(path: &Path, given: &Given<'_>) -> Checked {
@@ -297,26 +294,27 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
         }
     };
     let facts = facts(given.facts, &catalog.name, &mut checked);
-    let mut side = given.routing.side(&catalog, given.registry, &facts);
+    let mut target = given.routing.resolve(&catalog, given.registry, &facts);
     let device = given.routing.device(&catalog);
-    checked.no_platform = matches!(side, Side::Device { driver: None, .. });
+    checked.no_platform = matches!(target, CatalogTarget::Device { driver: None, .. });
     if let (
         Some(directory),
-        Side::Device {
+        CatalogTarget::Device {
             driver: Some(driver),
             running,
             ..
         },
-    ) = (given.running, &mut side)
+    ) = (given.running, &mut target)
     {
         let name = device.map_or(catalog.name.as_str(), |device| device.name.as_str());
         *running = device_files::running(directory, name, driver, &mut checked);
     }
-    let subject = Subject::new(&catalog, given.registry, given.policy, &side).without(damaged);
-    subject.hide(&mut loading);
-    loading.extend(crate::validate::check(&subject));
+    let context =
+        RuleContext::new(&catalog, given.registry, given.policy, &target).without(damaged);
+    context.mask(&mut loading);
+    loading.extend(crate::validate::check(&context));
     checked.keep(loading);
-    checked.summary = Some(across::Summary::new(&subject, device));
+    checked.summary = Some(cross_catalog::Summary::new(&context, device));
     checked
 }
 
@@ -349,8 +347,8 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
             junit::render(&suites, fails(args))
         }
         Format::Human => {
-            let look = Look {
-                colours: global.colored_stdout(),
+            let options = RenderOptions {
+                colors: global.colored_stdout(),
             };
             let mut counts = Counts::default();
             for one in checked {
@@ -375,7 +373,7 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
             };
             format!(
                 "{}{}{catalogs} catalog{plural} checked: {counts}\n{of_platforms}",
-                terminal::render(&limited, look),
+                terminal::render(&limited, options),
                 hint.unwrap_or_default(),
             )
         }

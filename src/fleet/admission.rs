@@ -4,7 +4,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::value::Value;
 
 use crate::catalog::{Catalog, Level};
-use crate::validate;
+use crate::validate::{self, Effect, effect_of};
 
 /// Nothing may be sent to the device: all that is to be told of it.
 #[derive(Debug)]
@@ -12,14 +12,14 @@ pub struct Refused(pub Vec<Diagnostic>);
 
 /// Admits a catalog with these findings; those that do not stand in the way come back.
 pub fn admit(mut findings: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Refused> {
-    if !findings.iter().any(validate::stands_in_the_way) {
+    if !findings.iter().any(validate::blocks_apply) {
         return Ok(findings);
     }
-    // What stands in the way must not be looked for among remarks.
-    // What else is wrong with another device's catalog says nothing about this one.
-    let foreign = findings.iter().any(|found| found.code == "wrong-name");
-    findings.retain(|found| match foreign {
-        true => found.code == "wrong-name",
+    let has_foreign = findings
+        .iter()
+        .any(|found| effect_of(found) == Effect::RefuseCatalog);
+    findings.retain(|found| match has_foreign {
+        true => effect_of(found) == Effect::RefuseCatalog,
         false => found.severity >= Severity::Warning,
     });
     Err(Refused(findings))
@@ -36,13 +36,9 @@ pub fn insists(catalog: &Catalog) -> bool {
 /// A finding about an admitted catalog that people should see in a run, too, and how loud. The run
 /// itself lists host resources.
 pub fn worth_telling(finding: &Diagnostic) -> Option<(Level, String)> {
-    let level = match (finding.code, finding.severity) {
-        ("host-resource" | "skipped-relation", _) => return None,
-        // What is on the device the run will see, and advice to authors belongs to `validate`.
-        ("undeclared" | "secret-title", _) => return None,
-        // What the device makes of what is wanted, the same in every run.
-        ("unsupported-attribute", Severity::Note) | ("misleading-value", _) => Level::Info,
-        (_, Severity::Note) => return None,
+    let level = match effect_of(finding) {
+        Effect::Ignore => return None,
+        Effect::Inform => Level::Info,
         _ => Level::Warning,
     };
     let place = finding

@@ -64,7 +64,7 @@ impl Fleet {
         let source = self.catalogs.read(device)?;
         let loaded = catalog::load(&source, &Loading::default());
         let mut catalog = loaded.map_err(|error| NotRun::Refused {
-            findings: validate::of_unloadable(error, device, &self.reach.registry, &self.policy),
+            findings: validate::for_partial(error, device, &self.reach.registry, &self.policy),
         })?;
         if self.purpose == Purpose::Plan {
             // A plan shows what an apply would do; a resource cannot opt out of being harmless.

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Driver, Registry};
 
-use super::rule::{Check, Example, RULES, Rule};
-use super::{Policy, Side};
+use super::rule::{Example, RULES, Rule};
+use super::{CatalogTarget, Policy};
 use crate::catalog::{Catalog, Loading, load};
 
 /// A manifest as the catalog that a compiler would make of it, and the marked places in its text.
@@ -272,10 +272,10 @@ pub fn registry() -> Arc<Registry> {
     Arc::clone(&REGISTRY)
 }
 
-pub fn device(platform: &str) -> Side {
+pub fn device(platform: &str) -> CatalogTarget {
     let registry = registry();
     let platform = registry.platform(platform).expect("it is shipped");
-    Side::Device {
+    CatalogTarget::Device {
         certname: None,
         driver: Some(Driver::new(platform, &Default::default())),
         running: None,
@@ -283,15 +283,19 @@ pub fn device(platform: &str) -> Side {
 }
 
 /// All findings about a manifest.
-pub fn findings(manifest: &str, side: &Side, policy: &Policy) -> (Compiled, Vec<Diagnostic>) {
+pub fn findings(
+    manifest: &str,
+    target: &CatalogTarget,
+    policy: &Policy,
+) -> (Compiled, Vec<Diagnostic>) {
     let compiled = compile(manifest);
-    let found = super::catalog(&compiled.catalog, &registry(), side, policy);
+    let found = super::catalog(&compiled.catalog, &registry(), target, policy);
     (compiled, found)
 }
 
 /// Asserts that a manifest gives findings of this code at exactly its marked places.
-pub fn assert_marked(rule: &Rule, manifest: &str, side: &Side, policy: &Policy) {
-    let (compiled, found) = findings(manifest, side, policy);
+pub fn assert_marked(rule: &Rule, manifest: &str, target: &CatalogTarget, policy: &Policy) {
+    let (compiled, found) = findings(manifest, target, policy);
     let mut places: Vec<Range<usize>> = found
         .iter()
         .filter(|found| found.code == rule.code)
@@ -318,30 +322,68 @@ pub fn assert_marked(rule: &Rule, manifest: &str, side: &Side, policy: &Policy) 
     );
 }
 
-#[test]
-fn every_bad_example_gives_its_finding_at_the_mark_and_every_good_one_none() {
-    for rule in RULES
+/// The codes of the findings about a JSON catalog for a switch, each with the text at its label.
+fn json_findings(text: &str) -> Vec<(&'static str, String)> {
+    let source = Source::new("catalog.json", text);
+    let found = match load(&source, &Loading::default()) {
+        Ok(catalog) => super::catalog(
+            &catalog,
+            &registry(),
+            &device("cisco_ios"),
+            &Policy::default(),
+        ),
+        Err(error) => error.diagnostics,
+    };
+    let labeled = |found: &Diagnostic| {
+        let span = found
+            .labels
+            .first()
+            .map_or(0..0, |label| label.span.clone());
+        text[span].to_owned()
+    };
+    found
         .iter()
-        .filter(|rule| !matches!(rule.check, Check::Loading | Check::Across))
-    {
-        let side = match rule.example {
+        .map(|found| (found.code, labeled(found)))
+        .collect()
+}
+
+/// The marked texts of an example.
+fn marked(example: &str) -> Vec<String> {
+    let marks = example.split('«').skip(1);
+    marks
+        .map(|rest| rest.split('»').next().expect("each mark ends").to_owned())
+        .collect()
+}
+
+#[test]
+fn bad_examples_give_their_finding_at_the_mark_and_good_ones_none() {
+    let policy = Policy::default();
+    for rule in RULES {
+        let target = match rule.example {
             Example::Device(platform) => device(platform),
-            Example::Host => Side::Host,
-            Example::Other => continue,
+            Example::Host => CatalogTarget::Host,
+            Example::Json => {
+                let bad = json_findings(&rule.bad.replace(['«', '»'], ""));
+                let bad = bad.into_iter().filter(|(code, _)| *code == rule.code);
+                let labeled: Vec<String> = bad.map(|(_, text)| text).collect();
+                assert_eq!(labeled, marked(rule.bad), "{}", rule.code);
+                assert_eq!(json_findings(rule.good), [], "{}", rule.code);
+                continue;
+            }
+            Example::None => continue,
         };
-        let policy = Policy::default();
-        assert_marked(rule, rule.bad, &side, &policy);
-        let (_, found) = findings(rule.good, &side, &policy);
-        let told: Vec<_> = found
+        assert_marked(rule, rule.bad, &target, &policy);
+        let (_, found) = findings(rule.good, &target, &policy);
+        let same: Vec<_> = found
             .iter()
             .filter(|found| found.code == rule.code)
             .collect();
-        assert!(told.is_empty(), "{}: {told:#?}", rule.code);
+        assert!(same.is_empty(), "{}: {same:#?}", rule.code);
     }
 }
 
 #[test]
-fn rules_have_codes_of_their_own_and_say_why() {
+fn rules_have_unique_codes_and_an_explanation() {
     let mut codes: Vec<&str> = RULES.iter().map(|rule| rule.code).collect();
     codes.sort_unstable();
     let all = codes.len();
@@ -350,6 +392,12 @@ fn rules_have_codes_of_their_own_and_say_why() {
     for rule in RULES {
         assert!(
             !rule.summary.is_empty() && rule.explanation.len() > 80,
+            "{}",
+            rule.code
+        );
+        assert_eq!(
+            rule.bad.is_empty(),
+            rule.example == Example::None,
             "{}",
             rule.code
         );

@@ -11,67 +11,69 @@ use crate::catalog::{Catalog, Segment, locate_all, overwritten};
 
 /// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FindingPart {
     Title,
     Type,
     /// A parameter; the title, if the catalog does not give the parameter.
     Parameter(String),
     /// Something inside a parameter.
-    Inside(String, Vec<Segment>),
+    Element(String, Vec<Segment>),
 }
 
 /// A place in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum Location {
     /// The catalog's name.
-    Name,
+    CatalogName,
     /// A path into the catalog's text.
     Path(Vec<Segment>),
     /// A part of the resource with this index.
-    Resource(usize, Part),
+    Resource(usize, FindingPart),
 }
 
-impl At {
+impl Location {
     pub fn title(index: usize) -> Self {
-        At::Resource(index, Part::Title)
+        Location::Resource(index, FindingPart::Title)
     }
 
     pub fn parameter(index: usize, name: &str) -> Self {
-        At::Resource(index, Part::Parameter(name.to_owned()))
+        Location::Resource(index, FindingPart::Parameter(name.to_owned()))
     }
 
     /// The place in the manifest.
     fn place<'a>(&self, catalog: &'a Catalog) -> Option<&'a Place> {
         let index = match self {
-            At::Resource(index, _) => Some(*index),
-            At::Path(path) => match path.as_slice() {
+            Location::Resource(index, _) => Some(*index),
+            Location::Path(path) => match path.as_slice() {
                 [Segment::Key(list), Segment::Index(index), ..] if list == "resources" => {
                     Some(*index)
                 }
                 _ => None,
             },
-            At::Name => None,
+            Location::CatalogName => None,
         };
         catalog.resources.get(index?)?.place.as_ref()
     }
 
     fn path(&self, catalog: &Catalog) -> Vec<Segment> {
         let (index, part) = match self {
-            At::Name => return vec!["name".into()],
-            At::Path(path) => return path.clone(),
-            At::Resource(index, part) => (*index, part),
+            Location::CatalogName => return vec!["name".into()],
+            Location::Path(path) => return path.clone(),
+            Location::Resource(index, part) => (*index, part),
         };
         let mut path: Vec<Segment> = vec!["resources".into(), index.into()];
         match part {
-            Part::Title => path.push("title".into()),
-            Part::Type => path.push("type".into()),
-            Part::Parameter(name) | Part::Inside(name, _)
+            FindingPart::Title => path.push("title".into()),
+            FindingPart::Type => path.push("type".into()),
+            FindingPart::Parameter(name) | FindingPart::Element(name, _)
                 if !catalog.resources[index].parameters.contains_key(name) =>
             {
                 path.push("title".into());
             }
-            Part::Parameter(name) => path.extend(["parameters".into(), name.as_str().into()]),
-            Part::Inside(name, inside) => {
+            FindingPart::Parameter(name) => {
+                path.extend(["parameters".into(), name.as_str().into()])
+            }
+            FindingPart::Element(name, inside) => {
                 path.extend(["parameters".into(), name.as_str().into()]);
                 path.extend(inside.iter().cloned());
             }
@@ -82,25 +84,25 @@ impl At {
 
 /// A finding whose places are not yet looked up.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct RuleFinding {
     rule: &'static Rule,
     severity: Severity,
-    at: At,
+    at: Location,
     message: String,
-    beside: String,
+    label: String,
     help: Option<String>,
     /// Other places with what stands beside them.
-    also: Vec<(At, String)>,
+    also: Vec<(Location, String)>,
 }
 
-impl Finding {
-    pub fn new(rule: &'static Rule, at: At, message: impl Into<String>) -> Self {
+impl RuleFinding {
+    pub fn new(rule: &'static Rule, at: Location, message: impl Into<String>) -> Self {
         Self {
             rule,
             severity: rule.severity,
             at,
             message: message.into(),
-            beside: String::new(),
+            label: String::new(),
             help: None,
             also: Vec::new(),
         }
@@ -125,32 +127,45 @@ impl Finding {
     }
 
     #[must_use]
-    pub fn also(mut self, at: At, text: impl Into<String>) -> Self {
+    pub fn also(mut self, at: Location, text: impl Into<String>) -> Self {
         self.also.push((at, text.into()));
         self
     }
 
     /// What stands beside the mark.
     #[must_use]
-    pub fn beside(mut self, text: impl Into<String>) -> Self {
-        self.beside = text.into();
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.label = text.into();
         self
     }
 }
 
 /// The findings of one catalog.
 #[derive(Debug, Default)]
-pub struct Findings {
-    list: Vec<Finding>,
+pub struct RuleFindings {
+    list: Vec<RuleFinding>,
 }
 
-impl Findings {
-    pub fn push(&mut self, finding: Finding) {
-        self.list.push(finding);
-    }
+impl IntoIterator for RuleFindings {
+    type Item = RuleFinding;
+    type IntoIter = std::vec::IntoIter<RuleFinding>;
 
-    pub fn extend(&mut self, more: Findings) {
-        self.list.extend(more.list);
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter()
+    }
+}
+
+impl FromIterator<RuleFinding> for RuleFindings {
+    fn from_iter<I: IntoIterator<Item = RuleFinding>>(findings: I) -> Self {
+        Self {
+            list: findings.into_iter().collect(),
+        }
+    }
+}
+
+impl RuleFindings {
+    pub fn push(&mut self, finding: RuleFinding) {
+        self.list.push(finding);
     }
 
     /// The findings with their places, as severe as the settings want them, sorted by place. What
@@ -161,7 +176,7 @@ impl Findings {
         severities: &Severities,
         secrets: impl FnOnce() -> Vec<Vec<Segment>>,
     ) -> Vec<Diagnostic> {
-        let list: Vec<(Finding, Severity)> = self
+        let list: Vec<(RuleFinding, Severity)> = self
             .list
             .into_iter()
             .filter_map(|finding| {
@@ -192,7 +207,7 @@ impl Findings {
             let mut told =
                 Diagnostic::new(finding.rule.code, severity, finding.message).in_manifest(place);
             told.help = finding.help;
-            let texts = std::iter::once(finding.beside)
+            let texts = std::iter::once(finding.label)
                 .chain(finding.also.into_iter().map(|(_, text)| text));
             for text in texts {
                 if let Some(span) = spans.next().flatten() {

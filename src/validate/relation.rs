@@ -45,18 +45,18 @@ impl RelationKind {
     }
 
     /// Whether the other comes first.
-    pub fn other_first(self) -> bool {
+    pub fn is_reverse(self) -> bool {
         matches!(self, RelationKind::Require | RelationKind::Subscribe)
     }
 
-    pub fn refreshes(self) -> bool {
+    pub fn has_refresh(self) -> bool {
         matches!(self, RelationKind::Subscribe | RelationKind::Notify)
     }
 }
 
 /// What a resource says about another.
 #[derive(Clone, Debug)]
-pub struct Relation {
+pub struct DeclaredRelation {
     /// Index of the resource that has the metaparameter.
     pub from: usize,
     pub kind: RelationKind,
@@ -64,25 +64,25 @@ pub struct Relation {
     pub text: String,
     /// Place inside the metaparameter: the index in a list.
     pub inside: Vec<Segment>,
-    pub other: Other,
+    pub target: RelationTarget,
 }
 
 /// Where a relation leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Other {
+pub enum RelationTarget {
     Found(usize),
     Missing(ResourceRef),
     /// The text is no reference.
-    NoReference,
+    Invalid,
 }
 
-/// Names of resources: references, namevar values, aliases.
+/// ReferenceIndex of resources: references, namevar values, aliases.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct ReferenceIndex {
     by_reference: HashMap<ResourceRef, usize>,
 }
 
-impl Names {
+impl ReferenceIndex {
     /// Titles of all resources first: they win over other names.
     pub fn new(catalog: &Catalog) -> Self {
         let mut names = Self::default();
@@ -92,7 +92,7 @@ impl Names {
         for (index, resource) in catalog.resources.iter().enumerate() {
             for parameter in ["alias", "name"] {
                 if let Some(value) = resource.parameters.get(parameter) {
-                    for name in texts(value) {
+                    for name in strings(value) {
                         let reference = ResourceRef::new(resource.reference.type_name(), name);
                         names.add(reference, index);
                     }
@@ -121,15 +121,15 @@ impl Names {
 }
 
 /// The strings of a value that is one or a list of them.
-pub fn texts(value: &Value) -> Vec<&str> {
+pub fn strings(value: &Value) -> Vec<&str> {
     match value {
-        Value::List(items) => items.iter().flat_map(texts).collect(),
+        Value::List(items) => items.iter().flat_map(strings).collect(),
         other => other.as_str().into_iter().collect(),
     }
 }
 
 /// All relations that resources state, in the order of the catalog.
-pub fn relations(catalog: &Catalog, names: &Names) -> Vec<Relation> {
+pub fn relations(catalog: &Catalog, names: &ReferenceIndex) -> Vec<DeclaredRelation> {
     let mut found = Vec::new();
     for (from, resource) in catalog.resources.iter().enumerate() {
         for kind in RelationKind::ALL {
@@ -141,19 +141,19 @@ pub fn relations(catalog: &Catalog, names: &Names) -> Vec<Relation> {
                     Some(text) => text.to_owned(),
                     None => format!("{value:?}"),
                 };
-                let other = match ResourceRef::parse(&text) {
-                    Err(_) => Other::NoReference,
+                let target = match ResourceRef::parse(&text) {
+                    Err(_) => RelationTarget::Invalid,
                     Ok(reference) => match names.find(&reference) {
-                        Some(index) => Other::Found(index),
-                        None => Other::Missing(reference),
+                        Some(index) => RelationTarget::Found(index),
+                        None => RelationTarget::Missing(reference),
                     },
                 };
-                found.push(Relation {
+                found.push(DeclaredRelation {
                     from,
                     kind,
                     text,
                     inside,
-                    other,
+                    target,
                 });
             };
             match value {

@@ -1,95 +1,107 @@
-//! The rules, one file each, and what is told of a rule besides its findings.
+//! The rules, one file each: explanation, examples that are tests, check.
 //!
-//! To add a rule, copy a neighbour's file, name it in [`RULES`], and run the tests: each rule's
-//! bad example must give exactly its finding at the marked place, and its good one none.
+//! To add a rule, copy a neighbor's file, add its name to [`RULES`] and run the tests. The bad
+//! example must give exactly the finding of its rule at the marked value, the good one none.
 
 use switchtender_devices::driver::ProblemKind;
 use switchtender_devices::model::canonical::ValueErrorKind;
 
 use crate::diagnostic::Severity;
 
-use super::finding::Findings;
-use super::subject::Subject;
+use super::cross_catalog::{CatalogSet, CrossFindings};
+use super::effect::{Effect, Effects};
+use super::finding::RuleFindings;
+use super::rule_context::RuleContext;
 
 mod platform_problem;
 mod value_error;
 
-/// A rule and everything that is told of it.
+/// A rule with its documentation.
 #[derive(Debug)]
 pub struct Rule {
     /// Short stable name, as in `explain CODE`, `switchtender.toml` and every output.
     pub code: &'static str,
-    /// How bad a finding is unless the settings say otherwise.
+    /// Severity of its findings, unless the finding or the settings have another one.
     pub severity: Severity,
-    /// What the finding says, in a few words.
+    /// Effect of its findings in `plan`, `apply` and `device`.
+    pub effects: Effects,
+    /// The problem in a few words.
     pub summary: &'static str,
-    /// Why it is wrong and what comes of it.
+    /// Cause and consequence.
     pub explanation: &'static str,
-    /// A manifest with the mistake, `«»` around the offending value; empty where it takes more
-    /// than a manifest.
+    /// An example with the mistake, `«»` around the wrong value. Empty: there is none.
     pub bad: &'static str,
-    /// The same without it.
+    /// The same without the mistake.
     pub good: &'static str,
-    /// What the examples are compiled for.
     pub example: Example,
-    pub check: Check,
+    pub check: RuleCheck,
 }
 
-/// What a rule's examples are for.
+/// The kind of a rule's examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Example {
-    /// A device of this platform.
+    /// Manifests for a device of this platform.
     Device(&'static str),
+    /// Manifests for a host.
     Host,
-    /// There are none, or they are not manifests.
-    Other,
+    /// Catalogs of a device, as JSON.
+    Json,
+    /// There are none.
+    None,
 }
 
-/// What a rule looks at.
+/// The subject of a rule.
 #[derive(Clone, Copy)]
-pub enum Check {
-    /// One catalog with its destination.
-    Catalog(fn(&Subject<'_>, &mut Findings)),
-    /// What models refuse of a resource.
+pub enum RuleCheck {
+    /// One catalog with its target.
+    Catalog(fn(&RuleContext<'_>, &mut RuleFindings)),
+    /// Errors of one kind that models report about a resource.
     Value(ValueErrorKind),
-    /// What platforms have to say about one.
+    /// Problems of one kind that drivers report about a resource.
     Problem(ProblemKind),
-    /// Found while the catalog is loaded.
-    Loading,
-    /// Found over all catalogs and the inventory.
-    Across,
+    /// Errors of `catalog::load`.
+    Load,
+    /// All catalogs of one command.
+    CrossCatalog(fn(&CatalogSet<'_>, &mut CrossFindings)),
+    /// Errors of `inventory::Inventory::load`.
+    Inventory,
 }
 
-impl std::fmt::Debug for Check {
+impl std::fmt::Debug for RuleCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Check::Catalog(_) => "Catalog",
-            Check::Value(_) => "Value",
-            Check::Problem(_) => "Problem",
-            Check::Loading => "Loading",
-            Check::Across => "Across",
+            RuleCheck::Catalog(_) => "Catalog",
+            RuleCheck::Value(_) => "Value",
+            RuleCheck::Problem(_) => "Problem",
+            RuleCheck::Load => "Load",
+            RuleCheck::CrossCatalog(_) => "CrossCatalog",
+            RuleCheck::Inventory => "Inventory",
         })
     }
 }
 
 impl Rule {
-    /// Looks at one catalog, if that is what the rule is about.
-    pub(super) fn look_at(&'static self, subject: &Subject<'_>, findings: &mut Findings) {
+    /// The findings about one catalog; none if the rule has another subject.
+    pub(super) fn check(&'static self, context: &RuleContext<'_>) -> RuleFindings {
+        let mut findings = RuleFindings::default();
         match self.check {
-            Check::Catalog(check) => check(subject, findings),
-            Check::Value(kind) => value_error::report(subject, findings, self, kind),
-            Check::Problem(kind) => platform_problem::report(subject, findings, self, kind),
-            Check::Loading | Check::Across => {}
+            RuleCheck::Catalog(check) => check(context, &mut findings),
+            RuleCheck::Value(kind) => value_error::report(context, &mut findings, self, kind),
+            RuleCheck::Problem(kind) => {
+                platform_problem::report(context, &mut findings, self, kind);
+            }
+            RuleCheck::Load | RuleCheck::CrossCatalog(_) | RuleCheck::Inventory => {}
         }
+        findings
     }
 
-    /// The rule of this code.
-    pub fn named(code: &str) -> Option<&'static Rule> {
+    /// The rule with this code.
+    pub fn find(code: &str) -> Option<&'static Rule> {
         RULES.iter().copied().find(|rule| rule.code == code)
     }
 
-    /// An example without its marks, and with a line of `^` under what was marked.
-    pub fn underlined(example: &str) -> String {
+    /// An example without its marks, with a line of `^` below each marked value.
+    pub fn render_example(example: &str) -> String {
         let mut text = String::new();
         for line in example.trim_matches('\n').lines() {
             let mut plain = String::new();
@@ -117,54 +129,62 @@ impl Rule {
 }
 
 macro_rules! rules {
-    ($($file:ident: $($rule:ident),+;)+) => {
+    ($($file:ident,)+) => {
         $(pub(super) mod $file;)+
-        /// All rules, in the order in which they are explained.
-        pub const RULES: &[&Rule] = &[$($(&$file::$rule),+),+];
+        /// All rules, in the order of `switchtender explain`.
+        pub const RULES: &[&Rule] = &[$(&$file::RULE),+];
     };
 }
 
 rules! {
-    host_resource: RULE;
-    device_resource: RULE;
-    skipped_relation: RULE;
-    mixed_container: RULE;
-    empty_catalog: RULE;
-    wrong_name: RULE;
-    unknown_type: RULE;
-    kindless_type: RULE;
-    unsupported_type: RULE;
-    unknown_attribute: RULE;
-    invalid_value: RULE;
-    missing_attribute: RULE;
-    attribute_conflict: RULE;
-    metaparameter: RULE;
-    null_value: RULE;
-    unsupported_attribute: RULE;
-    unwritable_value: RULE;
-    misleading_value: RULE;
-    reserved_name: RULE;
-    clear_secret: RULE;
-    secret_title: RULE;
-    masked_value: RULE;
-    shuts_down: RULE;
-    max_shutdown: RULE;
-    missing_dependency: RULE;
-    bad_reference: RULE;
-    cycle: RULE;
-    automatic_conflict: RULE;
-    no_refresh: RULE;
-    audit_parameter: RULE;
-    unknown_schedule: RULE;
-    same_instance: RULE;
-    conflicting_lines: RULE;
-    undeclared: RULE;
-    no_device: RULE;
-    no_catalog: RULE;
-    both_sides: RULE;
-    duplicate_address: RULE;
-    shared_address: RULE;
-    vlan_names: RULE;
-    duplicate_key: RULE;
-    loading: READ, SYNTAX, ENCODING, EDGE, CONTAINMENT, VALUE, DEFERRED, DUPLICATE, ALIAS;
+    host_resource,
+    device_resource,
+    skipped_relation,
+    mixed_container,
+    empty_catalog,
+    wrong_name,
+    unknown_type,
+    kindless_type,
+    unsupported_type,
+    unknown_attribute,
+    invalid_value,
+    missing_attribute,
+    attribute_conflict,
+    metaparameter,
+    null_value,
+    unsupported_attribute,
+    unwritable_value,
+    misleading_value,
+    reserved_name,
+    clear_secret,
+    secret_title,
+    masked_value,
+    shuts_down,
+    max_shutdown,
+    missing_dependency,
+    bad_reference,
+    cycle,
+    automatic_conflict,
+    no_refresh,
+    audit_parameter,
+    unknown_schedule,
+    same_instance,
+    conflicting_lines,
+    undeclared,
+    no_device,
+    no_catalog,
+    both_sides,
+    duplicate_address,
+    shared_address,
+    vlan_names,
+    duplicate_key,
+    cannot_read,
+    catalog_syntax,
+    catalog_encoding,
+    catalog_edge,
+    containment_cycle,
+    catalog_value,
+    catalog_deferred,
+    duplicate,
+    alias,
 }

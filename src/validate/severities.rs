@@ -119,7 +119,7 @@ fn read_path(table: &Table<'_>) -> Option<PathRule> {
 fn read_rules(table: &Table<'_>) -> BTreeMap<&'static str, Option<Severity>> {
     let mut rules = BTreeMap::new();
     for (code, span, item) in table.entries() {
-        let Some(rule) = Rule::named(&code) else {
+        let Some(rule) = Rule::find(&code) else {
             let help = match nearest(&code, RULES.iter().map(|rule| rule.code)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`switchtender explain` lists the rules".to_owned(),

@@ -2,9 +2,9 @@
 //! checked without a panic, and all that is found can be shown.
 
 use switchtender::catalog::{Loading, load, source};
-use switchtender::diagnostic::terminal::{Look, render_all};
+use switchtender::diagnostic::terminal::{RenderOptions, render_all};
 use switchtender::diagnostic::{Diagnostic, json, sarif};
-use switchtender::validate::{Policy, Routing, Subject, check};
+use switchtender::validate::{Policy, RuleContext, TargetResolver, check};
 use switchtender_devices::driver::Registry;
 
 /// Everything that is found in these bytes, rendered in every way.
@@ -20,17 +20,17 @@ pub fn findings(bytes: Vec<u8>, registry: &Registry) -> Vec<Diagnostic> {
         }
     };
     if let Some((catalog, damaged)) = readable {
-        let routing = Routing {
+        let resolver = TargetResolver {
             platform: Some("cisco_ios"),
-            ..Routing::default()
+            ..TargetResolver::default()
         };
-        let side = routing.side(&catalog, registry, &Default::default());
+        let target = resolver.resolve(&catalog, registry, &Default::default());
         let policy = Policy::default();
-        let subject = Subject::new(&catalog, registry, &policy, &side).without(damaged);
-        subject.hide(&mut found);
-        found.extend(check(&subject));
+        let context = RuleContext::new(&catalog, registry, &policy, &target).without(damaged);
+        context.mask(&mut found);
+        found.extend(check(&context));
     }
-    let shown = render_all(&found, Look::PLAIN);
+    let shown = render_all(&found, RenderOptions::PLAIN);
     assert!(!shown.contains('\u{1b}'), "a terminal would obey");
     let longest = shown.lines().map(str::len).max().unwrap_or(0);
     assert!(longest < 10_000, "a line of {longest} bytes");

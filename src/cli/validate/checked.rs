@@ -1,7 +1,7 @@
 //! What came of one file: its findings, bounded, however many there are.
 
 use crate::diagnostic::{Counts, Diagnostic, Rest, limit};
-use crate::validate::across;
+use crate::validate::cross_catalog;
 
 /// Findings of one code that are kept of one catalog.
 const KEPT: usize = 1000;
@@ -12,7 +12,7 @@ pub struct Checked {
     pub findings: Vec<Diagnostic>,
     /// Findings beyond those kept.
     pub rest: Rest,
-    pub summary: Option<across::Summary>,
+    pub summary: Option<cross_catalog::Summary>,
     /// It is for a device, and nobody said of which platform.
     pub no_platform: bool,
     /// The file could not be read at all.

@@ -9,7 +9,7 @@ use switchtender_devices::read::Reads;
 
 use super::checked::Checked;
 use crate::diagnostic::Diagnostic;
-use crate::validate::Running;
+use crate::validate::RunningConfig;
 
 /// The facts of a device by dotted name, from `DIR/<certname>.json`.
 pub fn facts(directory: Option<&Path>, certname: &str, checked: &mut Checked) -> Facts {
@@ -58,7 +58,7 @@ pub fn running(
     device: &str,
     driver: &Driver,
     checked: &mut Checked,
-) -> Option<Running> {
+) -> Option<RunningConfig> {
     let mut reads = Reads::default();
     for (ending, read) in [
         ("json", answers as fn(String) -> Result<Reads, String>),
@@ -72,7 +72,7 @@ pub fn running(
         };
         let answers = answers.and_then(|answers| {
             // Each by itself, so that a mistake is told with its file.
-            Running::new(driver, &answers).map_err(|error| error.to_string())?;
+            RunningConfig::new(driver, &answers).map_err(|error| error.to_string())?;
             Ok(answers)
         });
         match answers {
@@ -80,7 +80,7 @@ pub fn running(
             Err(why) => unread(&path, &why, checked),
         }
     }
-    (!reads.is_empty()).then(|| Running::new(driver, &reads).ok())?
+    (!reads.is_empty()).then(|| RunningConfig::new(driver, &reads).ok())?
 }
 
 fn configuration(text: String) -> Result<Reads, String> {

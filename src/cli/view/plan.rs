@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::operations;
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::fleet::device_run::Ran;
 use crate::transaction::EventStatus;
+use crate::validate::{Effect, effect_of};
 
 /// The whole plan of a device.
 pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
@@ -34,7 +34,11 @@ pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
             let _ = writeln!(text, "    > {line}");
         }
         let own = format!("{}: ", status.reference);
-        for note in ran.findings.iter().filter(|found| says_what_is_set(found)) {
+        for note in ran
+            .findings
+            .iter()
+            .filter(|found| effect_of(found) == Effect::Inform)
+        {
             if let Some(note) = note.message.strip_prefix(&own) {
                 let _ = writeln!(text, "    note: {note}");
             }
@@ -55,14 +59,4 @@ pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
     }
     text.push('\n');
     text
-}
-
-/// Whether a finding, untold so far, is about what these changes do and do not do: an attribute
-/// that is left out, a value that does something else than it seems to.
-fn says_what_is_set(found: &Diagnostic) -> bool {
-    match found.code {
-        "misleading-value" => true,
-        "unsupported-attribute" => found.severity == Severity::Note,
-        _ => false,
-    }
 }

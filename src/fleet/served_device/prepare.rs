@@ -16,7 +16,7 @@ use crate::catalog::{self, LoadError, Loading, Resources};
 use crate::fleet::admission::{Refused, admit, insists, worth_telling};
 use crate::fleet::typed;
 use crate::inventory::device_conf::{Connection, Entry};
-use crate::validate::{self, Side};
+use crate::validate::{self, CatalogTarget};
 
 /// A catalog that may be applied.
 pub(super) struct Prepared {
@@ -77,12 +77,12 @@ impl ServedFleet {
         let options: Facts = options
             .map(|(name, value)| (format!("option.{name}"), value.clone()))
             .collect();
-        let side = Side::Device {
+        let target = CatalogTarget::Device {
             certname: Some(entry.name.clone()),
             driver: Some(Driver::new(&platform, &options)),
             running: None,
         };
-        let (findings, known) = validate::for_run(&catalog, &registry, &side, &self.policy);
+        let (findings, known) = validate::for_run(&catalog, &registry, &target, &self.policy);
         let findings =
             admit(findings).map_err(|Refused(findings)| ServedError::Refused(findings))?;
         for (level, text) in findings.iter().filter_map(worth_telling) {

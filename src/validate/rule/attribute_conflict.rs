@@ -2,16 +2,17 @@
 
 use switchtender_devices::model::canonical::ValueErrorKind;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "attribute-conflict",
     severity: Severity::Error,
+    effects: Effects::REFUSE_DEVICE,
     summary: "attributes that exclude or need each other",
     explanation: "\
-Each value is valid by itself, but not beside the others: a device has no command for the
-combination, or would drop one half of it.",
+Each value is valid, but not in this combination. The device has no command for it, or it would ignore
+one of the values.",
     bad: "
 ios_acl { 'branch extended 10':
   permission              => 'permit',
@@ -32,5 +33,5 @@ ios_acl { 'branch extended 10':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Value(ValueErrorKind::Rule),
+    check: RuleCheck::Value(ValueErrorKind::Rule),
 };

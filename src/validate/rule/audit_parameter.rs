@@ -1,20 +1,21 @@
-//! `audit` of something that has no current value.
+//! `audit` of an attribute that is not a property.
 
 use switchtender_devices::model::Role;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::relation::texts;
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::relation::strings;
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "audit-parameter",
     severity: Severity::Warning,
-    summary: "audit of something that is no property",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "`audit` of an attribute that is not a property",
     explanation: "\
-`audit` watches properties: attributes that have a current value on the device. Parameters and names
-have none, so there is nothing to watch.",
+`audit` compares the current values of properties between runs. Parameters and names have no current
+value on the device, so they cannot be audited.",
     bad: "
 network_vlan { '40':
   audit => «'id'»,
@@ -26,21 +27,21 @@ network_vlan { '40':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for (index, resource, typed) in subject.typed() {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for (index, resource, typed) in context.typed() {
         let Some(audit) = resource.parameters.get("audit") else {
             continue;
         };
-        for name in texts(audit) {
+        for name in strings(audit) {
             // What the type does not have at all is refused when the catalog is loaded.
             let watched = typed.model.attributes.get(name);
             if watched.is_some_and(|attr| matches!(attr.role, Role::Parameter | Role::Namevar)) {
                 let message = format!("{}: `{name}` is no property and cannot be audited", resource.reference);
                 findings.push(
-                    Finding::new(&RULE, At::parameter(index, "audit"), message)
+                    RuleFinding::new(&RULE, Location::parameter(index, "audit"), message)
                         .help("name properties, or `all`"),
                 );
             }

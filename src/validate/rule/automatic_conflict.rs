@@ -1,18 +1,20 @@
-//! A stated relation that leads against an automatic one.
+//! A relation that contradicts an automatic relation.
 
 use super::cycle::automatic;
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "automatic-conflict",
     severity: Severity::Warning,
-    summary: "a relation against the order that the type asks for",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a relation that contradicts an automatic relation",
     explanation: "\
-The type orders itself against what its values name: a pool's members come before the pool. Stating
-the opposite wins, without a word, and the device is asked for something that is not there yet.",
+Types order their resources by the values of attributes: the members of a pool come before the pool. A
+relation in the manifest overrides that order. The device may then get a reference to an object that does
+not exist yet.",
     bad: "
 f5_partition { 'shop':
   ensure  => 'present',
@@ -33,20 +35,20 @@ f5_node { '/shop/web1':
 }
 ",
     example: Example::Device("f5_bigip"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for conflict in &subject.order().conflicts {
-        let reference = |index: usize| &subject.catalog.resources[index].reference;
-        let stated = &subject.relations[conflict.stated];
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for conflict in &context.order().conflicts {
+        let reference = |index: usize| &context.catalog.resources[index].reference;
+        let stated = &context.relations[conflict.stated];
         let (of, other) = (reference(conflict.of), reference(conflict.other));
         let order = if conflict.after { "after" } else { "before" };
-        let part = Part::Inside(stated.kind.name().to_owned(), stated.inside.clone());
+        let part = FindingPart::Element(stated.kind.name().to_owned(), stated.inside.clone());
         findings.push(
-            Finding::new(
+            RuleFinding::new(
                 &RULE,
-                At::Resource(stated.from, part),
+                Location::Resource(stated.from, part),
                 format!("{of} belongs {order} {other}, and this says the opposite"),
             )
             .help(format!(

@@ -1,18 +1,19 @@
-//! A relation whose text is no reference.
+//! A relation whose value is not a reference.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::relation::Other;
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::relation::RelationTarget;
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "bad-reference",
     severity: Severity::Error,
-    summary: "a relation whose value is no reference",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a relation whose value is not a reference",
     explanation: "\
-`before`, `require`, `notify` and `subscribe` hold references, `Type['title']`. A quoted text that
-only looks like one, or a bare title, is refused when the catalog is loaded.",
+`before`, `require`, `notify` and `subscribe` need references, `Type['title']`. Puppet refuses a catalog
+with another text.",
     bad: "
 network_vlan { '40': }
 network_interface { 'GigabitEthernet1/0/9':
@@ -28,21 +29,21 @@ network_interface { 'GigabitEthernet1/0/9':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for relation in &subject.relations {
-        if relation.other != Other::NoReference {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for relation in &context.relations {
+        if relation.target != RelationTarget::Invalid {
             continue;
         }
-        let from = &subject.catalog.resources[relation.from].reference;
+        let from = &context.catalog.resources[relation.from].reference;
         let name = relation.kind.name();
-        let part = Part::Inside(name.to_owned(), relation.inside.clone());
+        let part = FindingPart::Element(name.to_owned(), relation.inside.clone());
         findings.push(
-            Finding::new(
+            RuleFinding::new(
                 &RULE,
-                At::Resource(relation.from, part),
+                Location::Resource(relation.from, part),
                 format!("{from}: `{}` of {name} is no reference", relation.text),
             )
             .help("write it as Type['title']"),

@@ -1,17 +1,48 @@
-//! A device resource in a host's catalog and in a device's.
+//! The same device resource in catalogs of a host and of a device.
 
-use super::{Check, Example, Rule};
+use std::collections::BTreeMap;
+
+use super::{Effects, Example, Rule, RuleCheck};
+use crate::catalog::ResourceRef;
 use crate::diagnostic::Severity;
+use crate::validate::cross_catalog::{CatalogSet, CrossFindings, Summary};
 
 pub const RULE: Rule = Rule {
     code: "both-sides",
     severity: Severity::Warning,
-    summary: "one device resource in a host's catalog and in a device's",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "the same device resource in catalogs of a host and of a device",
     explanation: "\
-The same resource is declared for a host, where it is skipped, and for a device, where it is applied.
-Usually a class for devices is included on hosts too; the host's copy can only mislead.",
+The host skips the resource, and the device applies it. Usually a class for devices is also included on
+hosts. Include it on devices only.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Across,
+    example: Example::None,
+    check: RuleCheck::CrossCatalog(check),
 };
+
+fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
+    let (devices, hosts): (Vec<&Summary>, Vec<&Summary>) = catalogs
+        .summaries
+        .iter()
+        .partition(|summary| summary.for_device);
+    let mut declared: BTreeMap<&ResourceRef, &Summary> = BTreeMap::new();
+    for device in devices {
+        for location in &device.device_resources {
+            declared.entry(&location.reference).or_insert(device);
+        }
+    }
+    for host in hosts {
+        for location in &host.device_resources {
+            let reference = &location.reference;
+            if let Some(device) = declared.get(reference) {
+                let message = format!(
+                    "{reference} is in the catalog of host `{}` and in that of device `{}`",
+                    host.name, device.name
+                );
+                findings.at_resource(&RULE, host, location, message).help =
+                    Some("declare it for the device only".to_owned());
+            }
+        }
+    }
+}

@@ -1,20 +1,21 @@
-//! A secret that the catalog carries in clear.
+//! A secret in clear text.
 
 use switchtender_devices::value::Value;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "clear-secret",
     severity: Severity::Warning,
-    summary: "a secret that is not marked as sensitive",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a secret in clear text",
     explanation: "\
-The attribute is a secret by its model and is masked wherever this program shows it. But the
-compiler does not know: the server keeps the value in PuppetDB and in its logs. Wrap it in
-`Sensitive(…)` in the manifest.",
+The model declares the attribute as sensitive, and switchtender masks it in all output. But the value is
+in clear text in the catalog, so the server stores it in PuppetDB and in logs. Wrap it in `Sensitive(…)`
+in the manifest.",
     bad: "
 ntp_auth_key { '7':
   ensure   => 'present',
@@ -28,18 +29,18 @@ ntp_auth_key { '7':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for (index, resource, typed) in subject.typed() {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for (index, resource, typed) in context.typed() {
         for attribute in typed.model.attributes.values().filter(|attr| attr.sensitive) {
             let given = resource.parameters.get(&attribute.name);
             if given.is_some_and(|value| !matches!(value, Value::Sensitive(_) | Value::Undef)) {
                 findings.push(
-                    Finding::new(
+                    RuleFinding::new(
                         &RULE,
-                        At::parameter(index, &attribute.name),
+                        Location::parameter(index, &attribute.name),
                         format!("{}: {} is a secret, in clear", resource.reference, attribute.name),
                     )
                     .help("wrap it in the manifest: Sensitive(…)"),
@@ -52,7 +53,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use crate::diagnostic::json;
-    use crate::diagnostic::terminal::{Look, render_all};
+    use crate::diagnostic::terminal::{RenderOptions, render_all};
     use crate::validate::Policy;
     use crate::validate::example::{device, findings};
 
@@ -65,7 +66,7 @@ mod tests {
             );
             let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
             assert!(found.len() >= 3, "{found:#?}");
-            let shown = format!("{}{}", render_all(&found, Look::PLAIN), json::lines(&found));
+            let shown = format!("{}{}", render_all(&found, RenderOptions::PLAIN), json::lines(&found));
             assert!(!shown.contains("pl4nted"), "{shown}");
         }
     }

@@ -1,4 +1,4 @@
-//! Two resources that set one thing of the device to different values.
+//! Two resources that configure one setting with different values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,21 +6,21 @@ use switchtender_devices::change::Wanted;
 use switchtender_devices::driver::{Driver, Setting, Touch};
 use switchtender_devices::model::TypeModel;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "conflicting-lines",
     severity: Severity::Error,
-    summary: "two resources that set one thing to different values",
+    effects: Effects::WARN,
+    summary: "two resources that configure one setting with different values",
     explanation: "\
-Resources of different types can write the same line or field of the device, and two bundles can
-claim one member. With different values they undo each other: every run changes the device, and
-between the two it is in a state that nobody wanted. Leave the setting to one of them. It is a
-warning only where both can be in order at once (`unset` beside a value that the device may have
-then), or where one of the two is not always applied (`noop`, `schedule`).",
+Resources of different types can write the same line or field, and two port channels can claim one
+member. With different values they overwrite each other in each run. Configure the setting in one of
+them. It is a warning if both can be in sync at the same time (`unset` and another value), or if one of
+them is not always applied (`noop`, `schedule`).",
     bad: "
 network_trunk { 'GigabitEthernet1/0/1':
   ensure => 'present',
@@ -42,18 +42,18 @@ ios_network_trunk { 'GigabitEthernet1/0/1':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
 /// A thing of the device, and the first resource that sets it.
 type Seen<'a> = BTreeMap<(String, String), Vec<(usize, &'a Wanted, Setting)>>;
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let Some(driver) = subject.driver() else {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    let Some(driver) = context.driver() else {
         return;
     };
     let mut by_type: BTreeMap<&str, Vec<(usize, &Wanted)>> = BTreeMap::new();
-    for (index, _, wanted) in subject.wanted() {
+    for (index, _, wanted) in context.wanted() {
         let name = wanted.model.name.as_str();
         by_type.entry(name).or_default().push((index, wanted));
     }
@@ -77,7 +77,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         let (first, rest) = settings.split_first().expect("what is seen was set");
         for other in rest {
             if other.0 != first.0 && other.2.sent != first.2.sent {
-                findings.push(finding(subject, other, first));
+                findings.push(finding(context, other, first));
             }
         }
     }
@@ -115,12 +115,12 @@ fn in_common<'a>(
 }
 
 fn finding(
-    subject: &Subject<'_>,
+    context: &RuleContext<'_>,
     (index, wanted, setting): &(usize, &Wanted, Setting),
     (other, other_wanted, other_setting): &(usize, &Wanted, Setting),
-) -> Finding {
+) -> RuleFinding {
     let sometimes = [*index, *other].into_iter().find(|index| {
-        let parameters = &subject.catalog.resources[*index].parameters;
+        let parameters = &context.catalog.resources[*index].parameters;
         parameters.contains_key("schedule")
             || parameters.get("noop").and_then(|noop| noop.as_bool()) == Some(true)
     });
@@ -136,10 +136,10 @@ fn finding(
         "{} and {} set `{}` of {place} to different values",
         wanted.reference, other_wanted.reference, setting.what
     );
-    Finding::new(&RULE, At::parameter(*index, &setting.attribute), message)
+    RuleFinding::new(&RULE, Location::parameter(*index, &setting.attribute), message)
         .severity(severity)
         .also(
-            At::parameter(*other, &other_setting.attribute),
+            Location::parameter(*other, &other_setting.attribute),
             "the other value",
         )
         .help("leave it to one of them")

@@ -1,25 +1,25 @@
-//! Resources that wait for each other.
+//! A dependency cycle.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use switchtender_devices::model::AutoKind;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::order::{Cycle, Why};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::order::{OrderCycle, OrderReason};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "cycle",
     severity: Severity::Error,
-    summary: "resources that wait for each other",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a dependency cycle",
     explanation: "\
-Each of the resources must come before the next, and the last before the first: there is no order in
-which they can be applied, and Puppet refuses the catalog (`Found 1 dependency cycle`). Containers
-take part: what requires a class waits for all that is in it. Of several ways round, the shortest is
-shown.",
+Each resource must be applied before the next, and the last before the first, so there is no possible
+order. Puppet refuses the catalog (`Found 1 dependency cycle`). Containers are part of cycles: a resource
+that requires a class waits for all resources in it. The shortest cycle is shown.",
     bad: "
 network_vlan { '40':
   require => «Network_vlan['41']»,
@@ -35,40 +35,40 @@ network_vlan { '40':
 network_vlan { '41': }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for cycle in subject.order().cycles() {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for cycle in context.order().cycles() {
         // In the order of the catalog, which is how one reads it.
         let stated: BTreeSet<usize> = cycle
             .iter()
             .filter_map(|(_, why)| match why {
-                Why::Stated(number) => Some(*number),
+                OrderReason::Stated(number) => Some(*number),
                 _ => None,
             })
             .collect();
         let mut places = stated.into_iter().map(|number| {
-            let relation = &subject.relations[number];
+            let relation = &context.relations[number];
             let name = relation.kind.name();
-            let part = Part::Inside(name.to_owned(), relation.inside.clone());
-            (At::Resource(relation.from, part), name.to_owned())
+            let part = FindingPart::Element(name.to_owned(), relation.inside.clone());
+            (Location::Resource(relation.from, part), name.to_owned())
         });
-        let (at, beside) = match places.next() {
+        let (at, label) = match places.next() {
             Some(first) => first,
-            None => (At::title(cycle[0].0), String::new()),
+            None => (Location::title(cycle[0].0), String::new()),
         };
-        let names: Vec<String> = steps(subject, &cycle)
+        let names: Vec<String> = steps(context, &cycle)
             .into_iter()
             .map(|(name, _)| name)
             .collect();
-        let mut finding = Finding::new(
+        let mut finding = RuleFinding::new(
             &RULE,
             at,
             format!("{} wait for each other", listed(&names)),
         )
-        .beside(beside)
-        .help(drawn(subject, &cycle));
+        .label(label)
+        .help(drawn(context, &cycle));
         for (at, text) in places {
             finding = finding.also(at, text);
         }
@@ -78,17 +78,17 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
 
 /// The members of the cycle, each with why it comes before the next. Two markers of one container
 /// after each other are one member.
-fn steps(subject: &Subject<'_>, cycle: &Cycle) -> Vec<(String, String)> {
+fn steps(context: &RuleContext<'_>, cycle: &OrderCycle) -> Vec<(String, String)> {
     let mut steps: Vec<(usize, String)> = Vec::new();
     for (index, why) in cycle {
-        let reference = |index: usize| subject.catalog.resources[index].reference.to_string();
+        let reference = |index: usize| context.catalog.resources[index].reference.to_string();
         let why = match why {
-            Why::Stated(number) => {
-                let relation = &subject.relations[*number];
+            OrderReason::Stated(number) => {
+                let relation = &context.relations[*number];
                 format!("`{}` of {}", relation.kind.name(), reference(relation.from))
             }
-            Why::Contains => "containment".to_owned(),
-            Why::Automatic { of, kind } => format!("{} of {}", automatic(*kind), reference(*of)),
+            OrderReason::Contains => "containment".to_owned(),
+            OrderReason::Automatic { of, kind } => format!("{} of {}", automatic(*kind), reference(*of)),
         };
         match steps.last_mut() {
             Some((last, reason)) if last == index => *reason = why,
@@ -98,14 +98,14 @@ fn steps(subject: &Subject<'_>, cycle: &Cycle) -> Vec<(String, String)> {
     steps
         .into_iter()
         .map(|(index, why)| {
-            let name = subject.catalog.resources[index].reference.to_string();
+            let name = context.catalog.resources[index].reference.to_string();
             (name, why)
         })
         .collect()
 }
 
-fn drawn(subject: &Subject<'_>, cycle: &Cycle) -> String {
-    let steps = steps(subject, cycle);
+fn drawn(context: &RuleContext<'_>, cycle: &OrderCycle) -> String {
+    let steps = steps(context, cycle);
     let mut text = String::from("one of these must go:");
     for (at, (name, why)) in steps.iter().enumerate() {
         let (next, _) = &steps[(at + 1) % steps.len()];

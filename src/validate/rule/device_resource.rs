@@ -1,20 +1,21 @@
-//! A device resource in a host's catalog.
+//! A device resource in the catalog of a host.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::route::Mixed;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "device-resource",
     severity: Severity::Warning,
-    summary: "a device resource in a host's catalog",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a device resource in the catalog of a host",
     explanation: "\
-An agent on a host skips resources of devices without a word: the VLAN that is declared on a
-server is never made anywhere. Declare it on the node of the device.
+The agent of a host skips resources of device types without a message: a VLAN that is declared on a
+server is configured nowhere. Declare it on the node of the device.
 
-With `--mixed refuse` this is an error; with `--mixed silent` nothing is said.",
+With `--mixed refuse` this is an error. With `--mixed silent` it is not reported.",
     bad: "
 package { 'ntp':
   ensure => 'installed',
@@ -29,23 +30,23 @@ package { 'ntp':
 }
 ",
     example: Example::Host,
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let severity = match subject.policy.mixed {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    let severity = match context.policy.mixed {
         Mixed::Warn => Severity::Warning,
         Mixed::Refuse => Severity::Error,
         Mixed::Silent => return,
     };
-    if subject.for_device() {
+    if context.for_device() {
         return;
     }
-    for (index, resource) in subject.resources() {
-        if subject.destinations[index].only_device() {
+    for (index, resource) in context.resources() {
+        if context.destinations[index].only_device() {
             let message = format!("{} is for a device and is skipped on a host", resource.reference);
             findings.push(
-                Finding::new(&RULE, At::title(index), message)
+                RuleFinding::new(&RULE, Location::title(index), message)
                     .severity(severity)
                     .help("declare it on the node of the device"),
             );

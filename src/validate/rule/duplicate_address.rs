@@ -1,17 +1,18 @@
-//! Two devices of the inventory with one address; the check is in the inventory.
+//! Two devices of the inventory with one address.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "duplicate-address",
     severity: Severity::Warning,
+    effects: Effects::REFUSE_DEVICE,
     summary: "two devices of the inventory with one address",
     explanation: "\
-Two devices of the inventory have the same address, port and jump host: two catalogs would be applied
-to one device, in no certain order, each undoing the other.",
+Two devices have the same address, port and jump host, so two catalogs configure one device and overwrite
+each other. The inventory reports it when it is loaded.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Across,
+    example: Example::None,
+    check: RuleCheck::Inventory,
 };

@@ -1,4 +1,4 @@
-//! A key that an object of the catalog has twice.
+//! A key that an object contains twice.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -8,38 +8,39 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::Segment;
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "duplicate-key",
     severity: Severity::Error,
-    summary: "a key that an object has twice",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a key that an object contains twice",
     explanation: "\
-JSON does not say which of two values of one key counts; readers differ. A compiler never writes
-that: the catalog was edited by hand or by a program that joins text.",
+JSON does not define which of the two values is used, and parsers differ. Compilers do not write
+duplicate keys: the catalog was edited by hand or merged as text.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Catalog(check),
+    example: Example::None,
+    check: RuleCheck::Catalog(check),
 };
 
 /// More than a few say nothing new.
 const LIMIT: usize = 100;
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for path in duplicate_keys(&subject.catalog.source.text) {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for path in duplicate_keys(&context.catalog.source.text) {
         let key = path.last().map(|key| key.to_string()).unwrap_or_default();
         findings.push(
-            Finding::new(
+            RuleFinding::new(
                 &RULE,
-                At::Path(path),
+                Location::Path(path),
                 format!("the key `{}` stands twice in one object", key.trim_start_matches('.')),
             )
-            .beside("this one counts"),
+            .label("this one counts"),
         );
     }
 }
@@ -174,13 +175,13 @@ mod tests {
     fn the_key_that_counts_is_marked() {
         use crate::catalog::{Loading, load};
         use crate::diagnostic::Source;
-        use crate::validate::{Policy, Side, example::registry};
+        use crate::validate::{Policy, CatalogTarget, example::registry};
 
         let text = r#"{"name": "n", "catalog_format": 2, "resources": [{"type": "Notify",
             "title": "t", "kind": "compilable_type", "parameters": {"message": "a", "message": "b"}}]}"#;
         let catalog = load(&Source::new("c", text), &Loading::default()).unwrap();
         let found =
-            crate::validate::catalog(&catalog, &registry(), &Side::Host, &Policy::default());
+            crate::validate::catalog(&catalog, &registry(), &CatalogTarget::Host, &Policy::default());
         let marked: Vec<(&str, &str)> = found
             .iter()
             .map(|found| (found.code, &text[found.labels[0].span.clone()]))

@@ -1,18 +1,19 @@
-//! A catalog that is for neither a device nor a host.
+//! A catalog without resources to apply.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::route::Destination;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "empty-catalog",
     severity: Severity::Warning,
-    summary: "a catalog in which nothing is applied",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a catalog without resources to apply",
     explanation: "\
-Every resource of the catalog is a container, or is skipped where the catalog is going. Often the
-node has no classification yet, or the catalog was compiled for the wrong node.",
+All resources of the catalog are containers or are skipped for this node. Typical causes are a node
+without classes, and a catalog that was compiled for the wrong node.",
     bad: "
 node «'sw1'» {
   class base { }
@@ -26,20 +27,20 @@ node 'sw1' {
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let unknown = |index: usize| matches!(subject.destinations[index], Destination::Unknown);
-    if (0..subject.destinations.len()).any(|index| subject.applied(index) || unknown(index)) {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    let unknown = |index: usize| matches!(context.destinations[index], Destination::Unknown);
+    if (0..context.destinations.len()).any(|index| context.is_applied(index) || unknown(index)) {
         return;
     }
-    let side = if subject.for_device() { "device" } else { "host" };
+    let target = if context.for_device() { "device" } else { "host" };
     findings.push(
-        Finding::new(
+        RuleFinding::new(
             &RULE,
-            At::Name,
-            format!("nothing in the catalog of {} is for a {side}", subject.catalog.name),
+            Location::CatalogName,
+            format!("nothing in the catalog of {} is for a {target}", context.catalog.name),
         )
         .help("see which classes the node has"),
     );

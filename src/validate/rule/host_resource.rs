@@ -1,22 +1,23 @@
-//! A host resource in a device's catalog.
+//! A host resource in the catalog of a device.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::route::Mixed;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "host-resource",
     severity: Severity::Warning,
-    summary: "a host resource in a device's catalog",
+    effects: Effects::ERRORS_ONLY,
+    summary: "a host resource in the catalog of a device",
     explanation: "\
-A device has no files, packages or services that Puppet could manage: Puppet skips such resources
-on a device without a word. They come into the catalog through classes that are meant for
-servers, often a role or a profile that is included for every node.
+A device has no files, packages or services that Puppet manages, so resources of these types are
+skipped. They usually come from a class for servers, such as a base profile that every node includes.
+Include such classes on hosts only.
 
-With `--mixed refuse` this is an error and the catalog is not applied; with `--mixed silent`
-nothing is said.",
+With `--mixed refuse` this is an error and the catalog is not applied. With `--mixed silent` it is not
+reported.",
     bad: "
 file { «'/etc/motd'»:
   content => 'managed',
@@ -31,23 +32,23 @@ network_vlan { '40':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let severity = match subject.policy.mixed {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    let severity = match context.policy.mixed {
         Mixed::Warn => Severity::Warning,
         Mixed::Refuse => Severity::Error,
         Mixed::Silent => return,
     };
-    if !subject.for_device() {
+    if !context.for_device() {
         return;
     }
-    for (index, resource) in subject.resources() {
-        if subject.destinations[index].only_host() {
+    for (index, resource) in context.resources() {
+        if context.destinations[index].only_host() {
             let message = format!("{} is for a host and is skipped on a device", resource.reference);
             findings.push(
-                Finding::new(&RULE, At::title(index), message)
+                RuleFinding::new(&RULE, Location::title(index), message)
                     .severity(severity)
                     .help("declare it on hosts only: move it out of the classes of devices"),
             );

@@ -1,17 +1,18 @@
-//! A value that the attribute does not take.
+//! A value that the attribute does not accept.
 
 use switchtender_devices::model::canonical::ValueErrorKind;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "invalid-value",
     severity: Severity::Error,
-    summary: "a value that the attribute does not take",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a value that the attribute does not accept",
     explanation: "\
-The value has the wrong type, or is outside the set, the range or the pattern that the type's model
-gives. A switch would refuse the line halfway through the run.",
+The value has the wrong type, or it is not in the set, range or pattern of the model. The device would
+reject the command in the middle of the run, so the catalog is refused before.",
     bad: "
 network_interface { 'GigabitEthernet1/0/1':
   enable => true,
@@ -25,5 +26,5 @@ network_interface { 'GigabitEthernet1/0/1':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Value(ValueErrorKind::Refused),
+    check: RuleCheck::Value(ValueErrorKind::Refused),
 };

@@ -1,52 +1,52 @@
-//! A name that no model knows, in a catalog that does not say what its resources are.
+//! An unknown type in a catalog without resource kinds.
 
 use std::collections::HashSet;
 
 use switchtender_devices::diagnostic::nearest;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::{Declared, Kind};
 use crate::diagnostic::Severity;
 use crate::route::Destination;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "kindless-type",
     severity: Severity::Warning,
-    summary: "a type that no model knows, in a catalog that does not tell types from definitions",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "an unknown type in a catalog without resource kinds",
     explanation: "\
-Servers say of each resource whether it is of a type, a class or a definition (`kind`). Where that is
-left out, as in a catalog that was written by hand, a name that no model knows is taken for a
-definition, as Puppet takes it, and does nothing. One that contains nothing is more likely a type that
-is misspelt: add `\"kind\": \"compilable_type\"`, and it is an error of its own.",
+A compiler marks each resource as type, class or defined type (`kind`). Without the mark, an unknown
+type counts as a defined type, as in Puppet, and is not applied. A defined type that contains nothing is
+probably a misspelled type. Add `\"kind\": \"compilable_type\"` to make an unknown type an error.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Catalog(check),
+    example: Example::None,
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    if !subject.for_device() {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    if !context.for_device() {
         return;
     }
     let nameless = |(index, resource): &(usize, &Declared)| {
         matches!(resource.kind, Kind::Missing | Kind::Unknown)
-            && matches!(subject.destinations[*index], Destination::Container)
+            && matches!(context.destinations[*index], Destination::Container)
             && !matches!(resource.reference.type_name(), "Class" | "Stage" | "Node")
     };
-    let mut suspects = subject.resources().filter(nameless).peekable();
+    let mut suspects = context.resources().filter(nameless).peekable();
     if suspects.peek().is_none() {
         return;
     }
-    let edges = subject.catalog.edges.iter();
+    let edges = context.catalog.edges.iter();
     let containers: HashSet<usize> = edges.map(|(container, _)| *container).collect();
     for (index, resource) in suspects.filter(|(index, _)| !containers.contains(index)) {
         let name = resource.reference.model_name();
-        let known = subject.registry.models().map(|model| model.name.as_str());
-        let finding = Finding::new(
+        let known = context.registry.models().map(|model| model.name.as_str());
+        let finding = RuleFinding::new(
             &RULE,
-            At::Resource(index, Part::Type),
+            Location::Resource(index, FindingPart::Type),
             format!(
                 "{}: there is no type `{name}`; it is taken for a definition, and does nothing",
                 resource.reference

@@ -1,21 +1,22 @@
-//! What is shown in the place of a secret, given as one.
+//! The mask of a secret instead of the secret.
 
 use switchtender_devices::secret::MASK;
 use switchtender_devices::value::Value;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "masked-value",
     severity: Severity::Error,
-    summary: "what is shown in the place of a secret, given as one",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "the mask of a secret instead of the secret",
     explanation: "\
-`••••` stands wherever this program shows a secret, also in what `switchtender resource` prints to
-begin a manifest with. Applied as it is, it would take the place of the secret on the device, and the
-real one would be lost. Look the secret up, or leave the resource or the attribute out.",
+`••••` replaces secrets in all output of switchtender, also in the manifests of `switchtender resource`.
+Applying it would replace the secret on the device with the mask. Insert the secret, or remove the
+attribute or the resource.",
     bad: "
 ntp_auth_key { '7':
   ensure   => 'present',
@@ -29,24 +30,24 @@ ntp_auth_key { '7':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for (index, resource, _) in subject.typed() {
-        let told = |at: At, what: String| {
-            Finding::new(&RULE, at, what).help(
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for (index, resource, _) in context.typed() {
+        let told = |at: Location, what: String| {
+            RuleFinding::new(&RULE, at, what).help(
                 "this is what is shown of a secret: put the real one there, or leave it out",
             )
         };
         if resource.reference.title().contains(MASK) {
             let what = format!("{}: the title stands for a secret", resource.reference);
-            findings.push(told(At::title(index), what));
+            findings.push(told(Location::title(index), what));
         }
         for (name, value) in &resource.parameters {
             if is_masked(value) {
                 let what = format!("{}: {name} stands for a secret", resource.reference);
-                findings.push(told(At::parameter(index, name), what));
+                findings.push(told(Location::parameter(index, name), what));
             }
         }
     }

@@ -1,67 +1,61 @@
-//! Too many of a device's interfaces going down.
+//! More interfaces shut down than `--max-shutdown` allows.
 
+use switchtender_devices::model::Shutdown;
 use switchtender_devices::value::Value;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "max-shutdown",
     severity: Severity::Error,
+    effects: Effects::REFUSE_DEVICE,
     summary: "more interfaces shut down than `--max-shutdown` allows",
     explanation: "\
-`--max-shutdown N` refuses a catalog that wants more than N per cent of the interfaces that it
-names to be down. A change in a shared class, such as a default that becomes false, shuts a whole
-site; this stops it before the first port.",
+`--max-shutdown N` refuses a catalog that shuts down more than N percent of the interfaces that it
+declares. It stops a mistake in a shared class, such as a wrong default, before the first port is down.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Catalog(check),
+    example: Example::None,
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let Some(allowed) = subject.policy.max_shutdown else {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    let Some(allowed) = context.policy.max_shutdown else {
         return;
     };
-    let states: Vec<(usize, bool)> = subject
+    let interfaces: Vec<(usize, &Shutdown, bool)> = context
         .wanted()
-        .filter(|(_, _, wanted)| wanted.model.name == "network_interface")
-        .filter_map(|(index, _, wanted)| Some((index, wanted.attributes.get("enable")?.as_bool()?)))
+        .filter_map(|(index, _, wanted)| {
+            let shutdown = wanted.model.shutdown.as_ref()?;
+            let is_shut_down = shutdown.is_shut_down(&wanted.attributes)?;
+            Some((index, shutdown, is_shut_down))
+        })
         .collect();
-    let down: Vec<usize> = states
-        .iter()
-        .filter(|(_, enable)| !enable)
-        .map(|(index, _)| *index)
-        .collect();
+    let mut down = interfaces.iter().filter(|(.., is_shut_down)| *is_shut_down);
+    let number = down.clone().count();
     // Rounded up, so that 0 allows none.
-    let share = (down.len() * 100).div_ceil(states.len().max(1));
+    let share = (number * 100).div_ceil(interfaces.len().max(1));
     if share <= usize::from(allowed) {
         return;
     }
-    if let Some(&first) = down.first() {
-        let given = subject.catalog.resources[first]
-            .parameters
-            .get("enable")
-            .is_some_and(|value| *value != Value::Undef);
-        let at = if given {
-            At::parameter(first, "enable")
-        } else {
-            At::title(first)
+    if let Some((index, shutdown, _)) = down.next() {
+        let attribute = shutdown.attribute.as_str();
+        let value = context.catalog.resources[*index].parameters.get(attribute);
+        let at = match value.is_some_and(|value| *value != Value::Undef) {
+            true => Location::parameter(*index, attribute),
+            false => Location::title(*index),
         };
+        let message = format!(
+            "{number} of {} interfaces would be shut down ({share}%, the limit is {allowed}%)",
+            interfaces.len()
+        );
         findings.push(
-            Finding::new(
-                &RULE,
-                at,
-                format!(
-                    "{} of {} interfaces would be shut down ({share}%, allowed are {allowed}%)",
-                    down.len(),
-                    states.len()
-                ),
-            )
-            .beside("the first of them")
-            .help("see what changed, or allow more with --max-shutdown"),
+            RuleFinding::new(&RULE, at, message)
+                .label("the first of them")
+                .help("check what changed, or raise the limit with --max-shutdown"),
         );
     }
 }

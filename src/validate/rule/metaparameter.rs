@@ -1,19 +1,20 @@
-//! A metaparameter with a value that Puppet refuses.
+//! A metaparameter with an invalid value.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::{METAPARAMETERS, read_metaparameters};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::relation::RelationKind;
-use crate::validate::subject::Subject;
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "metaparameter",
     severity: Severity::Error,
-    summary: "a metaparameter with a value that Puppet refuses",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a metaparameter with an invalid value",
     explanation: "\
-`noop` is true or false, `loglevel` one of the levels, a tag a word, `audit` names attributes of the
-type. Anything else fails the whole catalog when it is loaded, before the first resource.",
+`noop` is true or false, `loglevel` is a log level, `tag` is a word, and `audit` names attributes of the
+type. Puppet refuses a catalog with other values before it applies the first resource.",
     bad: "
 network_vlan { '40':
   noop => «'maybe'»,
@@ -25,12 +26,12 @@ network_vlan { '40':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for (index, resource) in subject.resources() {
-        let model = subject.destinations[index].model();
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for (index, resource) in context.resources() {
+        let model = context.destinations[index].model();
         let attribute = |name: &str| {
             model.is_none_or(|model| model.attributes.contains_key(name))
                 || METAPARAMETERS.contains(&name)
@@ -42,8 +43,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         // Relations have rules of their own.
         if RelationKind::ALL.iter().all(|kind| kind.name() != bad.name) {
             let message = format!("{}: {}: {}", resource.reference, bad.name, bad.message);
-            let at = At::parameter(index, bad.name);
-            findings.push(Finding::new(&RULE, at, message));
+            let at = Location::parameter(index, bad.name);
+            findings.push(RuleFinding::new(&RULE, at, message));
         }
     }
 }

@@ -1,18 +1,22 @@
-//! A value that does something else than it seems to.
+//! A value with an unexpected effect.
 
 use switchtender_devices::driver::ProblemKind;
 
-use super::{Check, Example, Rule};
+use super::{Effect, Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "misleading-value",
     severity: Severity::Warning,
-    summary: "a value that does something else than it seems to",
+    effects: Effects {
+        warning: Effect::Inform,
+        ..Effects::REFUSE_DEVICE
+    },
+    summary: "a value with an unexpected effect",
     explanation: "\
-The value is applied as the type's published behaviour has it, and that is seldom what was meant:
-`untagged_vlan` of an IOS port is the native VLAN of a trunk even where `mode` is `access`, so the port
-stays in the access VLAN that it has. Definitions say which values are such (`misleading`).",
+The value is applied as the type documents it, but the effect is probably another one than intended.
+Example: `untagged_vlan` sets the native VLAN of a trunk, even with `mode => access`, so the access VLAN
+of the port does not change. Definitions mark such values with `misleading`.",
     bad: "
 network_vlan { '10': }
 network_trunk { 'GigabitEthernet1/0/1':
@@ -28,7 +32,7 @@ ios_network_trunk { 'GigabitEthernet1/0/1':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Problem(ProblemKind::Misleading),
+    check: RuleCheck::Problem(ProblemKind::Misleading),
 };
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! An attribute that must be given and is not.
+//! A required attribute without a value.
 
 use switchtender_devices::model::canonical::ValueErrorKind;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "missing-attribute",
     severity: Severity::Error,
-    summary: "an attribute that must be given",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a required attribute without a value",
     explanation: "\
-The type cannot be applied without this attribute, or without a name that neither the title nor
-an attribute gives.",
+The type needs this attribute. For a name: neither the title nor an attribute gives it.",
     bad: "
 ios_acl { «'branch'»:
   permission => 'permit',
@@ -26,5 +26,5 @@ ios_acl { 'branch extended 10':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Value(ValueErrorKind::Missing),
+    check: RuleCheck::Value(ValueErrorKind::Missing),
 };

@@ -2,19 +2,20 @@
 
 use switchtender_devices::diagnostic::nearest;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::relation::Other;
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::relation::RelationTarget;
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "missing-dependency",
     severity: Severity::Error,
+    effects: Effects::REFUSE_DEVICE,
     summary: "a relation with a resource that is not in the catalog",
     explanation: "\
-Puppet refuses to apply such a catalog: `Could not find dependency T for REF`. References are found
-by title, by the value of the namevar and by `alias`; titles are compared letter by letter.",
+Puppet refuses such a catalog with `Could not find dependency T for REF`. A reference can name the title,
+the value of the namevar or an alias. Titles are compared exactly.",
     bad: "
 network_vlan { '40': }
 network_interface { 'GigabitEthernet1/0/9':
@@ -30,23 +31,23 @@ network_interface { 'GigabitEthernet1/0/9':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for relation in &subject.relations {
-        let Other::Missing(reference) = &relation.other else {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for relation in &context.relations {
+        let RelationTarget::Missing(reference) = &relation.target else {
             continue;
         };
-        let from = &subject.catalog.resources[relation.from].reference;
-        let titles = subject.names.titles_of(reference.type_name());
+        let from = &context.catalog.resources[relation.from].reference;
+        let titles = context.index.titles_of(reference.type_name());
         let near = nearest(reference.title(), titles)
             .map(|title| format!("did you mean {}[{title}]?", reference.type_name()));
-        let part = Part::Inside(relation.kind.name().to_owned(), relation.inside.clone());
+        let part = FindingPart::Element(relation.kind.name().to_owned(), relation.inside.clone());
         findings.push(
-            Finding::new(
+            RuleFinding::new(
                 &RULE,
-                At::Resource(relation.from, part),
+                Location::Resource(relation.from, part),
                 format!(
                     "{from} {} {reference}, which is not in the catalog",
                     relation.kind.verb()

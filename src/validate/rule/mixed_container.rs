@@ -1,21 +1,22 @@
-//! A class or defined type that holds resources of both sides.
+//! A class or defined type with resources for devices and for hosts.
 
 use std::collections::BTreeMap;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::route::{Destination, Mixed};
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "mixed-container",
     severity: Severity::Warning,
-    summary: "a class or defined type with resources of both sides",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a class or defined type with resources for devices and for hosts",
     explanation: "\
-On each side half of the class is skipped. What requires the class is told that it is complete, and
-a refresh that comes from it comes from one half only. Split it into a class for hosts and one for
-devices. (The top scope, where every node's own resources stand, is not reported.)",
+A device skips the host resources of the class, and a host skips its device resources. A resource that
+requires the class runs although a part of the class is skipped. Split the class into one for devices
+and one for hosts. Resources outside of a class are not reported.",
     bad: "
 class «time» {
   package { 'ntp': }
@@ -28,17 +29,17 @@ class time {
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    if subject.policy.mixed == Mixed::Silent {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    if context.policy.mixed == Mixed::Silent {
         return;
     }
     let mut first: BTreeMap<usize, (Option<usize>, Option<usize>)> = BTreeMap::new();
-    for &(container, content) in &subject.catalog.edges {
+    for &(container, content) in &context.catalog.edges {
         let (device, host) = first.entry(container).or_default();
-        match subject.destinations[content] {
+        match context.destinations[content] {
             Destination::Device(_) => device.get_or_insert(content),
             Destination::Host => host.get_or_insert(content),
             _ => continue,
@@ -48,7 +49,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         let (Some(device), Some(host)) = content else {
             continue;
         };
-        let reference = |index: usize| &subject.catalog.resources[index].reference;
+        let reference = |index: usize| &context.catalog.resources[index].reference;
         let container_name = reference(container);
         let top = match container_name.type_name() {
             "Stage" | "Node" => true,
@@ -62,7 +63,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
                 reference(host)
             );
             findings.push(
-                Finding::new(&RULE, At::title(container), message)
+                RuleFinding::new(&RULE, Location::title(container), message)
                     .help("split it into one for devices and one for hosts"),
             );
         }

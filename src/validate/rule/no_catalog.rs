@@ -1,17 +1,41 @@
-//! A device of the inventory for which no catalog was given.
+//! A device of the inventory without a catalog.
 
-use super::{Check, Example, Rule};
-use crate::diagnostic::Severity;
+use std::collections::BTreeSet;
+
+use super::{Effects, Example, Rule, RuleCheck};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::validate::cross_catalog::{CatalogSet, CrossFindings};
 
 pub const RULE: Rule = Rule {
     code: "no-catalog",
     severity: Severity::Warning,
-    summary: "a device without a catalog",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a device of the inventory without a catalog",
     explanation: "\
-Whole directories of catalogs were given, and none of the catalogs carries the `certname` of this
-device: it would not be managed, or its catalog failed to compile.",
+None of the catalogs in the given directories has the `certname` of this device as its name. The device
+would not be managed. Typical causes are a failed compilation and a wrong `certname`.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Across,
+    example: Example::None,
+    check: RuleCheck::CrossCatalog(check),
 };
+
+fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
+    let Some(inventory) = catalogs.inventory.filter(|_| catalogs.is_complete) else {
+        return;
+    };
+    let summaries = catalogs.summaries.iter();
+    let given: BTreeSet<&str> = summaries
+        .filter_map(|summary| summary.device.as_deref())
+        .collect();
+    for device in inventory.devices.values() {
+        if !given.contains(device.name.as_str()) {
+            let message = format!("no catalog is for device `{}`", device.name);
+            findings.push(
+                Diagnostic::new(RULE.code, RULE.severity, message)
+                    .at(&inventory.source, device.span.clone(), "")
+                    .help(format!("expected one with the name `{}`", device.certname)),
+            );
+        }
+    }
+}

@@ -1,18 +1,38 @@
-//! A device's catalog for which the inventory has no device.
+//! A device catalog without a device in the inventory.
 
-use super::{Check, Example, Rule};
+use switchtender_devices::diagnostic::nearest;
+
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
+use crate::validate::cross_catalog::{CatalogSet, CrossFindings};
 
 pub const RULE: Rule = Rule {
     code: "no-device",
     severity: Severity::Warning,
-    summary: "a device's catalog without a device in the inventory",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a device catalog without a device in the inventory",
     explanation: "\
-With an inventory, each catalog of a device is checked against the platform of the device whose
-`certname` it carries. No device has this one: the catalog is applied nowhere, and is checked without
-a platform. Often a device is missing in the inventory, or its `certname` is not the node's name.",
+No device of the inventory has the name of the catalog as its `certname`. The catalog is not applied
+anywhere, and it is checked without a platform. Add the device to the inventory or correct its
+`certname`.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Across,
+    example: Example::None,
+    check: RuleCheck::CrossCatalog(check),
 };
+
+fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
+    let Some(inventory) = catalogs.inventory else {
+        return;
+    };
+    for summary in &catalogs.summaries {
+        if !summary.for_device || summary.device.is_some() {
+            continue;
+        }
+        let name = &summary.name;
+        let message = format!("no device of the inventory has the certname `{name}`");
+        let certnames = inventory.devices.values().map(|device| device.certname.as_str());
+        findings.at_name(&RULE, summary, message).help =
+            nearest(name, certnames).map(|near| format!("did you mean `{near}`?"));
+    }
+}

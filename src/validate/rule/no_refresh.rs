@@ -1,20 +1,21 @@
-//! A refresh for a resource that cannot be refreshed.
+//! A refresh of a type that has no refresh.
 
 use switchtender_devices::model::Refresh;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::relation::Other;
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::relation::RelationTarget;
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "no-refresh",
     severity: Severity::Note,
-    summary: "a refresh for a type that cannot be refreshed",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a refresh of a type that has no refresh",
     explanation: "\
-`notify` and `subscribe` order two resources and send a refresh when the first changed. Most types
-of devices have nothing to refresh: only the order remains. `before` and `require` say that.",
+`notify` and `subscribe` set an order and send a refresh after a change. Most device types ignore a
+refresh, so only the order remains. Use `before` or `require` for an order.",
     bad: "
 network_vlan { '40':
   notify => «Syslog_server['192.0.2.20']»,
@@ -28,38 +29,38 @@ network_vlan { '40':
 syslog_server { '192.0.2.20': }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for relation in &subject.relations {
-        let Other::Found(other) = relation.other else {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for relation in &context.relations {
+        let RelationTarget::Found(other) = relation.target else {
             continue;
         };
-        if !relation.kind.refreshes() {
+        if !relation.kind.has_refresh() {
             continue;
         }
-        let receiver = if relation.kind.other_first() {
+        let receiver = if relation.kind.is_reverse() {
             relation.from
         } else {
             other
         };
-        let deaf = subject.applied(receiver)
-            && subject.typed[receiver]
+        let deaf = context.is_applied(receiver)
+            && context.typed[receiver]
                 .as_ref()
                 .is_some_and(|typed| typed.model.refresh == Refresh::No);
         if deaf {
-            let reference = &subject.catalog.resources[receiver].reference;
-            let order = if relation.kind.other_first() {
+            let reference = &context.catalog.resources[receiver].reference;
+            let order = if relation.kind.is_reverse() {
                 "require"
             } else {
                 "before"
             };
-            let part = Part::Inside(relation.kind.name().to_owned(), relation.inside.clone());
+            let part = FindingPart::Element(relation.kind.name().to_owned(), relation.inside.clone());
             findings.push(
-                Finding::new(
+                RuleFinding::new(
                     &RULE,
-                    At::Resource(relation.from, part),
+                    Location::Resource(relation.from, part),
                     format!("{reference} is sent a refresh and cannot be refreshed"),
                 )
                 .help(format!("only the order is kept; `{order}` says so")),

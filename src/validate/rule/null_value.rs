@@ -2,36 +2,37 @@
 
 use switchtender_devices::value::Value;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::route::Destination;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "null-value",
     severity: Severity::Error,
+    effects: Effects::REFUSE_DEVICE,
     summary: "an attribute whose value is null",
     explanation: "\
-A compiler leaves out attributes that are undefined. A null that arrives all the same fails the whole
-catalog when it is loaded (`Got nil value for x`); the catalog was edited or made by another program.",
+Compilers omit undefined attributes. Puppet refuses a catalog that contains a null (`Got nil value for
+x`). The catalog was edited or written by another program.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Catalog(check),
+    example: Example::None,
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for (index, resource) in subject.resources() {
-        if matches!(subject.destinations[index], Destination::Container) {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for (index, resource) in context.resources() {
+        if matches!(context.destinations[index], Destination::Container) {
             continue;
         }
         for (name, value) in &resource.parameters {
             if *value == Value::Undef {
                 findings.push(
-                    Finding::new(
+                    RuleFinding::new(
                         &RULE,
-                        At::parameter(index, name),
+                        Location::parameter(index, name),
                         format!("{}: {name} is null", resource.reference),
                     )
                     .help("leave the attribute out"),

@@ -1,17 +1,18 @@
-//! Something that belongs to the device itself.
+//! A name that the device reserves.
 
 use switchtender_devices::driver::ProblemKind;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "reserved-name",
     severity: Severity::Error,
-    summary: "something that belongs to the device",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a name that the device reserves",
     explanation: "\
-The name is one that the device keeps for itself, such as VLAN 1 or 1002 to 1005: it can be neither
-made nor changed nor removed, and the device would refuse every line about it.",
+The device owns this instance, such as VLAN 1 or VLANs 1002 to 1005. It cannot be created, changed or
+removed, and the device would reject each command.",
     bad: "
 network_vlan { «'1002'»:
   ensure => 'absent',
@@ -23,5 +24,5 @@ network_vlan { '102':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Problem(ProblemKind::Reserved),
+    check: RuleCheck::Problem(ProblemKind::Reserved),
 };

@@ -1,24 +1,24 @@
-//! Two resources that are one thing on the device.
+//! Two resources for the same instance.
 
 use std::collections::hash_map::Entry;
 
 use foldhash::HashMap;
 use switchtender_devices::driver::codec::text_of;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "same-instance",
     severity: Severity::Error,
-    summary: "two resources that are one thing on the device",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "two resources for the same instance",
     explanation: "\
-Titles are compared letter by letter, names on the device are not: `Gi1/0/1` and
-`GigabitEthernet1/0/1` are one port, `040` and `40` one VLAN; of global settings a device has one
-set, whatever a resource calls it. Both resources would be applied, one after the other, and undo
-each other in every run.",
+Different titles can name the same instance: `Gi1/0/1` and `GigabitEthernet1/0/1` are one port, `040` and
+`40` one VLAN. Types of global settings have one instance per device. Both resources would be applied and
+overwrite each other in each run.",
     bad: "
 network_vlan { '40':
   vlan_name => 'printers',
@@ -36,13 +36,13 @@ network_vlan { '41':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     let mut first: HashMap<(&str, Vec<String>), usize> = HashMap::default();
-    for (index, resource, wanted) in subject.wanted() {
-        let one = subject
+    for (index, resource, wanted) in context.wanted() {
+        let one = context
             .driver()
             .is_some_and(|driver| driver.singleton(&wanted.model));
         let names = wanted.model.namevars().filter(|_| !one);
@@ -58,14 +58,14 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
             }
             Entry::Occupied(entry) => {
                 let other = *entry.get();
-                let other_reference = &subject.catalog.resources[other].reference;
+                let other_reference = &context.catalog.resources[other].reference;
                 let message = format!(
                     "{} and {other_reference} are one thing on the device",
                     resource.reference
                 );
                 findings.push(
-                    Finding::new(&RULE, At::title(index), message)
-                        .also(At::title(other), "the other")
+                    RuleFinding::new(&RULE, Location::title(index), message)
+                        .also(Location::title(other), "the other")
                         .help("declare it once"),
                 );
             }

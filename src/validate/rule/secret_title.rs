@@ -1,19 +1,19 @@
-//! A secret that is the title of its resource.
+//! A secret as title of a resource.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "secret-title",
     severity: Severity::Warning,
-    summary: "a secret that is the title of its resource",
+    effects: Effects::ERRORS_ONLY,
+    summary: "a secret as title of a resource",
     explanation: "\
-The name of the resource is a secret by its model and is masked in commands and in what the device
-says. But a title is how a resource is told from others: it stands in events, reports, relations,
-tags and in PuppetDB, which are joined by it, so it is shown everywhere, as Puppet shows it. Give the
-resource a title of its own, and the secret as its name, wrapped in `Sensitive(…)`.",
+The model declares the name of this type as sensitive, and it is masked in commands and in device output.
+A title cannot be masked: it identifies the resource in events, reports, relations, tags and PuppetDB.
+Use another title and set the name to `Sensitive(…)`.",
     bad: "
 snmp_community { «'n0t-public'»:
   ensure => 'present',
@@ -28,12 +28,12 @@ snmp_community { 'readers':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for (index, resource, typed) in subject.typed() {
-        let Some(attribute) = subject.secret_title(index, resource) else {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for (index, resource, typed) in context.typed() {
+        let Some(attribute) = context.secret_title(index, resource) else {
             continue;
         };
         let message = format!(
@@ -41,7 +41,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
             typed.model.name
         );
         let help = format!("give it another title, and {attribute} => Sensitive(…)");
-        findings.push(Finding::new(&RULE, At::title(index), message).help(help));
+        findings.push(RuleFinding::new(&RULE, Location::title(index), message).help(help));
     }
 }
 
@@ -49,7 +49,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
 mod tests {
     use super::*;
     use crate::diagnostic::json;
-    use crate::diagnostic::terminal::{Look, render_all};
+    use crate::diagnostic::terminal::{RenderOptions, render_all};
     use crate::validate::Policy;
     use crate::validate::example::{device, findings};
 
@@ -58,7 +58,7 @@ mod tests {
         let manifest = "snmp_community { 'pl4nted': ensure => 'present', group => 'RO' }";
         let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
         assert!(found.iter().any(|found| found.code == RULE.code));
-        let shown = format!("{}{}", render_all(&found, Look::PLAIN), json::lines(&found));
+        let shown = format!("{}{}", render_all(&found, RenderOptions::PLAIN), json::lines(&found));
         assert!(!shown.contains("pl4nted"), "{shown}");
     }
 }

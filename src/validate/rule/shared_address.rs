@@ -1,18 +1,40 @@
-//! One address that several devices take for themselves.
+//! The same IP address on several devices of a site.
 
-use super::{Check, Example, Rule};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
+use crate::validate::cross_catalog::{CatalogSet, CrossFindings, Summary};
 
 pub const RULE: Rule = Rule {
     code: "shared-address",
     severity: Severity::Warning,
-    summary: "one address on several devices",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "the same IP address on several devices of a site",
     explanation: "\
-Two catalogs give the same address to a self IP, a virtual server or an interface of two devices of
-one site. Both would answer for it. Devices of a cluster may share an address on purpose: give them
-the severity \"off\" for this rule, or different sites.",
+Catalogs of two devices of a site assign the same IP address, and both devices would answer for it.
+Members of a cluster can share an address on purpose. In that case set the severity of this rule to
+\"off\" or use different sites.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Across,
+    example: Example::None,
+    check: RuleCheck::CrossCatalog(check),
 };
+
+fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
+    let mut first: BTreeMap<(Option<&str>, IpAddr), &Summary> = BTreeMap::new();
+    for summary in &catalogs.summaries {
+        for (address, location) in &summary.own_addresses {
+            let key = (summary.site.as_deref(), *address);
+            let other = first.entry(key).or_insert(summary);
+            if other.name != summary.name {
+                let message = format!(
+                    "{} takes {address}, which `{}` takes too",
+                    location.reference, other.name
+                );
+                findings.at_resource(&RULE, summary, location, message);
+            }
+        }
+    }
+}

@@ -1,20 +1,19 @@
-//! An interface that is shut down because nothing says otherwise.
+//! An interface that a default shuts down.
 
-use switchtender_devices::value::Value;
-
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "shuts-down",
     severity: Severity::Warning,
-    summary: "an interface that is shut down by a default",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "an interface that a default shuts down",
     explanation: "\
-`enable` of network_interface is false unless it is given: a catalog that only sets a description
-shuts the port. That is the published behaviour of the type and is kept. Say `enable => true`, or
-`enable => false` where the port shall be down.",
+The model has a default that shuts the interface down, such as `enable => false`. A resource that only
+sets a description shuts down the port. This is the documented behavior of the type. Set the attribute
+in any case.",
     bad: "
 network_interface { «'GigabitEthernet1/0/1'»:
   description => 'printer',
@@ -27,27 +26,24 @@ network_interface { 'GigabitEthernet1/0/1':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for (index, resource, wanted) in subject.wanted() {
-        if wanted.model.name == "network_interface"
-            && !resource.parameters.contains_key("enable")
-            && wanted.attributes.get("enable") == Some(&Value::Bool(false))
-        {
-            findings.push(
-                Finding::new(
-                    &RULE,
-                    At::title(index),
-                    format!(
-                        "enable is not set on {}; it defaults to false and the interface will be \
-                         shut down",
-                        resource.reference
-                    ),
-                )
-                .help("add `enable => true`, or `enable => false` if that is meant"),
-            );
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for (index, resource, wanted) in context.wanted() {
+        let Some(shutdown) = &wanted.model.shutdown else {
+            continue;
+        };
+        let attribute = &shutdown.attribute;
+        let is_given = resource.parameters.contains_key(attribute.as_str());
+        if is_given || shutdown.is_shut_down(&wanted.attributes) != Some(true) {
+            continue;
         }
+        let message = format!(
+            "{attribute} is not set on {}; the default shuts the interface down",
+            resource.reference
+        );
+        let help = format!("add `{attribute}`, with the value that you want");
+        findings.push(RuleFinding::new(&RULE, Location::title(index), message).help(help));
     }
 }

@@ -1,20 +1,21 @@
-//! A relation between a resource that is applied and one that is skipped.
+//! A relation with a resource that is skipped.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::route::Mixed;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::relation::Other;
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::relation::RelationTarget;
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "skipped-relation",
     severity: Severity::Warning,
+    effects: Effects::ERRORS_ONLY,
     summary: "a relation with a resource that is skipped",
     explanation: "\
-A resource that is skipped does nothing: what requires it runs all the same, in no certain order
-to what it would have done, and a refresh to or from it never comes. The relation was written for a
-reason; on this side the reason does not hold.",
+One of the two resources is skipped, so the relation has no effect. The other resource is applied
+without waiting, and no refresh is sent. Remove the relation, or declare both resources for the same
+node.",
     bad: "
 package { 'ntp':
   ensure => 'installed',
@@ -30,26 +31,26 @@ ntp_server { '192.0.2.10':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    if subject.policy.mixed == Mixed::Silent {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    if context.policy.mixed == Mixed::Silent {
         return;
     }
-    for relation in &subject.relations {
-        let Other::Found(other) = relation.other else {
+    for relation in &context.relations {
+        let RelationTarget::Found(other) = relation.target else {
             continue;
         };
         let (from, kind) = (relation.from, relation.kind);
         // One of the two is applied and the other is skipped.
-        let skipped = match (subject.skipped(from), subject.skipped(other)) {
-            (false, true) if subject.applied(from) => other,
-            (true, false) if subject.applied(other) => from,
+        let skipped = match (context.is_skipped(from), context.is_skipped(other)) {
+            (false, true) if context.is_applied(from) => other,
+            (true, false) if context.is_applied(other) => from,
             _ => continue,
         };
-        let reference = |index: usize| &subject.catalog.resources[index].reference;
-        let comes = match (kind.refreshes(), kind.other_first() == (skipped == other)) {
+        let reference = |index: usize| &context.catalog.resources[index].reference;
+        let comes = match (kind.has_refresh(), kind.is_reverse() == (skipped == other)) {
             (true, true) => "the refresh never comes",
             (true, false) => "the refresh goes nowhere",
             (false, _) => "the order is not kept",
@@ -61,11 +62,11 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
             reference(other),
             reference(skipped),
         );
-        let part = Part::Inside(kind.name().to_owned(), relation.inside.clone());
+        let part = FindingPart::Element(kind.name().to_owned(), relation.inside.clone());
         findings.push(
-            Finding::new(&RULE, At::Resource(from, part), message)
-                .also(At::title(skipped), "skipped")
-                .help("drop the relation, or declare both on one side"),
+            RuleFinding::new(&RULE, Location::Resource(from, part), message)
+                .also(Location::title(skipped), "skipped")
+                .help("drop the relation, or declare both on one target"),
         );
     }
 }
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn the_host_sees_it_the_other_way_round_and_two_of_a_side_are_fine() {
         let policy = Policy::default();
-        let host = crate::validate::Side::Host;
+        let host = crate::validate::CatalogTarget::Host;
         let relation = "file { '/x': require => «Network_vlan['40']» } network_vlan { '40': }";
         assert_marked(&RULE, relation, &host, &policy);
         let of_one_side = "

@@ -1,27 +1,27 @@
-//! A value that names something which is declared nowhere.
+//! A reference to an object that is not declared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use switchtender_devices::change::Wanted;
 use switchtender_devices::driver::ProblemKind;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::ResourceRef;
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "undeclared",
     severity: Severity::Warning,
-    summary: "a value that names something which is declared nowhere",
+    effects: Effects::ERRORS_ONLY,
+    summary: "a reference to an object that is not declared",
     explanation: "\
-The value names another object of the device, a VLAN, a pool, a node, that is neither in the catalog
-nor in the running configuration that was given (`--running`), or that this catalog removes. It may
-be on the device all the same; if it is not, the device refuses the value or takes it and does
-nothing. Each object is told once, at the first resource that names it. Numbers in the VLAN list of a
-trunk are told as notes, because a trunk may allow more than its switch has; ranges, and what a
-device brings itself (VLAN 1, its monitors, the partition Common), are not told at all.",
+The value names another object, such as a VLAN, pool or node. The catalog does not declare the object, or
+removes it, and the running configuration (`--running`) does not contain it. If the device does not have
+it either, the device rejects the value, or the setting has no effect. Each object is reported once, at
+the first resource that names it. Single numbers in the VLAN list of a trunk are notes, because a trunk
+may allow more VLANs than the switch has. Ranges and built-in objects are not reported.",
     bad: "
 f5_virtualserver { '/Common/web':
   ensure              => 'present',
@@ -47,7 +47,7 @@ f5_virtualserver { '/Common/web':
 }
 ",
     example: Example::Device("f5_bigip"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
 /// A resource that names something.
@@ -58,18 +58,18 @@ struct Naming<'a> {
     wanted: &'a Wanted,
 }
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    if !subject.for_device() {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    if !context.for_device() {
         return;
     }
     let mut missing: BTreeMap<ResourceRef, Vec<Naming<'_>>> = BTreeMap::new();
-    for (index, _, typed) in subject.typed() {
+    for (index, _, typed) in context.typed() {
         let Some(wanted) = typed.wanted.as_ref().filter(|wanted| !wanted.absent()) else {
             continue;
         };
         for reference in wanted.model.references() {
             // What cannot be made cannot be declared either: ports are there or are not.
-            let Some(target) = subject.registry.model(&reference.target) else {
+            let Some(target) = context.registry.model(&reference.target) else {
                 continue;
             };
             let left_out = typed.problems.iter().any(|problem| {
@@ -81,10 +81,10 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
             }
             for name in wanted.model.named(&reference, &wanted.attributes) {
                 let other = ResourceRef::new(&reference.target, &name);
-                let declared = subject.names.find(&other);
-                let runs = || subject.runs(&reference.target, &name);
+                let declared = context.index.find(&other);
+                let runs = || context.has_running(&reference.target, &name);
                 let there = match declared {
-                    Some(declared) => !subject.removed(declared),
+                    Some(declared) => !context.is_removed(declared),
                     None => target.is_built_in(&name) || runs(),
                 };
                 if !there {
@@ -103,17 +103,17 @@ fn check(subject: &Subject<'_>, findings: &mut Findings) {
         }
     }
     for (other, namings) in missing {
-        findings.push(finding(subject, &other, &namings));
+        findings.push(finding(context, &other, &namings));
     }
 }
 
-fn finding(subject: &Subject<'_>, other: &ResourceRef, namings: &[Naming<'_>]) -> Finding {
+fn finding(context: &RuleContext<'_>, other: &ResourceRef, namings: &[Naming<'_>]) -> RuleFinding {
     let worst = namings.iter().map(|naming| naming.severity).max();
     let first = namings
         .iter()
         .find(|naming| Some(naming.severity) == worst)
         .expect("what is missing is named somewhere");
-    let (fate, help) = match subject.names.find(other) {
+    let (fate, help) = match context.index.find(other) {
         Some(_) => ("this catalog removes", "keep it, or name another one".to_owned()),
         None => (
             "is declared nowhere",
@@ -132,7 +132,7 @@ fn finding(subject: &Subject<'_>, other: &ResourceRef, namings: &[Naming<'_>]) -
         1 => message.push_str("; so does one other resource"),
         more => message.push_str(&format!("; so do {more} other resources")),
     }
-    Finding::new(&RULE, At::parameter(first.index, &first.attribute), message)
+    RuleFinding::new(&RULE, Location::parameter(first.index, &first.attribute), message)
         .severity(first.severity)
         .help(help)
 }

@@ -2,16 +2,17 @@
 
 use switchtender_devices::model::canonical::ValueErrorKind;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "unknown-attribute",
     severity: Severity::Error,
+    effects: Effects::REFUSE_DEVICE,
     summary: "an attribute that the type does not have",
     explanation: "\
-Puppet fails the whole catalog with `no parameter named 'x'`, on the device that gets it first. Most
-often the name is misspelt, or the attribute belongs to a neighbouring type.",
+The name is misspelled, or the attribute belongs to a similar type. Puppet refuses such a catalog with
+`no parameter named 'x'`.",
     bad: "
 network_vlan { '40':
   vlan_nmae => «'printers'»,
@@ -23,5 +24,5 @@ network_vlan { '40':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Value(ValueErrorKind::Unknown),
+    check: RuleCheck::Value(ValueErrorKind::Unknown),
 };

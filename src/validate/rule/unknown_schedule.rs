@@ -1,18 +1,19 @@
 //! A schedule that is not in the catalog.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::ResourceRef;
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "unknown-schedule",
     severity: Severity::Error,
+    effects: Effects::REFUSE_DEVICE,
     summary: "a schedule that is not in the catalog",
     explanation: "\
-When Puppet comes to such a resource the whole run ends with `Could not find schedule NAME`. The
-schedules puppet, hourly, daily, weekly, monthly and never are always there.",
+Puppet aborts the run at such a resource with `Could not find schedule NAME`. The schedules puppet,
+hourly, daily, weekly, monthly and never always exist.",
     bad: "
 network_vlan { '40':
   schedule => «'maintenence'»,
@@ -30,26 +31,26 @@ schedule { 'maintenance':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
 const ALWAYS: [&str; 6] = ["puppet", "hourly", "daily", "weekly", "monthly", "never"];
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    for (index, resource) in subject.resources() {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    for (index, resource) in context.resources() {
         let name = resource.parameters.get("schedule");
         let Some(name) = name.and_then(|value| value.as_str()) else {
             continue;
         };
         let known = ALWAYS.contains(&name)
-            || subject.names.find(&ResourceRef::new("Schedule", name)).is_some();
-        if subject.applied(index) && !known {
-            let titles = subject.names.titles_of("Schedule").chain(ALWAYS);
+            || context.index.find(&ResourceRef::new("Schedule", name)).is_some();
+        if context.is_applied(index) && !known {
+            let titles = context.index.titles_of("Schedule").chain(ALWAYS);
             let near = switchtender_devices::diagnostic::nearest(name, titles);
             findings.push(
-                Finding::new(
+                RuleFinding::new(
                     &RULE,
-                    At::parameter(index, "schedule"),
+                    Location::parameter(index, "schedule"),
                     format!("{}: there is no schedule `{name}`", resource.reference),
                 )
                 .help_if(near.map(|near| format!("did you mean `{near}`?"))),

@@ -1,21 +1,22 @@
-//! A type that neither Puppet nor any model knows.
+//! A type without a model.
 
 use switchtender_devices::diagnostic::nearest;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::route::Destination;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "unknown-type",
     severity: Severity::Error,
-    summary: "a type that no model knows",
+    effects: Effects::FAIL_RESOURCES,
+    summary: "a type without a model",
     explanation: "\
-Puppet fails such a catalog with `Resource type 'X' was not found`. Here the resource and what
-depends on it fail; it is never taken for a host's resource and skipped. A site's own types are made
-known with `switchtender model import FILE.rb`.",
+Neither Puppet nor the definitions have this type. Puppet refuses such a catalog with `Resource type 'X'
+was not found`. Switchtender fails the resource, skips its dependants and applies the rest. Add a model
+of your own type with `switchtender model import FILE.rb`.",
     bad: "
 «network_vlna» { '40':
   vlan_name => 'printers',
@@ -27,28 +28,28 @@ network_vlan { '40':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    if !subject.for_device() {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    if !context.for_device() {
         // A host knows the types of its own modules; only it can say.
         return;
     }
-    for (index, resource) in subject.resources() {
-        if !matches!(subject.destinations[index], Destination::Unknown) {
+    for (index, resource) in context.resources() {
+        if !matches!(context.destinations[index], Destination::Unknown) {
             continue;
         }
         let name = resource.reference.model_name();
-        let known = subject.registry.models().map(|model| model.name.as_str());
+        let known = context.registry.models().map(|model| model.name.as_str());
         let help = match nearest(&name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`switchtender model import FILE.rb` makes a site's own type known".to_owned(),
         };
         findings.push(
-            Finding::new(
+            RuleFinding::new(
                 &RULE,
-                At::Resource(index, Part::Type),
+                Location::Resource(index, FindingPart::Type),
                 format!("{}: there is no type `{name}`", resource.reference),
             )
             .help(help),

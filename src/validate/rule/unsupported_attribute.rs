@@ -1,19 +1,22 @@
-//! An attribute, or a value of it, that the platform does not have.
+//! An attribute or value that the platform does not support.
 
 use switchtender_devices::driver::ProblemKind;
 
-use super::{Check, Example, Rule};
+use super::{Effect, Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "unsupported-attribute",
     severity: Severity::Error,
-    summary: "an attribute or value that the platform does not have",
+    effects: Effects {
+        note: Effect::Inform,
+        ..Effects::REFUSE_DEVICE
+    },
+    summary: "an attribute or value that the platform does not support",
     explanation: "\
-The type knows the attribute; this platform, or this model of device (with `--facts`), does not. At
-note or warning the attribute is left out and the rest of the resource applied; at error the resource
-cannot be applied. With an option of the driver some of these are managed after all: the message says
-so.",
+The type has the attribute, but this platform, or this model of device (with `--facts`), does not. As a
+note or warning, the attribute is omitted and the rest of the resource is applied. As an error, the
+device is refused. For some attributes an option of the driver adds support; the message names it.",
     bad: "
 network_vlan { '40':
   description => «'printers of the second floor'»,
@@ -25,5 +28,5 @@ network_vlan { '40':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Problem(ProblemKind::Unsupported),
+    check: RuleCheck::Problem(ProblemKind::Unsupported),
 };

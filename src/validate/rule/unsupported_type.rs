@@ -1,18 +1,19 @@
-//! A type without an implementation on the device's platform.
+//! A type that the platform does not support.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings, Part};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
+use crate::validate::rule_context::RuleContext;
 
 pub const RULE: Rule = Rule {
     code: "unsupported-type",
     severity: Severity::Error,
-    summary: "a type that the platform does not have",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a type that the platform does not support",
     explanation: "\
-The type is known, but nothing says how this platform reads and writes it: a load balancer's pool in
-the catalog of a switch, or a type that this model of switch lacks (with `--facts`). The resource
-and what depends on it would fail.",
+The type has a model, but no driver for this platform or for this model of device (with `--facts`). An
+example is a load balancer pool in the catalog of a switch. The device is refused, because the resource
+cannot be applied.",
     bad: "
 «f5_pool» { '/Common/web':
   ensure => 'present',
@@ -24,18 +25,18 @@ network_vlan { '40':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Catalog(check),
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let Some(driver) = subject.driver() else {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    let Some(driver) = context.driver() else {
         return;
     };
-    for (index, resource, typed) in subject.typed() {
+    for (index, resource, typed) in context.typed() {
         if let Err(why) = driver.supports(&typed.model) {
-            findings.push(Finding::new(
+            findings.push(RuleFinding::new(
                 &RULE,
-                At::Resource(index, Part::Type),
+                Location::Resource(index, FindingPart::Type),
                 format!("{}: {why}", resource.reference),
             ));
         }

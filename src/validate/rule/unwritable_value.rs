@@ -1,18 +1,19 @@
-//! A value that the platform cannot be told.
+//! A value that the commands of the platform cannot express.
 
 use switchtender_devices::driver::ProblemKind;
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
 pub const RULE: Rule = Rule {
     code: "unwritable-value",
     severity: Severity::Error,
-    summary: "a value that the platform cannot be told",
+    effects: Effects::REFUSE_DEVICE,
+    summary: "a value that the commands of the platform cannot express",
     explanation: "\
-The type takes the value, but there is no way to tell it to this platform: it holds blanks where the
-device reads one word, a line break, a character that ends the text early, or makes a line longer
-than the device's input takes. The device would cut it, or take its end for another command.",
+The type accepts the value, but a command cannot contain it. Examples are blanks in a single word, a line
+break, a character that ends the text, and a line longer than the input buffer of the device. The device
+would truncate the value or read a part of it as another command.",
     bad: "
 network_vlan { '30':
   vlan_name => «'Guests & visitors'»,
@@ -24,5 +25,5 @@ network_vlan { '30':
 }
 ",
     example: Example::Device("cisco_ios"),
-    check: Check::Problem(ProblemKind::Unwritable),
+    check: RuleCheck::Problem(ProblemKind::Unwritable),
 };

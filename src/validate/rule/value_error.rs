@@ -3,17 +3,17 @@
 use switchtender_devices::model::canonical::{ValueError, ValueErrorKind};
 
 use super::Rule;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::Subject;
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
 
 /// Reports the errors of one kind.
 pub fn report(
-    subject: &Subject<'_>,
-    findings: &mut Findings,
+    context: &RuleContext<'_>,
+    findings: &mut RuleFindings,
     rule: &'static Rule,
     kind: ValueErrorKind,
 ) {
-    for (index, resource, typed) in subject.typed() {
+    for (index, resource, typed) in context.typed() {
         let mut errors: Vec<(Vec<&str>, &ValueError)> = Vec::new();
         for error in typed.errors.iter().filter(|error| error.kind == kind) {
             // A title that tells no name is one mistake, however many names it should tell.
@@ -28,7 +28,7 @@ pub fn report(
             let reference = &resource.reference;
             let message = format!("{reference}: {}: {}", names.join(", "), error.message);
             findings.push(
-                Finding::new(rule, At::parameter(index, &error.attribute), message)
+                RuleFinding::new(rule, Location::parameter(index, &error.attribute), message)
                     .help_if(error.help.clone()),
             );
         }

@@ -1,40 +1,42 @@
-//! A catalog that was compiled for another device.
+//! A catalog that was compiled for another node.
 
-use super::{Check, Example, Rule};
+use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::finding::{At, Finding, Findings};
-use crate::validate::subject::{Side, Subject};
+use crate::validate::finding::{Location, RuleFinding, RuleFindings};
+use crate::validate::rule_context::RuleContext;
+use crate::validate::target::CatalogTarget;
 
 pub const RULE: Rule = Rule {
     code: "wrong-name",
     severity: Severity::Error,
-    summary: "a catalog whose name is another device",
+    effects: Effects::REFUSE_CATALOG,
+    summary: "a catalog that was compiled for another node",
     explanation: "\
-A catalog carries the name of the node that it was compiled for. Applying it to a device of another
-name would configure that device as somebody else. A device whose certificate has another name than
-its entry in the inventory says so there: `certname = \"sw1.example.net\"`.",
+The name of the catalog is not the certname of the device. Applying it would give the device the
+configuration of another one, so the catalog is refused. If the certificate of the device has another
+name than its entry in the inventory, set `certname = \"sw1.example.net\"` there.",
     bad: "",
     good: "",
-    example: Example::Other,
-    check: Check::Catalog(check),
+    example: Example::None,
+    check: RuleCheck::Catalog(check),
 };
 
-fn check(subject: &Subject<'_>, findings: &mut Findings) {
-    let Side::Device {
+fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
+    let CatalogTarget::Device {
         certname: Some(certname),
         ..
-    } = subject.side
+    } = context.target
     else {
         return;
     };
-    if subject.catalog.name != *certname && !subject.policy.force_name {
+    if context.catalog.name != *certname && !context.policy.force_name {
         findings.push(
-            Finding::new(
+            RuleFinding::new(
                 &RULE,
-                At::Name,
+                Location::CatalogName,
                 format!(
                     "the catalog is for `{}`, not for `{certname}`",
-                    subject.catalog.name
+                    context.catalog.name
                 ),
             )
             .help("give the device this `certname` in the inventory, or force it with --force-name"),
@@ -50,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_name_must_be_the_devices_unless_it_is_forced() {
-        let side = |certname: Option<&str>| Side::Device {
+        let target = |certname: Option<&str>| CatalogTarget::Device {
             certname: certname.map(str::to_owned),
             driver: None,
             running: None,
@@ -67,7 +69,7 @@ mod tests {
                 force_name,
                 ..Policy::default()
             };
-            assert_marked(&RULE, manifest, &side(certname), &policy);
+            assert_marked(&RULE, manifest, &target(certname), &policy);
         }
     }
 }

@@ -1,51 +1,65 @@
-//! Where a catalog is going: which device of which platform, or a host.
+//! The target of a catalog: a device of a platform, or a host.
 
 use switchtender_devices::driver::{Driver, Facts, Registry};
 use switchtender_devices::value::Value;
 
-use super::subject::Side;
+use super::running_config::RunningConfig;
 use crate::catalog::Catalog;
 use crate::inventory::{Device, Inventory};
 use crate::route::{Destination, route};
 
-/// What the user says about where catalogs are going.
+/// The node that a catalog is applied to.
+#[derive(Clone, Debug)]
+pub enum CatalogTarget {
+    Host,
+    Device {
+        /// The name that the catalog must have. `None`: any.
+        certname: Option<String>,
+        /// The driver with the facts of the device. `None`: the platform is unknown.
+        driver: Option<Driver>,
+        /// The running configuration, if it was given.
+        running: Option<RunningConfig>,
+    },
+}
+
+/// The kind of target that the user chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum For {
-    /// The inventory decides, then what is in the catalog.
+pub enum TargetKind {
+    /// The inventory decides, then the resources of the catalog.
     #[default]
     Auto,
     Device,
     Host,
 }
 
-/// What decides where catalogs are going.
+/// Finds the target of a catalog.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Routing<'a> {
-    pub wanted: For,
+pub struct TargetResolver<'a> {
+    pub wanted: TargetKind,
     pub inventory: Option<&'a Inventory>,
     /// Platform of catalogs whose device is not in the inventory.
     pub platform: Option<&'a str>,
 }
 
-impl Routing<'_> {
-    /// The device of the inventory that a catalog is for.
+impl TargetResolver<'_> {
+    /// The device of the inventory whose certname is the name of the catalog.
     pub fn device(&self, catalog: &Catalog) -> Option<&Device> {
         match self.wanted {
-            For::Host => None,
+            TargetKind::Host => None,
             _ => self.inventory?.by_certname(&catalog.name),
         }
     }
 
-    /// Where the catalog is going. `facts` are those of its device.
-    pub fn side(&self, catalog: &Catalog, registry: &Registry, facts: &Facts) -> Side {
+    /// The target of the catalog. `facts`: facts of the device.
+    pub fn resolve(&self, catalog: &Catalog, registry: &Registry, facts: &Facts) -> CatalogTarget {
         if let Some(device) = self.device(catalog) {
-            return Side::of_device(device, registry, facts);
+            return CatalogTarget::for_device(device, registry, facts);
         }
         if !self.is_for_device(catalog, registry) {
-            return Side::Host;
+            return CatalogTarget::Host;
         }
         let platform = self.platform.and_then(|name| registry.platform(name));
-        Side::Device {
+        CatalogTarget::Device {
             certname: None,
             driver: platform.map(|platform| Driver::new(platform, facts)),
             running: None,
@@ -54,27 +68,27 @@ impl Routing<'_> {
 
     fn is_for_device(&self, catalog: &Catalog, registry: &Registry) -> bool {
         match self.wanted {
-            For::Device => true,
-            For::Host => false,
-            For::Auto if self.platform.is_some() => true,
-            For::Auto => {
+            TargetKind::Device => true,
+            TargetKind::Host => false,
+            TargetKind::Auto if self.platform.is_some() => true,
+            TargetKind::Auto => {
                 let destinations = route(catalog, |name| registry.model(name).cloned());
                 let any = |wanted: fn(&Destination) -> bool| destinations.iter().any(wanted);
-                // A catalog with nothing for a host is a device's, even where its types are new.
+                // A catalog without host resources is for a device, even if its types are unknown.
                 any(Destination::only_device) || !any(Destination::only_host)
             }
         }
     }
 }
 
-impl Side {
-    /// A device of the inventory. `facts` are what is known of it besides.
-    pub fn of_device(device: &Device, registry: &Registry, facts: &Facts) -> Self {
+impl CatalogTarget {
+    /// A device of the inventory. `facts`: facts of the device; its options are added.
+    pub fn for_device(device: &Device, registry: &Registry, facts: &Facts) -> Self {
         let mut facts = facts.clone();
         for (name, value) in device.options() {
-            facts.insert(format!("option.{name}"), shown(&value));
+            facts.insert(format!("option.{name}"), option_text(&value));
         }
-        Side::Device {
+        CatalogTarget::Device {
             certname: Some(device.certname.clone()),
             driver: registry
                 .platform(&device.platform)
@@ -84,7 +98,7 @@ impl Side {
     }
 }
 
-fn shown(value: &Value) -> String {
+fn option_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => format!("{other:?}"),
@@ -108,10 +122,10 @@ mod tests {
         Inventory::parse("i.toml", &text, Path::new(""), None, &Reading::default()).unwrap()
     }
 
-    fn codes(manifest: &str, routing: Routing<'_>, facts: &Facts) -> Vec<&'static str> {
+    fn codes(manifest: &str, resolver: TargetResolver<'_>, facts: &Facts) -> Vec<&'static str> {
         let (registry, catalog) = (registry(), compile(manifest).catalog);
-        let side = routing.side(&catalog, &registry, facts);
-        let found = super::super::catalog(&catalog, &registry, &side, &Policy::default());
+        let target = resolver.resolve(&catalog, &registry, facts);
+        let found = super::super::catalog(&catalog, &registry, &target, &Policy::default());
         found.iter().map(|found| found.code).collect()
     }
 
@@ -121,21 +135,21 @@ mod tests {
         let both = "file { '/x': } network_vlan { '40': }";
         let ours = format!("node 'sw1.example.net' {{ {both} f5_ntp {{ '/Common/ntp': }} }}");
         let host_only = "file { '/x': }";
-        let wanted = |wanted| Routing {
+        let wanted = |wanted| TargetResolver {
             wanted,
-            ..Routing::default()
+            ..TargetResolver::default()
         };
-        let with_inventory = Routing {
+        let with_inventory = TargetResolver {
             inventory: Some(&inventory),
-            ..Routing::default()
+            ..TargetResolver::default()
         };
-        let cases: [(&str, Routing<'_>, &[&str]); 6] = [
-            (both, Routing::default(), &["host-resource"]),
-            (both, wanted(For::Host), &["device-resource"]),
-            (host_only, Routing::default(), &[]),
+        let cases: [(&str, TargetResolver<'_>, &[&str]); 6] = [
+            (both, TargetResolver::default(), &["host-resource"]),
+            (both, wanted(TargetKind::Host), &["device-resource"]),
+            (host_only, TargetResolver::default(), &[]),
             (
                 host_only,
-                wanted(For::Device),
+                wanted(TargetKind::Device),
                 &["empty-catalog", "host-resource"],
             ),
             // The platform comes from the inventory, and does not have the type.
@@ -144,25 +158,25 @@ mod tests {
                 with_inventory,
                 &["host-resource", "unsupported-type"],
             ),
-            (&ours, Routing::default(), &["host-resource"]),
+            (&ours, TargetResolver::default(), &["host-resource"]),
         ];
-        for (manifest, routing, expected) in cases {
-            let found = codes(manifest, routing, &Facts::default());
-            assert_eq!(found, expected, "{manifest} {routing:?}");
+        for (manifest, resolver, expected) in cases {
+            let found = codes(manifest, resolver, &Facts::default());
+            assert_eq!(found, expected, "{manifest} {resolver:?}");
         }
     }
 
     #[test]
     fn facts_and_options_choose_what_a_device_has() {
-        let routing = Routing {
+        let resolver = TargetResolver {
             platform: Some("cisco_ios"),
-            ..Routing::default()
+            ..TargetResolver::default()
         };
         let manifest = "vrf { 'red': ensure => 'present' }";
         let model = |name: &str| Facts::from_iter([("model".to_owned(), name.to_owned())]);
-        assert_eq!(codes(manifest, routing, &model("9300")), [""; 0]);
+        assert_eq!(codes(manifest, resolver, &model("9300")), [""; 0]);
         assert_eq!(
-            codes(manifest, routing, &model("2960")),
+            codes(manifest, resolver, &model("2960")),
             ["unsupported-type"]
         );
     }

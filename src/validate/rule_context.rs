@@ -4,68 +4,29 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
+};
 use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::codec::text_of;
 use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{Role, TypeModel};
-use switchtender_devices::read::{ReadError, Reads};
 use switchtender_devices::value::{Name, Value};
 
 use super::Policy;
-use super::order::Order;
-use super::relation::{Names, Relation, relations};
+use super::order::EvaluationOrder;
+use super::relation::{DeclaredRelation, ReferenceIndex, relations};
+use super::target::CatalogTarget;
 use crate::catalog::{
     Catalog, Declared, METAPARAMETERS, ResourceRef, Segment, locate_all, overwritten,
 };
 use crate::route::{Destination, route};
 
-/// Where a catalog is going.
-#[derive(Clone, Debug)]
-pub enum Side {
-    Host,
-    Device {
-        /// The name that its catalog must carry, when a certain device is meant.
-        certname: Option<String>,
-        /// The platform's types as this device has them; `None` when the platform is not known.
-        driver: Option<Driver>,
-        /// What is known of its running configuration.
-        running: Option<Running>,
-    },
-}
-
-/// The things that a running configuration has, by type and name.
-#[derive(Clone, Debug, Default)]
-pub struct Running(BTreeSet<(String, String)>);
-
-impl Running {
-    /// Reads what a device answered. Types of which the answers tell nothing have nothing.
-    ///
-    /// # Errors
-    /// An answer cannot be understood.
-    pub fn new(driver: &Driver, reads: &Reads) -> Result<Self, ReadError> {
-        let platform = driver.platform();
-        let state = platform.parse(reads)?;
-        let mut things = BTreeSet::new();
-        for definition in platform.types.values() {
-            let model = &definition.model;
-            let mut names = model.namevars();
-            if let (Some(name), None) = (names.next(), names.next()) {
-                for instance in driver.known(model, &state)? {
-                    if let Some(value) = instance.attributes.get(name).and_then(text_of) {
-                        things.insert((model.name.clone(), value));
-                    }
-                }
-            }
-        }
-        Ok(Self(things))
-    }
-}
-
 /// A resource read by its model.
 #[derive(Debug)]
-pub struct Typed {
+pub struct TypedResource {
     pub model: Arc<TypeModel>,
     /// Canonical for model and platform; `None` where something was refused.
     pub wanted: Option<Wanted>,
@@ -76,52 +37,52 @@ pub struct Typed {
 }
 
 /// A catalog with everything that rules ask for.
-pub struct Subject<'a> {
+pub struct RuleContext<'a> {
     pub catalog: &'a Catalog,
     pub registry: &'a Registry,
     pub policy: &'a Policy,
-    pub side: &'a Side,
+    pub target: &'a CatalogTarget,
     /// In the order of the catalog, as `typed`.
     pub destinations: Vec<Destination>,
     /// What has a model.
-    pub typed: Vec<Option<Typed>>,
-    pub names: Names,
-    pub relations: Vec<Relation>,
-    order: OnceLock<Order>,
+    pub typed: Vec<Option<TypedResource>>,
+    pub index: ReferenceIndex,
+    pub relations: Vec<DeclaredRelation>,
+    order: OnceLock<EvaluationOrder>,
     /// What was not read whole.
     damaged: BTreeSet<usize>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> RuleContext<'a> {
     pub fn new(
         catalog: &'a Catalog,
         registry: &'a Registry,
         policy: &'a Policy,
-        side: &'a Side,
+        target: &'a CatalogTarget,
     ) -> Self {
         let destinations = route(catalog, |name| registry.model(name).cloned());
-        let mut names = Names::new(catalog);
-        let driver = match side {
-            Side::Device { driver, .. } => driver.as_ref(),
-            Side::Host => None,
+        let mut index_of = ReferenceIndex::new(catalog);
+        let driver = match target {
+            CatalogTarget::Device { driver, .. } => driver.as_ref(),
+            CatalogTarget::Host => None,
         };
-        let typed = type_all(catalog, &destinations, driver);
+        let typed = type_resources(catalog, &destinations, driver);
         for (index, typed) in typed.iter().enumerate() {
             let wanted = typed.as_ref().and_then(|typed| typed.wanted.as_ref());
-            if let Some(name) = wanted.and_then(only_name) {
+            if let Some(name) = wanted.and_then(single_name) {
                 let type_name = catalog.resources[index].reference.type_name();
-                names.add(ResourceRef::new(type_name, &name), index);
+                index_of.add(ResourceRef::new(type_name, &name), index);
             }
         }
-        let relations = relations(catalog, &names);
+        let relations = relations(catalog, &index_of);
         Self {
             catalog,
             registry,
             policy,
-            side,
+            target,
             destinations,
             typed,
-            names,
+            index: index_of,
             relations,
             order: OnceLock::new(),
             damaged: BTreeSet::new(),
@@ -139,20 +100,20 @@ impl<'a> Subject<'a> {
         self
     }
 
-    /// Whether looking at it is worth several processors.
+    /// Whether the catalog is checked on several threads.
     pub fn is_large(&self) -> bool {
-        self.catalog.resources.len() >= MANY
+        self.catalog.resources.len() >= LARGE
     }
 
     /// What comes before what; built when the first rule asks.
-    pub fn order(&self) -> &Order {
-        self.order.get_or_init(|| Order::new(self))
+    pub fn order(&self) -> &EvaluationOrder {
+        self.order.get_or_init(|| EvaluationOrder::new(self))
     }
 
     /// The paths of values that must not be shown: what the catalog marks as sensitive, and what
     /// the models say is. A title that is a secret is told with references; excerpts of the catalog
     /// need not repeat it.
-    pub fn secrets(&self) -> Vec<Vec<Segment>> {
+    pub fn secret_paths(&self) -> Vec<Vec<Segment>> {
         let mut paths = Vec::new();
         for (index, resource) in self.resources() {
             if self.secret_title(index, resource).is_some() {
@@ -177,7 +138,7 @@ impl<'a> Subject<'a> {
                 paths.push(path.into_iter().chain([name.into()]).collect());
             };
             for (name, value) in &resource.parameters {
-                if by_model(name) == Some(true) || holds_secret(value) {
+                if by_model(name) == Some(true) || contains_secret(value) {
                     add(name);
                 }
             }
@@ -209,11 +170,11 @@ impl<'a> Subject<'a> {
 
     /// Hides the secrets in the text that these findings show, which were made by whoever knows no
     /// models.
-    pub fn hide(&self, findings: &mut [Diagnostic]) {
+    pub fn mask(&self, findings: &mut [Diagnostic]) {
         if findings.is_empty() {
             return;
         }
-        let paths = self.secrets();
+        let paths = self.secret_paths();
         let spans = locate_all(&self.catalog.source.text, paths.iter().map(Vec::as_slice));
         let spans: Vec<_> = spans.into_iter().flatten().collect();
         // All findings share few texts.
@@ -237,29 +198,29 @@ impl<'a> Subject<'a> {
     }
 
     pub fn driver(&self) -> Option<&'a Driver> {
-        match self.side {
-            Side::Device { driver, .. } => driver.as_ref(),
-            Side::Host => None,
+        match self.target {
+            CatalogTarget::Device { driver, .. } => driver.as_ref(),
+            CatalogTarget::Host => None,
         }
     }
 
     /// Whether the running configuration that was given has such a thing.
-    pub fn runs(&self, type_name: &str, name: &str) -> bool {
-        match self.side {
-            Side::Device {
+    pub fn has_running(&self, type_name: &str, name: &str) -> bool {
+        match self.target {
+            CatalogTarget::Device {
                 running: Some(running),
                 ..
-            } => running.0.contains(&(type_name.to_owned(), name.to_owned())),
+            } => running.contains(type_name, name),
             _ => false,
         }
     }
 
     pub fn for_device(&self) -> bool {
-        matches!(self.side, Side::Device { .. })
+        matches!(self.target, CatalogTarget::Device { .. })
     }
 
     /// Whether a resource will be skipped where the catalog is going.
-    pub fn skipped(&self, index: usize) -> bool {
+    pub fn is_skipped(&self, index: usize) -> bool {
         if self.for_device() {
             self.destinations[index].only_host()
         } else {
@@ -268,8 +229,8 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether a resource does anything where the catalog is going.
-    pub fn applied(&self, index: usize) -> bool {
-        !self.skipped(index)
+    pub fn is_applied(&self, index: usize) -> bool {
+        !self.is_skipped(index)
             && matches!(
                 self.destinations[index],
                 Destination::Device(_) | Destination::Both(_) | Destination::Host
@@ -277,7 +238,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether a resource is known to be wanted gone.
-    pub fn removed(&self, index: usize) -> bool {
+    pub fn is_removed(&self, index: usize) -> bool {
         let typed = self.typed[index].as_ref();
         typed
             .and_then(|typed| typed.wanted.as_ref())
@@ -290,14 +251,14 @@ impl<'a> Subject<'a> {
     }
 
     /// Resources that have a model and are applied, with their numbers.
-    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a Declared, &Typed)> {
+    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a Declared, &TypedResource)> {
         self.resources().filter_map(|(index, resource)| {
             let typed = self.typed[index].as_ref()?;
-            self.applied(index).then_some((index, resource, typed))
+            self.is_applied(index).then_some((index, resource, typed))
         })
     }
 
-    /// As [`Subject::typed`], with what is wanted of those that nothing speaks against.
+    /// As [`RuleContext::typed`], with what is wanted of those that nothing speaks against.
     pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a Declared, &Wanted)> {
         self.typed()
             .filter_map(|(index, resource, typed)| Some((index, resource, typed.wanted.as_ref()?)))
@@ -305,7 +266,7 @@ impl<'a> Subject<'a> {
 }
 
 /// The value of the namevar, for types that have one.
-pub fn only_name(wanted: &Wanted) -> Option<String> {
+pub fn single_name(wanted: &Wanted) -> Option<String> {
     let mut names = wanted.model.namevars();
     let name = names.next()?;
     if names.next().is_some() {
@@ -315,49 +276,41 @@ pub fn only_name(wanted: &Wanted) -> Option<String> {
     text_of(value)
 }
 
-/// From this many resources on, work on them is shared among processors.
-const MANY: usize = 2000;
+/// Catalogs with this many resources or more are checked on several threads.
+const LARGE: usize = 2000;
 
-fn type_all(
+fn type_resources(
     catalog: &Catalog,
     destinations: &[Destination],
     driver: Option<&Driver>,
-) -> Vec<Option<Typed>> {
-    let type_some = |resources: &[Declared], destinations: &[Destination]| -> Vec<_> {
-        let pairs = resources.iter().zip(destinations);
-        pairs
-            .map(|(resource, destination)| Some(type_it(resource, destination.model()?, driver)))
-            .collect()
+) -> Vec<Option<TypedResource>> {
+    let typed = |(resource, destination): (&Declared, &Destination)| {
+        Some(type_resource(resource, destination.model()?, driver))
     };
     let resources = catalog.resources.as_slice();
-    if resources.len() < MANY {
-        return type_some(resources, destinations);
+    match resources.len() < LARGE {
+        true => resources.iter().zip(destinations).map(typed).collect(),
+        false => {
+            let pairs = resources.par_iter().zip(destinations.par_iter());
+            pairs.map(typed).collect()
+        }
     }
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = resources.len().div_ceil(processors);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = resources
-            .chunks(share)
-            .zip(destinations.chunks(share))
-            .map(|(resources, destinations)| scope.spawn(|| type_some(resources, destinations)))
-            .collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("typing does not panic"))
-            .collect()
-    })
 }
 
-fn holds_secret(value: &Value) -> bool {
+fn contains_secret(value: &Value) -> bool {
     match value {
         Value::Sensitive(_) => true,
-        Value::List(items) => items.iter().any(holds_secret),
-        Value::Hash(entries) => entries.iter().any(|(_, value)| holds_secret(value)),
+        Value::List(items) => items.iter().any(contains_secret),
+        Value::Hash(entries) => entries.iter().any(|(_, value)| contains_secret(value)),
         _ => false,
     }
 }
 
-fn type_it(resource: &Declared, model: &Arc<TypeModel>, driver: Option<&Driver>) -> Typed {
+fn type_resource(
+    resource: &Declared,
+    model: &Arc<TypeModel>,
+    driver: Option<&Driver>,
+) -> TypedResource {
     let is_own = |name: &Name| {
         !METAPARAMETERS.contains(&name.as_str()) || model.attributes.contains_key(name.as_str())
     };
@@ -386,7 +339,7 @@ fn type_it(resource: &Declared, model: &Arc<TypeModel>, driver: Option<&Driver>)
         (Some(driver), Some(wanted)) => driver.check(wanted),
         _ => Vec::new(),
     };
-    Typed {
+    TypedResource {
         model: Arc::clone(model),
         wanted,
         errors,

@@ -1,0 +1,340 @@
+//! Checks over all catalogs of one command, and their inventory.
+//!
+//! A [`Summary`] of each catalog is kept, so that memory does not grow with the catalogs. The
+//! order of the summaries does not change the findings.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
+
+use super::Policy;
+use super::rule::{RULES, Rule, RuleCheck};
+use super::rule_context::{RuleContext, single_name};
+use crate::catalog::{ResourceRef, Segment, locate, masked};
+use crate::inventory::{Device, Inventory};
+
+/// The data of a catalog that rules compare with other catalogs.
+#[derive(Debug)]
+pub struct Summary {
+    /// The node that the catalog was compiled for.
+    pub name: String,
+    pub source: Arc<Source>,
+    pub for_device: bool,
+    /// The device of the inventory.
+    pub device: Option<String>,
+    pub site: Option<String>,
+    /// Resources of device types.
+    pub device_resources: Vec<ResourceLocation>,
+    /// Addresses that the resources assign to the device.
+    pub own_addresses: Vec<(IpAddr, ResourceLocation)>,
+    /// Names that stand for one instance at a site.
+    pub site_names: Vec<SiteName>,
+}
+
+/// A name that stands for one instance at a site, such as the name of a VLAN.
+#[derive(Debug)]
+pub struct SiteName {
+    pub type_name: String,
+    pub name: String,
+    /// Value of the namevar, such as the number of the VLAN.
+    pub instance: String,
+    pub location: ResourceLocation,
+}
+
+/// A resource, or one of its parameters, in the catalog and in the manifest.
+#[derive(Clone, Debug)]
+pub struct ResourceLocation {
+    pub reference: ResourceRef,
+    index: usize,
+    parameter: Option<String>,
+    place: Option<Place>,
+}
+
+impl Summary {
+    pub fn new(context: &RuleContext<'_>, device: Option<&Device>) -> Self {
+        let mut summary = Self {
+            name: context.catalog.name.clone(),
+            source: Arc::clone(&context.catalog.source),
+            for_device: context.for_device(),
+            device: device.map(|device| device.name.clone()),
+            site: device.and_then(|device| device.site().map(str::to_owned)),
+            device_resources: Vec::new(),
+            own_addresses: Vec::new(),
+            site_names: Vec::new(),
+        };
+        let locate = |index: usize, parameter: Option<&str>| {
+            let resource = &context.catalog.resources[index];
+            ResourceLocation {
+                reference: resource.reference.clone(),
+                index,
+                parameter: parameter.map(str::to_owned),
+                place: resource.place.clone(),
+            }
+        };
+        for (index, _) in context.resources() {
+            if context.destinations[index].only_device() {
+                summary.device_resources.push(locate(index, None));
+            }
+        }
+        for (index, _, wanted) in context.wanted() {
+            if wanted.absent() {
+                continue;
+            }
+            let (model, attributes) = (&wanted.model, &wanted.attributes);
+            for (attribute, address) in model.own_addresses(attributes) {
+                let location = locate(index, Some(attribute));
+                summary.own_addresses.push((address, location));
+            }
+            for (attribute, name) in model.site_unique_names(attributes) {
+                if let Some(instance) = single_name(wanted) {
+                    summary.site_names.push(SiteName {
+                        type_name: model.name.clone(),
+                        name: name.to_owned(),
+                        instance,
+                        location: locate(index, Some(attribute)),
+                    });
+                }
+            }
+        }
+        summary
+    }
+}
+
+/// The catalogs of one command.
+pub struct CatalogSet<'a> {
+    /// Sorted by name.
+    pub summaries: Vec<&'a Summary>,
+    pub inventory: Option<&'a Inventory>,
+    /// Whole directories were given, so that a device without a catalog is a finding.
+    pub is_complete: bool,
+}
+
+/// The findings of the rules about several catalogs.
+#[derive(Debug, Default)]
+pub struct CrossFindings(Vec<Diagnostic>);
+
+impl CrossFindings {
+    /// Adds a finding at the name of a catalog.
+    pub fn at_name(
+        &mut self,
+        rule: &'static Rule,
+        summary: &Summary,
+        message: String,
+    ) -> &mut Diagnostic {
+        self.add(rule, summary, vec!["name".into()], None, message)
+    }
+
+    /// Adds a finding at a resource or parameter of a catalog.
+    pub fn at_resource(
+        &mut self,
+        rule: &'static Rule,
+        summary: &Summary,
+        location: &ResourceLocation,
+        message: String,
+    ) -> &mut Diagnostic {
+        let mut path: Vec<Segment> = vec!["resources".into(), location.index.into()];
+        match &location.parameter {
+            Some(name) => path.extend(["parameters".into(), name.as_str().into()]),
+            None => path.push("title".into()),
+        }
+        self.add(rule, summary, path, location.place.clone(), message)
+    }
+
+    /// Adds a finding outside of the catalogs.
+    pub fn push(&mut self, finding: Diagnostic) {
+        self.0.push(finding);
+    }
+
+    fn add(
+        &mut self,
+        rule: &'static Rule,
+        summary: &Summary,
+        path: Vec<Segment>,
+        place: Option<Place>,
+        message: String,
+    ) -> &mut Diagnostic {
+        let found = Diagnostic::new(rule.code, rule.severity, message).in_manifest(place);
+        self.0.push(match locate(&summary.source.text, &path) {
+            Some(span) => found.at(&masked(&summary.source), span, ""),
+            None => found,
+        });
+        self.0.last_mut().expect("it was added")
+    }
+}
+
+/// The findings of all rules about several catalogs, and the warnings of the inventory.
+pub fn check(
+    summaries: &[Summary],
+    inventory: Option<&Inventory>,
+    is_complete: bool,
+    policy: &Policy,
+) -> Vec<Diagnostic> {
+    let mut summaries: Vec<&Summary> = summaries.iter().collect();
+    summaries.sort_by_key(|summary| (&summary.name, &summary.source.name));
+    let catalogs = CatalogSet {
+        summaries,
+        inventory,
+        is_complete,
+    };
+    let mut findings = CrossFindings::default();
+    for rule in RULES {
+        if let RuleCheck::CrossCatalog(check) = rule.check {
+            check(&catalogs, &mut findings);
+        }
+    }
+    let warnings = inventory.map_or(&[][..], |inventory| &inventory.warnings);
+    findings.0.extend_from_slice(warnings);
+    let mut findings = policy.severities.applied(findings.0);
+    crate::diagnostic::sort(&mut findings);
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::inventory::Reading;
+    use crate::validate::example::{compile, registry};
+    use crate::validate::{CatalogTarget, TargetResolver};
+
+    const INVENTORY: &str = r#"
+        [defaults]
+        platform = "cisco_ios"
+        user = "u"
+        agent = true
+        site = "fra"
+        [device]
+        sw1 = { address = "192.0.2.1" }
+        sw2 = { address = "192.0.2.2" }
+        far = { address = "192.0.2.3", site = "ber" }
+        lb1 = { address = "192.0.2.4", platform = "f5_bigip" }
+        lb2 = { address = "192.0.2.5", platform = "f5_bigip" }"#;
+
+    /// `code severity message` of what is found over all these catalogs.
+    fn told(inventory: Option<&str>, complete: bool, manifests: &[&str]) -> Vec<String> {
+        let inventory = inventory.map(|text| {
+            let reading = Reading::default();
+            Inventory::parse("i.toml", text, Path::new(""), None, &reading).unwrap()
+        });
+        let resolver = TargetResolver {
+            inventory: inventory.as_ref(),
+            ..TargetResolver::default()
+        };
+        let (registry, policy) = (registry(), Policy::default());
+        let summaries: Vec<Summary> = manifests
+            .iter()
+            .map(|manifest| {
+                let catalog = compile(manifest).catalog;
+                let target: CatalogTarget =
+                    resolver.resolve(&catalog, &registry, &Default::default());
+                let context = RuleContext::new(&catalog, &registry, &policy, &target);
+                Summary::new(&context, resolver.device(&catalog))
+            })
+            .collect();
+        check(&summaries, inventory.as_ref(), complete, &policy)
+            .into_iter()
+            .map(|found| format!("{}: {}", found.code, found.message))
+            .collect()
+    }
+
+    #[test]
+    fn devices_and_catalogs_find_each_other() {
+        let catalogs = [
+            "node 'sw1' { network_vlan { '40': } }",
+            "node 'sw3' { network_vlan { '40': } }",
+            "node 'www' { file { '/x': } }",
+        ];
+        assert_eq!(
+            told(Some(INVENTORY), false, &catalogs),
+            ["no-device: no device of the inventory has the certname `sw3`"]
+        );
+        let complete = told(Some(INVENTORY), true, &catalogs);
+        assert!(complete.contains(&"no-catalog: no catalog is for device `sw2`".to_owned()));
+        assert!(!complete.contains(&"no-catalog: no catalog is for device `sw1`".to_owned()));
+        assert_eq!(told(None, true, &catalogs), [""; 0]);
+    }
+
+    #[test]
+    fn a_device_resource_in_a_hosts_catalog_too_is_told() {
+        let catalogs = [
+            "node 'sw1' { network_vlan { '40': } network_vlan { '41': } }",
+            "node 'www' { file { '/x': } file { '/y': } network_vlan { '40': } }",
+            "node 'db' { file { '/x': } }",
+        ];
+        // The inventory says which is which: without it www has a device's resource and so is one.
+        assert_eq!(told(Some(INVENTORY), false, &catalogs[..1]), [""; 0]);
+        let host = TargetResolver {
+            wanted: crate::validate::TargetKind::Host,
+            ..TargetResolver::default()
+        };
+        let (registry, policy) = (registry(), Policy::default());
+        let summaries: Vec<Summary> = catalogs
+            .iter()
+            .enumerate()
+            .map(|(number, manifest)| {
+                let catalog = compile(manifest).catalog;
+                let resolver = if number == 0 {
+                    TargetResolver::default()
+                } else {
+                    host
+                };
+                let target = resolver.resolve(&catalog, &registry, &Default::default());
+                Summary::new(
+                    &RuleContext::new(&catalog, &registry, &policy, &target),
+                    None,
+                )
+            })
+            .collect();
+        let found = check(&summaries, None, false, &policy);
+        let found: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        assert_eq!(
+            found,
+            ["Network_vlan[40] is in the catalog of host `www` and in that of device `sw1`"]
+        );
+    }
+
+    #[test]
+    fn one_address_and_one_vlan_name_per_site() {
+        let selfip = |node: &str, address: &str| {
+            format!(
+                "node '{node}' {{ f5_selfip {{ '/Common/s': ensure => 'present', \
+                 address => '{address}', vlan => '/Common/v' }} }}"
+            )
+        };
+        let (one, same, other) = (
+            selfip("lb1", "198.51.100.1/24"),
+            selfip("lb2", "198.51.100.1/25"),
+            selfip("lb2", "198.51.100.2/24"),
+        );
+        assert_eq!(
+            told(Some(INVENTORY), false, &[&one, &same]),
+            ["shared-address: F5_selfip[/Common/s] takes 198.51.100.1, which `lb1` takes too"]
+        );
+        assert_eq!(told(Some(INVENTORY), false, &[&one, &other]), [""; 0]);
+
+        let vlan = |node: &str, id: &str| {
+            format!("node '{node}' {{ network_vlan {{ '{id}': vlan_name => 'users' }} }}")
+        };
+        let (here, there, same) = (vlan("sw1", "10"), vlan("sw2", "11"), vlan("sw2", "10"));
+        assert_eq!(
+            told(Some(INVENTORY), false, &[&here, &there]),
+            [
+                "vlan-names: Network_vlan[11]: `users` is the name of 11 here and of 10 on `sw1` of \
+              the same site"
+            ]
+        );
+        let far = vlan("far", "11");
+        assert_eq!(told(Some(INVENTORY), false, &[&here, &same, &far]), [""; 0]);
+    }
+
+    #[test]
+    fn two_devices_with_one_address_are_told_with_the_rest() {
+        let inventory = INVENTORY.replace("192.0.2.2", "192.0.2.1");
+        assert_eq!(
+            told(Some(&inventory), false, &[]),
+            ["duplicate-address: devices `sw1` and `sw2` have one address, 192.0.2.1"]
+        );
+    }
+}

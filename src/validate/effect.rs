@@ -1,0 +1,127 @@
+//! The effect of findings in a run. It is the same in `plan`, `apply` and `device`.
+
+use switchtender_devices::diagnostic::{Diagnostic, Severity};
+
+use super::rule::Rule;
+
+/// The effect of one finding in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Refuses the catalog, because it belongs to another device. Its other findings are left out.
+    RefuseCatalog,
+    /// Refuses the device: the run sends nothing to it.
+    RefuseDevice,
+    /// Fails the resource and skips its dependants; the run logs a warning first.
+    FailResources,
+    /// Logs a warning.
+    Warn,
+    /// Logs at info; a plan prints the finding below the resource.
+    Inform,
+    /// None; `switchtender validate` reports the finding.
+    Ignore,
+}
+
+/// The effects of a rule's findings by severity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effects {
+    pub error: Effect,
+    pub warning: Effect,
+    pub note: Effect,
+}
+
+impl Effects {
+    /// Errors refuse the catalog as a whole.
+    pub const REFUSE_CATALOG: Self = Self::of_error(Effect::RefuseCatalog);
+    /// Errors refuse the device.
+    pub const REFUSE_DEVICE: Self = Self::of_error(Effect::RefuseDevice);
+    /// Errors fail the resources.
+    pub const FAIL_RESOURCES: Self = Self::of_error(Effect::FailResources);
+    /// Errors and warnings are logged.
+    pub const WARN: Self = Self::of_error(Effect::Warn);
+    /// Errors refuse the device; the rest is left to `validate`, or the run reports it itself.
+    pub const ERRORS_ONLY: Self = Self {
+        warning: Effect::Ignore,
+        ..Self::REFUSE_DEVICE
+    };
+
+    const fn of_error(error: Effect) -> Self {
+        Self {
+            error,
+            warning: Effect::Warn,
+            note: Effect::Ignore,
+        }
+    }
+
+    /// The effect of a finding of this severity.
+    pub fn of(self, severity: Severity) -> Effect {
+        match severity {
+            Severity::Error => self.error,
+            Severity::Warning => self.warning,
+            Severity::Note => self.note,
+        }
+    }
+}
+
+/// The effect of a finding in a run. A finding of no rule has that of [`Effects::REFUSE_DEVICE`].
+pub fn effect_of(finding: &Diagnostic) -> Effect {
+    let effects = Rule::find(finding.code).map_or(Effects::REFUSE_DEVICE, |rule| rule.effects);
+    effects.of(finding.severity)
+}
+
+/// Whether a run with this finding must not connect to the device.
+pub fn blocks_apply(finding: &Diagnostic) -> bool {
+    matches!(
+        effect_of(finding),
+        Effect::RefuseCatalog | Effect::RefuseDevice
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Policy, example};
+    use super::*;
+
+    #[test]
+    fn blocks_apply_where_the_rule_declares_it() {
+        let cases = [
+            ("network_vlan { '40': vlan_name => 'a b' }", true),
+            ("network_vlann { '40': }", false),
+            (
+                "network_trunk { 'Gi1/0/1': mode => 'access' }
+                 ios_network_trunk { 'Gi1/0/1': mode => 'trunk' }",
+                false,
+            ),
+        ];
+        for (manifest, expected) in cases {
+            let (_, found) =
+                example::findings(manifest, &example::device("cisco_ios"), &Policy::default());
+            assert!(found.iter().any(|found| found.severity == Severity::Error));
+            assert_eq!(found.iter().any(blocks_apply), expected, "{manifest}");
+        }
+    }
+
+    #[test]
+    fn effect_follows_from_rule_and_severity() {
+        let cases = [
+            ("wrong-name", Severity::Error, Effect::RefuseCatalog),
+            ("cycle", Severity::Error, Effect::RefuseDevice),
+            ("unknown-type", Severity::Error, Effect::FailResources),
+            ("conflicting-lines", Severity::Error, Effect::Warn),
+            (
+                "unsupported-attribute",
+                Severity::Error,
+                Effect::RefuseDevice,
+            ),
+            ("unsupported-attribute", Severity::Note, Effect::Inform),
+            ("misleading-value", Severity::Warning, Effect::Inform),
+            ("host-resource", Severity::Error, Effect::RefuseDevice),
+            ("host-resource", Severity::Warning, Effect::Ignore),
+            ("no-refresh", Severity::Note, Effect::Ignore),
+            ("a-code-of-no-rule", Severity::Error, Effect::RefuseDevice),
+        ];
+        for (code, severity, expected) in cases {
+            let finding = Diagnostic::new(code, severity, "x");
+            assert_eq!(effect_of(&finding), expected, "{code} {severity:?}");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The instances in the running configuration of a device, for rules about references.
+
+use std::collections::BTreeSet;
+
+use switchtender_devices::driver::Driver;
+use switchtender_devices::driver::codec::text_of;
+use switchtender_devices::read::{ReadError, Reads};
+
+/// The instances of a running configuration, by type and name.
+#[derive(Clone, Debug, Default)]
+pub struct RunningConfig(BTreeSet<(String, String)>);
+
+impl RunningConfig {
+    /// Parses the answers of a device. Types without an answer have no instances.
+    ///
+    /// # Errors
+    /// An answer cannot be parsed.
+    pub fn new(driver: &Driver, reads: &Reads) -> Result<Self, ReadError> {
+        let platform = driver.platform();
+        let state = platform.parse(reads)?;
+        let mut instances = BTreeSet::new();
+        for definition in platform.types.values() {
+            let model = &definition.model;
+            let mut names = model.namevars();
+            if let (Some(name), None) = (names.next(), names.next()) {
+                for instance in driver.known(model, &state)? {
+                    if let Some(value) = instance.attributes.get(name).and_then(text_of) {
+                        instances.insert((model.name.clone(), value));
+                    }
+                }
+            }
+        }
+        Ok(Self(instances))
+    }
+
+    /// Whether the configuration has this instance.
+    pub fn contains(&self, type_name: &str, name: &str) -> bool {
+        self.0.contains(&(type_name.to_owned(), name.to_owned()))
+    }
+}
