@@ -1,0 +1,504 @@
+//! Certificates of devices against a server on loopback: made, fetched, waited for, refused.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::support::agent_log::has_message;
+use switchtender::agent::certificates::authority::Authority;
+use switchtender::agent::certificates::layout::Layout;
+use switchtender::agent::certificates::setup::{Ready, Setup, SetupError};
+use switchtender::agent::run_log::Level;
+use switchtender::agent::settings::{self, Home, Settings};
+use switchtender::error_chain::chain;
+use switchtender_mocks::puppet_server::{Answer, PuppetServer, ca};
+use tokio_util::sync::CancellationToken;
+
+/// A proxy with its directories.
+struct Proxy {
+    dir: tempfile::TempDir,
+    settings: Arc<Settings>,
+    authority: Authority,
+}
+
+impl Proxy {
+    fn new(server: &PuppetServer, flags: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let port = server.port().to_string();
+        let defaults = [
+            ("server", "localhost"),
+            ("serverport", port.as_str()),
+            ("waitforcert", "0"),
+        ];
+        let flags: BTreeMap<String, String> = defaults
+            .iter()
+            .chain(flags)
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let home = Home {
+            confdir: dir.path().join("conf"),
+            vardir: dir.path().join("var"),
+        };
+        let settings = Arc::new(settings::read(&flags, &home).unwrap());
+        Self {
+            dir,
+            authority: Authority::new(&settings),
+            settings,
+        }
+    }
+
+    fn layout(&self, name: &str) -> Layout {
+        Layout::new(&self.settings, name)
+    }
+
+    async fn set_up(&self, name: &str) -> (Result<Ready, SetupError>, Vec<(Level, String)>) {
+        self.set_up_until(name, &CancellationToken::new()).await
+    }
+
+    async fn set_up_until(
+        &self,
+        name: &str,
+        stop: &CancellationToken,
+    ) -> (Result<Ready, SetupError>, Vec<(Level, String)>) {
+        let mut log = Vec::new();
+        let layout = self.layout(name);
+        let setup = Setup {
+            settings: &self.settings,
+            layout: &layout,
+            authority: &self.authority,
+            stop,
+        };
+        let outcome = setup.run(&mut log).await;
+        (outcome, log)
+    }
+}
+
+fn told(outcome: Result<Ready, SetupError>) -> (String, String) {
+    let error = outcome.map(|_| ()).unwrap_err();
+    (chain(&error), error.hint().unwrap_or_default())
+}
+
+#[tokio::test]
+async fn a_new_device_has_its_certificate_at_once_when_the_server_signs_by_itself() {
+    let server = PuppetServer::start().await;
+    let proxy = Proxy::new(&server, &[]);
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
+    let ready = outcome.unwrap();
+    assert!(ready.certificate.names("sw1.lab.test"));
+    assert!(has_message(
+        &log,
+        Level::Warning,
+        "CA bundle fetched and trusted on first contact, SHA-256 "
+    ));
+    assert!(has_message(
+        &log,
+        Level::Notice,
+        "Certificate request for sw1.lab.test sent to localhost:"
+    ));
+    assert_eq!(
+        server.state().lines(),
+        [
+            "GET /puppet-ca/v1/certificate/ca",
+            "GET /puppet-ca/v1/certificate_revocation_list/ca",
+            "PUT /puppet-ca/v1/certificate_request/sw1.lab.test",
+            "GET /puppet-ca/v1/certificate/sw1.lab.test",
+        ]
+    );
+    let layout = proxy.layout("sw1.lab.test");
+    assert!(layout.key().exists() && layout.certificate().exists());
+    assert!(!layout.request().exists(), "no request is pending");
+    assert!(!layout.lock().exists(), "the lock is given back");
+
+    // The second device asks neither for the bundle nor for the CRLs, the first nothing at all.
+    server.state().exchanges.clear();
+    proxy.set_up("sw1.lab.test").await.0.unwrap();
+    proxy.set_up("sw2.lab.test").await.0.unwrap();
+    assert_eq!(
+        server.state().lines(),
+        [
+            "PUT /puppet-ca/v1/certificate_request/sw2.lab.test",
+            "GET /puppet-ca/v1/certificate/sw2.lab.test",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_first_contact_can_be_checked_by_fingerprint() {
+    let server = PuppetServer::start().await;
+    let wrong = "AA:".repeat(31) + "AA";
+    let proxy = Proxy::new(&server, &[("ca_fingerprint", &wrong)]);
+    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert!(message.contains("has the SHA-256 fingerprint"), "{message}");
+    assert!(hint.starts_with("either the server is not yours"), "{hint}");
+    assert!(!proxy.layout("sw1.lab.test").ca().exists());
+
+    let right = switchtender::agent::certificates::inspect::fingerprint(
+        server.state().ca.bundle().as_bytes(),
+    );
+    let proxy = Proxy::new(&server, &[("ca_fingerprint", &right)]);
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
+    outcome.unwrap();
+    assert!(has_message(
+        &log,
+        Level::Notice,
+        "CA bundle fetched, SHA-256 "
+    ));
+}
+
+#[tokio::test]
+async fn an_unsigned_request_ends_the_set_up_of_its_device_with_the_fingerprint() {
+    let server = PuppetServer::start().await;
+    server.state().autosign = false;
+    let proxy = Proxy::new(&server, &[]);
+    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert_eq!(
+        message,
+        "Couldn't fetch certificate from CA server; you might still need to sign this agent's certificate (sw1.lab.test). Exiting; no certificate found and waitforcert is disabled"
+    );
+    assert!(
+        hint.contains("puppetserver ca sign --certname sw1.lab.test"),
+        "{hint}"
+    );
+
+    // The pending request is the same when it is sent again, and found when it is signed.
+    let (_, again) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert_eq!(again, hint);
+    server.state().sign("sw1.lab.test");
+    proxy.set_up("sw1.lab.test").await.0.unwrap();
+}
+
+#[tokio::test]
+async fn waiting_ends_with_the_signature_with_the_limit_or_with_a_stop() {
+    let server = PuppetServer::start().await;
+    server.state().autosign = false;
+    let proxy = Proxy::new(&server, &[("waitforcert", "1"), ("maxwaitforcert", "1")]);
+    let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert!(
+        message.ends_with("Exiting; no certificate after 1 s (maxwaitforcert)"),
+        "{message}"
+    );
+
+    let proxy = Proxy::new(&server, &[("waitforcert", "1h")]);
+    let stop = CancellationToken::new();
+    let waiting = proxy.set_up_until("sw2.lab.test", &stop);
+    let stopping = async {
+        // The request is there before the wait begins.
+        while !server.state().requests.contains_key("sw2.lab.test") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        stop.cancel();
+    };
+    let ((outcome, _), ()) = tokio::join!(waiting, stopping);
+    assert_eq!(
+        told(outcome).0,
+        "stopped while waiting for the certificate of sw2.lab.test"
+    );
+}
+
+#[tokio::test]
+async fn a_lost_key_is_told_with_the_remedy_and_nothing_is_overwritten() {
+    let server = PuppetServer::start().await;
+    let proxy = Proxy::new(&server, &[]);
+    proxy.set_up("sw1.lab.test").await.0.unwrap();
+    let layout = proxy.layout("sw1.lab.test");
+    std::fs::remove_file(layout.key()).unwrap();
+    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert!(
+        message.starts_with("sw1.lab.test has a certificate but no private key ("),
+        "{message}"
+    );
+    assert!(
+        hint.contains("puppetserver ca clean --certname sw1.lab.test"),
+        "{hint}"
+    );
+
+    // The whole directory is lost: the server still has a certificate, for a key that is gone.
+    std::fs::remove_dir_all(&layout.ssl).unwrap();
+    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert_eq!(
+        message,
+        "The certificate for 'CN=sw1.lab.test' does not match its private key"
+    );
+    assert!(
+        hint.contains("switchtender cert clean sw1.lab.test"),
+        "{hint}"
+    );
+    assert!(!layout.certificate().exists());
+}
+
+#[tokio::test]
+async fn keys_and_certificates_of_the_peer_are_used_as_they_are() {
+    let server = PuppetServer::start().await;
+    let proxy = Proxy::new(&server, &[]);
+    for key in [
+        "rsa_pkcs1.pem",
+        "rsa_pkcs8.pem",
+        "ec_sec1.pem",
+        "ec_pkcs8.pem",
+    ] {
+        let name = key.replace(['_', '.'], "-") + ".lab.test";
+        let layout = proxy.layout(&name);
+        std::fs::create_dir_all(layout.key().parent().unwrap()).unwrap();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures/keys")
+            .join(key);
+        std::fs::copy(&file, layout.key()).unwrap();
+        proxy
+            .set_up(&name)
+            .await
+            .0
+            .unwrap_or_else(|error| panic!("{key}: {}", chain(&error)));
+        assert_eq!(
+            std::fs::read(&file).unwrap(),
+            std::fs::read(layout.key()).unwrap()
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_the_servers_certificate_is_told() {
+    // (kind of CA, the host that is asked for, message, hint)
+    let cases = [
+        (ca::Kind::ExpiredServer, "localhost", "it has expired", ""),
+        (
+            ca::Kind::CommonNameOnly,
+            "localhost",
+            "the certificate is for puppetserver.test, not for localhost",
+            "the certificate has only a common name",
+        ),
+        (
+            ca::Kind::Sound,
+            "127.0.0.2",
+            "the certificate is for puppetserver.test, localhost, 127.0.0.1, not for 127.0.0.2",
+            "set `server` to one of these names",
+        ),
+    ];
+    for (kind, host, expected, remedy) in cases {
+        let server = PuppetServer::start_with(ca::Authority::of_kind(kind), 0).await;
+        let proxy = Proxy::new(&server, &[("server", host)]);
+        // The bundle is there already: a first contact checks nothing.
+        let layout = proxy.layout("sw1.lab.test");
+        std::fs::create_dir_all(layout.ca().parent().unwrap()).unwrap();
+        std::fs::write(layout.ca(), server.state().ca.bundle()).unwrap();
+        let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+        if host == "127.0.0.2" && message.contains("cannot connect") {
+            continue; // Not every machine answers on all of loopback.
+        }
+        assert!(message.contains(expected), "{kind:?}: {message}");
+        assert!(hint.starts_with(remedy), "{kind:?}: {hint}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_of_another_ca_is_refused() {
+    let server = PuppetServer::start().await;
+    let proxy = Proxy::new(&server, &[]);
+    let layout = proxy.layout("sw1.lab.test");
+    std::fs::create_dir_all(layout.ca().parent().unwrap()).unwrap();
+    std::fs::write(layout.ca(), ca::Authority::new().bundle()).unwrap();
+    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert!(
+        message.contains("it is of a CA that only has the name of the one in the bundle"),
+        "{message}"
+    );
+    assert!(hint.contains("remove certs/ca.pem"), "{hint}");
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_told_with_the_remedy() {
+    let authority = ca::Authority::of_kind(ca::Kind::ExpiredDevices);
+    let server = PuppetServer::start_with(authority, 0).await;
+    let proxy = Proxy::new(&server, &[]);
+    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert_eq!(
+        message,
+        "the certificate of sw1.lab.test has expired on 2002-01-01T00:00:00Z"
+    );
+    assert!(hint.contains("puppetserver ca clean"), "{hint}");
+}
+
+#[tokio::test]
+async fn refusals_of_the_ca_are_told() {
+    let server = PuppetServer::start().await;
+    let refused = "Certificate names must be lower case.";
+    server.state().fail(
+        "/puppet-ca/v1/certificate_request",
+        [Answer::text(400, refused)],
+    );
+    let proxy = Proxy::new(&server, &[]);
+    let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert!(
+        message.ends_with(&format!("does not take the certificate request: {refused}")),
+        "{message}"
+    );
+
+    server
+        .state()
+        .fail("/puppet-ca/v1/certificate/ca", [Answer::text(404, "")]);
+    let proxy = Proxy::new(&server, &[]);
+    let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert_eq!(message, "CA certificate is missing from the server");
+
+    server
+        .state()
+        .fail("/puppet-ca/v1/certificate/ca", [Answer::text(200, "hello")]);
+    let proxy = Proxy::new(&server, &[]);
+    let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
+    assert!(
+        message.contains("is not usable: not a certificate"),
+        "{message}"
+    );
+    drop(proxy.dir);
+}
+
+#[tokio::test]
+async fn a_certificate_that_ends_soon_is_warned_about_when_the_server_does_not_renew() {
+    let server = PuppetServer::start().await;
+    // Everything ends soon when soon is a century.
+    let proxy = Proxy::new(&server, &[("hostcert_renewal_interval", "100y")]);
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
+    outcome.unwrap();
+    assert!(has_message(
+        &log,
+        Level::Warning,
+        "The certificate of sw1.lab.test ends in "
+    ));
+    let renewals = server
+        .state()
+        .exchanges
+        .iter()
+        .filter(|exchange| exchange.path == "/puppet-ca/v1/certificate_renewal")
+        .map(|exchange| (exchange.client.clone(), exchange.status))
+        .collect::<Vec<_>>();
+    assert_eq!(renewals, [(Some("sw1.lab.test".to_owned()), 403)]);
+}
+
+#[tokio::test]
+async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
+    let server = PuppetServer::start().await;
+    server.state().renewal = true;
+    // Everything ends soon when soon is a century.
+    let proxy = Proxy::new(&server, &[("hostcert_renewal_interval", "100y")]);
+    let layout = proxy.layout("sw1.lab.test");
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
+    let ready = outcome.unwrap();
+    assert_eq!(
+        ready.certificate.not_after.to_string(),
+        "2090-01-01T00:00:00Z"
+    );
+    assert!(has_message(
+        &log,
+        Level::Notice,
+        "Renewed the certificate of sw1.lab.test; it ends on 2090-01-01"
+    ));
+    assert!(!log.iter().any(|(_, message)| message.contains("ends in")));
+    let kept = std::fs::read_to_string(layout.certificate()).unwrap();
+    assert_eq!(kept, ready.identity.certificate);
+    assert_eq!(kept, server.state().signed["sw1.lab.test"]);
+    let key = std::fs::read_to_string(layout.key()).unwrap();
+
+    // The new one is the one that the server sees from now on, and the key has stayed.
+    let proxy = Proxy {
+        settings: Arc::clone(&proxy.settings),
+        authority: Authority::new(&proxy.settings),
+        dir: proxy.dir,
+    };
+    server.state().renewal = false;
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
+    assert_eq!(outcome.unwrap().identity.certificate, kept);
+    assert!(has_message(
+        &log,
+        Level::Warning,
+        "The certificate of sw1.lab.test ends in "
+    ));
+    assert_eq!(std::fs::read_to_string(layout.key()).unwrap(), key);
+}
+
+#[tokio::test]
+async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
+    let server = PuppetServer::start().await;
+    let proxy = Proxy::new(&server, &[]);
+    proxy.set_up("sw1.lab.test").await.0.unwrap();
+    proxy.set_up("sw2.lab.test").await.0.unwrap();
+    let layout = proxy.layout("sw1.lab.test");
+    let own = std::fs::read_to_string(layout.certificate()).unwrap();
+    let foreign = server.state().signed["sw2.lab.test"].clone();
+    let proxy = Proxy {
+        settings: Arc::new(Settings {
+            certificates: settings::CertificateSettings {
+                renewal_interval: Duration::from_secs(100 * 366 * 86_400),
+                ..proxy.settings.certificates.clone()
+            },
+            ..(*proxy.settings).clone()
+        }),
+        ..proxy
+    };
+    for answer in [
+        Answer::text(200, &foreign),
+        Answer::text(200, &own),
+        Answer::text(200, "<html>"),
+        Answer::text(404, "Not Found"),
+        Answer::text(500, "no"),
+    ] {
+        server
+            .state()
+            .fail("/puppet-ca/v1/certificate_renewal", [answer.clone()]);
+        let (outcome, log) = proxy.set_up("sw1.lab.test").await;
+        assert_eq!(outcome.unwrap().identity.certificate, own, "{answer:?}");
+        assert!(
+            has_message(
+                &log,
+                Level::Warning,
+                "The certificate of sw1.lab.test ends in "
+            ),
+            "{answer:?}"
+        );
+        assert_eq!(std::fs::read_to_string(layout.certificate()).unwrap(), own);
+    }
+}
+
+#[tokio::test]
+async fn bundle_and_crls_are_refreshed_when_they_are_old() {
+    let server = PuppetServer::start().await;
+    let proxy = Proxy::new(&server, &[]);
+    proxy.set_up("sw1.lab.test").await.0.unwrap();
+    let layout = proxy.layout("sw1.lab.test");
+    for path in [layout.ca(), layout.crl()] {
+        let file = std::fs::File::options().append(true).open(path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000))
+            .unwrap();
+    }
+    server.state().exchanges.clear();
+    server.state().fail(
+        "/puppet-ca/v1/certificate_revocation_list",
+        [Answer::new(304, "text/plain", "")],
+    );
+    proxy.set_up("sw1.lab.test").await.0.unwrap();
+    let asked: Vec<_> = server
+        .state()
+        .exchanges
+        .iter()
+        .map(|exchange| {
+            (
+                exchange.path.clone(),
+                exchange.headers.get("if-modified-since").cloned(),
+            )
+        })
+        .collect();
+    let since = Some("Sun, 09 Sep 2001 01:46:40 GMT".to_owned());
+    assert_eq!(
+        asked,
+        [
+            ("/puppet-ca/v1/certificate/ca".to_owned(), since.clone()),
+            (
+                "/puppet-ca/v1/certificate_revocation_list/ca".to_owned(),
+                since
+            ),
+        ]
+    );
+    // Both are new now: nothing is asked.
+    server.state().exchanges.clear();
+    proxy.set_up("sw1.lab.test").await.0.unwrap();
+    assert_eq!(server.state().lines(), [""; 0]);
+}

@@ -1,0 +1,551 @@
+//! The agent's part of device runs, against a Puppet Server on loopback.
+
+use crate::support::agent_log::has_message;
+use crate::support::proxy::{ProxyHost, facts, run_of};
+use serde_json::json;
+use switchtender::agent::run::{AgentRun, CachedStatus};
+use switchtender::agent::run_log::Level;
+use switchtender::agent::spool::{Delivery, Spool};
+use switchtender::error_chain::chain;
+use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+use tokio_util::sync::CancellationToken;
+
+const SW1: &str = "sw1.lab.test";
+
+/// The requests after the certificate was set up, query left out.
+fn requests(server: &PuppetServer) -> Vec<String> {
+    let state = server.state();
+    let lines = state.lines().into_iter();
+    lines.filter(|line| !line.contains("/puppet-ca/")).collect()
+}
+
+#[tokio::test]
+async fn a_run_asks_what_the_recorded_one_asked() {
+    let server = PuppetServer::start().await;
+    let host = ProxyHost::new(&server, &[]);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    let obtained = outcome.unwrap();
+    assert_eq!(obtained.cached, CachedStatus::NotUsed);
+    assert_eq!(
+        requests(&server),
+        [
+            "GET /puppet/v3/node/sw1.lab.test",
+            "GET /puppet/v3/file_metadatas/plugins",
+            "POST /puppet/v3/catalog/sw1.lab.test",
+        ]
+    );
+    let state = server.state();
+    let posted = state.exchanges.last().unwrap();
+    let (ours, theirs) = (fields(&posted.text()), recorded_fields());
+    assert_eq!(
+        ours.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        theirs.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        "the same fields in the same order"
+    );
+    for constant in [
+        "facts_format",
+        "environment",
+        "check_environment",
+        "static_catalog",
+        "job_uuid",
+    ] {
+        assert_eq!(
+            value(&ours, constant),
+            value(&theirs, constant),
+            "{constant}"
+        );
+    }
+    assert_eq!(value(&ours, "transaction_uuid"), run.agent.transaction_uuid);
+    assert_eq!(
+        posted.headers["accept"],
+        "application/vnd.puppet.rich+json, application/json"
+    );
+    // Decoded twice by the server, values arrive as they were.
+    assert_eq!(state.facts[SW1]["values"]["weird"], "a+b %41");
+    let node = &state.exchanges[state.exchanges.len() - 3];
+    assert_eq!(
+        node.parameter("transaction_uuid").unwrap(),
+        run.agent.transaction_uuid
+    );
+    assert_eq!(
+        node.parameter("configured_environment").unwrap(),
+        "production"
+    );
+    assert!(has_message(
+        &run.log,
+        Level::Info,
+        "Using environment 'production'"
+    ));
+}
+
+fn fields(form: &str) -> Vec<(String, String)> {
+    form.split('&')
+        .map(|pair| pair.split_once('=').unwrap())
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn value<'a>(fields: &'a [(String, String)], name: &str) -> &'a str {
+    &fields.iter().find(|(known, _)| known == name).unwrap().1
+}
+
+/// The form that a real device run has sent.
+fn recorded_fields() -> Vec<(String, String)> {
+    let recorded: serde_json::Value = serde_json::from_str(include_str!(
+        "../fixtures/puppetserver/exchanges/device_run_sw1.json"
+    ))
+    .unwrap();
+    let exchanges = recorded.as_array().unwrap();
+    let catalog = exchanges
+        .iter()
+        .find(|exchange| {
+            exchange["request_line"]
+                .as_str()
+                .unwrap()
+                .starts_with("POST /puppet/v3/catalog")
+        })
+        .unwrap();
+    fields(catalog["body"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn the_servers_environment_is_followed_before_the_catalog_is_asked_for() {
+    let server = PuppetServer::start().await;
+    server
+        .state()
+        .classified
+        .insert(SW1.to_owned(), vec!["staging".to_owned()]);
+    let host = ProxyHost::new(&server, &[]);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert_eq!(outcome.unwrap().head.environment, "staging");
+    assert_eq!(run.agent.environment(), "staging");
+    assert!(has_message(
+        &run.log,
+        Level::Notice,
+        "Local environment: 'production' doesn't match server specified node environment 'staging'"
+    ));
+    let catalogs = requests(&server)
+        .iter()
+        .filter(|line| line.starts_with("POST"))
+        .count();
+    assert_eq!(catalogs, 1);
+
+    // The next device of the same process begins where it is configured to begin.
+    let (other, outcome) = run_of(&host.process(&[]), "sw2.lab.test").await;
+    assert_eq!(outcome.unwrap().head.environment, "production");
+    assert_eq!(other.agent.environment(), "production");
+}
+
+#[tokio::test]
+async fn an_empty_mismatch_catalog_is_never_handed_out() {
+    let server = PuppetServer::start().await;
+    server
+        .state()
+        .classified
+        .insert(SW1.to_owned(), vec!["staging".to_owned()]);
+    server.state().catalogs.insert(
+        (SW1.to_owned(), "staging".to_owned()),
+        serde_json::from_str(
+            &include_str!("../fixtures/puppetserver/catalogs/sw2.json")
+                .replace("sw2.lab.test", SW1),
+        )
+        .unwrap(),
+    );
+    // The node request fails, so the run begins in the wrong environment.
+    server.state().fail(
+        "/puppet/v3/node/",
+        [Answer::json(500, &json!({"message": "Server Error: x"}))],
+    );
+    let host = ProxyHost::new(&server, &[]);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    let text = outcome.unwrap().text;
+    assert!(text.contains("Network_vlan"), "{text}");
+    assert!(has_message(
+        &run.log,
+        Level::Warning,
+        "Unable to fetch my node definition, but the agent run will continue:"
+    ));
+    assert!(has_message(
+        &run.log,
+        Level::Notice,
+        "Local environment: 'production' doesn't match server specified environment 'staging', restarting agent run with environment 'staging'"
+    ));
+}
+
+#[tokio::test]
+async fn a_classifier_that_never_settles_ends_the_run_with_the_number() {
+    let server = PuppetServer::start().await;
+    let turns = ["staging", "production"].map(str::to_owned).to_vec();
+    server.state().classified.insert(SW1.to_owned(), turns);
+    let host = ProxyHost::new(&server, &[]);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert_eq!(
+        outcome.unwrap_err().to_string(),
+        "Catalog environment didn't stabilize after 4 fetches, aborting run"
+    );
+    let fetches = requests(&server)
+        .iter()
+        .filter(|line| line.starts_with("POST"))
+        .count();
+    assert_eq!(fetches, 4, "three restarts");
+    assert!(!run.agent.layout.cached_catalog().exists());
+}
+
+#[tokio::test]
+async fn strict_mode_uses_no_catalog_of_another_environment() {
+    let server = PuppetServer::start().await;
+    server
+        .state()
+        .classified
+        .insert(SW1.to_owned(), vec!["staging".to_owned()]);
+    let host = ProxyHost::new(&server, &[("strict_environment_mode", "true")]);
+    let (_, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert_eq!(
+        outcome.unwrap_err().to_string(),
+        "Not using catalog because its environment 'staging' does not match agent specified environment 'production' and strict_environment_mode is set"
+    );
+    let asked = requests(&server);
+    assert!(
+        !asked.iter().any(|line| line.contains("/node/")),
+        "{asked:?}"
+    );
+
+    let (_, outcome) = run_of(&host.process(&[("environment", "retired")]), SW1).await;
+    assert_eq!(
+        outcome.unwrap_err().to_string(),
+        "Environment 'retired' not found on server, aborting run."
+    );
+}
+
+#[tokio::test]
+async fn an_environment_from_the_command_line_is_not_asked_about() {
+    let server = PuppetServer::start().await;
+    let host = ProxyHost::new(&server, &[("environment", "staging")]);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert_eq!(outcome.unwrap().head.environment, "staging");
+    assert_eq!(run.agent.environment(), "staging");
+    assert!(!requests(&server).iter().any(|line| line.contains("/node/")));
+}
+
+#[tokio::test]
+async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
+    let server = PuppetServer::start().await;
+    let host = ProxyHost::new(&server, &[("usecacheonfailure", "false")]);
+    run_of(&host.process(&[]), SW1).await.1.unwrap();
+    let rich = |body: &str| Answer::new(200, "application/vnd.puppet.rich+json", body);
+    let compile_error = include_str!("../fixtures/puppetserver/errors/broken1.json");
+    let cases = [
+        (
+            rich("<html>"),
+            "/puppet/v3/catalog/sw1.lab.test: the answer cannot be used: the catalog is not usable JSON: expected value",
+        ),
+        (
+            rich("{\"name\":\"sw1.lab.test\",\"environ"),
+            "/puppet/v3/catalog/sw1.lab.test: the answer cannot be used: the catalog is not usable JSON: EOF",
+        ),
+        (
+            rich("{\"name\":\"sw2.lab.test\",\"environment\":\"production\"}"),
+            "/puppet/v3/catalog/sw1.lab.test: the catalog is for 'sw2.lab.test', not for 'sw1.lab.test'; it is not used",
+        ),
+        (
+            rich("{\"name\":\"sw1.lab.test\",\"environment\":\"production\"}").cut(10),
+            "Could not retrieve catalog from remote server: POST https://localhost:",
+        ),
+        (
+            Answer::new(500, "application/json", compile_error),
+            "Could not retrieve catalog from remote server: POST https://localhost:",
+        ),
+        (
+            Answer::text(406, "Not Acceptable"),
+            "Could not retrieve catalog from remote server: POST https://localhost:",
+        ),
+    ];
+    for (answer, expected) in cases {
+        server.state().fail("/puppet/v3/catalog", [answer.clone()]);
+        let (_, outcome) = run_of(&host.process(&[]), SW1).await;
+        let message = chain(&outcome.unwrap_err());
+        assert!(message.contains(expected), "{message}");
+        assert!(message.contains("POST https://localhost:"), "{message}");
+        if answer.status == 500 {
+            assert!(message.contains("site.pp, line: 235"), "{message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cached_catalog_stands_in_when_there_is_none_to_be_had() {
+    let server = PuppetServer::start().await;
+    let host = ProxyHost::new(&server, &[]);
+    run_of(&host.process(&[]), SW1).await.1.unwrap();
+
+    server
+        .state()
+        .fail("/puppet/v3/catalog", [Answer::text(500, "compile error")]);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
+    assert!(has_message(
+        &run.log,
+        Level::Err,
+        "Could not retrieve catalog from remote server: "
+    ));
+    assert!(has_message(
+        &run.log,
+        Level::Notice,
+        "Using cached catalog from environment 'production'"
+    ));
+
+    // Another environment was asked for: the cached catalog does not fit.
+    server
+        .state()
+        .fail("/puppet/v3/catalog", [Answer::text(500, "compile error")]);
+    let (run, outcome) = run_of(&host.process(&[("environment", "staging")]), SW1).await;
+    assert!(outcome.is_err());
+    assert!(has_message(
+        &run.log,
+        Level::Err,
+        "Not using cached catalog because its environment 'production' does not match 'staging'"
+    ));
+
+    // The server is gone altogether.
+    server.stop();
+    drop(server);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
+    assert_eq!(run.agent.environment(), "production");
+}
+
+#[tokio::test]
+async fn a_cached_catalog_can_be_asked_for_and_decides_the_environment() {
+    let server = PuppetServer::start().await;
+    server
+        .state()
+        .classified
+        .insert(SW1.to_owned(), vec!["staging".to_owned()]);
+    let host = ProxyHost::new(&server, &[("use_cached_catalog", "true")]);
+    // There is none yet: the server is asked.
+    assert_eq!(
+        run_of(&host.process(&[]), SW1).await.1.unwrap().cached,
+        CachedStatus::NotUsed
+    );
+    server.state().exchanges.clear();
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert_eq!(outcome.unwrap().cached, CachedStatus::ExplicitlyRequested);
+    assert_eq!(run.agent.environment(), "staging");
+    assert_eq!(requests(&server), [""; 0]);
+}
+
+#[tokio::test]
+async fn nothing_is_cached_when_nothing_is_applied() {
+    let server = PuppetServer::start().await;
+    let host = ProxyHost::new(&server, &[]);
+    let mut log = Vec::new();
+    let mut run = AgentRun::new(&host.process(&[]), SW1);
+    run.set_up(&CancellationToken::new(), &mut log)
+        .await
+        .unwrap();
+    run.begin(&mut log).await.unwrap();
+    let (obtained, _) = run.catalog(&facts(SW1), &mut log).await.unwrap();
+    run.keep(&obtained, true, &mut log).await.unwrap();
+    assert!(!run.layout.cached_catalog().exists());
+}
+
+#[tokio::test]
+async fn the_first_server_of_the_list_that_is_up_is_used() {
+    let server = PuppetServer::start().await;
+    let list = format!("localhost:1,localhost:{}", server.port());
+    let host = ProxyHost::new(&server, &[("server_list", &list)]);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    outcome.unwrap();
+    assert_eq!(
+        run.agent.server_used().unwrap(),
+        format!("localhost:{}", server.port())
+    );
+    assert!(has_message(
+        &run.log,
+        Level::Warning,
+        "Unable to connect to server from server_list setting: GET https://localhost:1/status"
+    ));
+    assert!(
+        run.log
+            .iter()
+            .any(|(_, message)| { message.ends_with("Trying with next server from server_list.") })
+    );
+
+    let refused = format!("localhost:{}", server.port());
+    server
+        .state()
+        .fail("/status", [Answer::text(503, "starting")]);
+    let only = [
+        ("server_list", refused.as_str()),
+        ("usecacheonfailure", "false"),
+    ];
+    let (run, outcome) = run_of(&host.process(&only), SW1).await;
+    assert_eq!(
+        outcome.unwrap_err().to_string(),
+        format!("Could not select a functional puppet server from server_list: '{refused}'")
+    );
+    assert!(has_message(
+        &run.log,
+        Level::Warning,
+        &format!("Puppet server {refused} is unavailable: 503")
+    ));
+
+    // With a cached catalog the run goes on.
+    server
+        .state()
+        .fail("/status", [Answer::text(503, "starting")]);
+    server
+        .state()
+        .fail("/puppet/v3/catalog", [Answer::text(503, "starting")]);
+    let (_, outcome) = run_of(&host.process(&[("server_list", &refused)]), SW1).await;
+    assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
+}
+
+#[tokio::test]
+async fn reports_wait_for_the_server_and_arrive_in_order() {
+    let server = PuppetServer::start().await;
+    let host = ProxyHost::new(&server, &[]);
+    let report = |number: u64| json!({"host": SW1, "number": number, "logs": [], "metrics": {}, "resource_statuses": {}});
+    let (mut run, _) = run_of(&host.process(&[]), SW1).await;
+    let busy = || Answer::text(503, "busy");
+    server.state().fail("/puppet/v3/report", [busy(), busy()]);
+    for number in [1, 2] {
+        let delivery = run.deliver(&report(number)).await;
+        assert!(matches!(delivery, Delivery::Spooled(_)), "{delivery:?}");
+    }
+    let delivery = run.deliver(&report(3)).await;
+    assert!(
+        matches!(delivery, Delivery::Sent { earlier: 2 }),
+        "{delivery:?}"
+    );
+    let numbers: Vec<_> = server
+        .state()
+        .reports
+        .iter()
+        .map(|report| report["number"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [1, 2, 3]);
+    assert!(Spool::new(&run.agent.layout).waiting().is_empty());
+
+    // One that the server will never take does not stand in the way of the next.
+    let wrong = json!({"host": "sw2.lab.test"});
+    let delivery = run.deliver(&wrong).await;
+    let Delivery::Refused(error, file) = delivery else {
+        panic!("{delivery:?}")
+    };
+    assert_eq!(error.status(), Some(400));
+    assert!(file.exists());
+    run.deliver(&report(4)).await;
+    assert_eq!(server.state().reports.len(), 4);
+}
+
+#[tokio::test]
+async fn a_device_without_certificate_keeps_its_report() {
+    let server = PuppetServer::start().await;
+    server.state().autosign = false;
+    let host = ProxyHost::new(&server, &[]);
+    let (mut run, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert!(outcome.is_err());
+    run.deliver(&json!({"host": SW1})).await;
+    assert_eq!(Spool::new(&run.agent.layout).waiting().len(), 1);
+    server.state().sign(SW1);
+    let (mut run, outcome) = run_of(&host.process(&[]), SW1).await;
+    outcome.unwrap();
+    run.deliver(&json!({"host": SW1})).await;
+    assert_eq!(server.state().reports.len(), 2);
+}
+
+#[tokio::test]
+async fn definitions_come_from_the_environment_of_the_device() {
+    let server = PuppetServer::start().await;
+    let model = include_str!("../../devices/definitions/models/syslog_server.toml");
+    let plugin = |environment: &str, path: &str, text: &str| {
+        let key = (
+            environment.to_owned(),
+            format!("switchtender/definitions/{path}"),
+        );
+        server.state().plugins.insert(key, text.to_owned());
+    };
+    plugin("production", "models/syslog_server.toml", model);
+    plugin("production", "evil.rb", "system('id')");
+    plugin("production", "notes.txt", "not for us");
+    server.state().plugins.insert(
+        ("production".to_owned(), "puppet/type/x.rb".to_owned()),
+        "Ruby".to_owned(),
+    );
+    let host = ProxyHost::new(&server, &[]);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    outcome.unwrap();
+    let dir = run.agent.layout.var.join("lib/switchtender/definitions");
+    assert_eq!(
+        std::fs::read_to_string(dir.join("models/syslog_server.toml")).unwrap(),
+        model
+    );
+    let only: Vec<_> = std::fs::read_dir(&dir).unwrap().collect();
+    assert_eq!(only.len(), 1, "nothing else is fetched: {only:?}");
+    let told = run
+        .log
+        .iter()
+        .filter(|(_, message)| message.starts_with("Not fetched, because it is no definition: "));
+    let told: Vec<_> = told.map(|(_, message)| message.as_str()).collect();
+    assert_eq!(
+        told,
+        ["Not fetched, because it is no definition: switchtender/definitions/notes.txt"],
+        "what is for the peer is none of our business"
+    );
+    let fetched = || {
+        requests(&server)
+            .iter()
+            .filter(|line| line.contains("file_content"))
+            .count()
+    };
+    assert_eq!(fetched(), 1);
+
+    // Unchanged files are not fetched again, and what is no longer listed goes.
+    run_of(&host.process(&[]), SW1).await.1.unwrap();
+    assert_eq!(fetched(), 1);
+    server.state().plugins.clear();
+    run_of(&host.process(&[]), SW1).await.1.unwrap();
+    assert!(!dir.join("models/syslog_server.toml").exists());
+
+    // A definition that does not pass the check fails the run of its device, and only that.
+    plugin("staging", "models/syslog_server.toml", "nonsense = true\n");
+    server
+        .state()
+        .classified
+        .insert(SW1.to_owned(), vec!["staging".to_owned()]);
+    let process = host.process(&[]);
+    let (_, outcome) = run_of(&process, SW1).await;
+    let message = chain(&outcome.unwrap_err());
+    assert!(
+        message.starts_with("the synced definitions are not usable: "),
+        "{message}"
+    );
+    assert!(message.contains("models/syslog_server.toml:"), "{message}");
+    run_of(&process, "sw2.lab.test").await.1.unwrap();
+}
+
+#[tokio::test]
+async fn no_more_catalogs_are_asked_for_at_once_than_allowed() {
+    let server = PuppetServer::start().await;
+    // Long enough that more would meet if more were asked for.
+    server.state().compiling_takes = std::time::Duration::from_millis(100);
+    let host = ProxyHost::new(&server, &[]);
+    let process = host.process(&[]);
+    let names: Vec<String> = (0..12)
+        .map(|number| format!("sw{number}.lab.test"))
+        .collect();
+    let runs = names.iter().map(|name| run_of(&process, name));
+    for (_, outcome) in futures_util::future::join_all(runs).await {
+        outcome.unwrap();
+    }
+    let most = server.state().most_compiling;
+    assert_eq!(most, 4);
+    let bundles = server
+        .state()
+        .lines()
+        .iter()
+        .filter(|line| *line == "GET /puppet-ca/v1/certificate/ca")
+        .count();
+    assert_eq!(bundles, 1, "the CA is learned once for the proxy");
+}

@@ -1,0 +1,19 @@
+//! The main job as a user runs it: catalogs applied to a switch over SSH and a load balancer over
+//! HTTPS, with real sockets, against mocks that know nothing of the program. One file per promise.
+
+mod defaults;
+mod empty_values;
+mod faults;
+mod host_and_device;
+mod interrupt;
+mod lab;
+mod mock;
+mod plan;
+mod recorded;
+mod resource;
+mod saving;
+mod secrets;
+mod selection;
+mod servers;
+mod switchports;
+mod twice;

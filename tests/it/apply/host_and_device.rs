@@ -1,0 +1,113 @@
+//! What is for a device and what is for a host; whose catalog it is.
+
+use serde_json::json;
+
+use super::lab::{Lab, catalog, recorded, resource, vlan};
+
+const HOST: &[&str] = &[
+    "Package[ntp]",
+    "Package[openssh-server]",
+    "File[/etc/motd]",
+    "File[/etc/ssh/sshd_config]",
+    "Service[sshd]",
+    "Group[netops]",
+    "User[netops]",
+    "Exec[refresh-cache]",
+    "Exec[write memory]",
+];
+
+async fn mixed() -> Lab {
+    let mut lab = Lab::new();
+    lab.switch("mixed1", &[]).await;
+    lab.catalog("mixed1", &recorded("mixed1"));
+    lab
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn host_resources_are_skipped_and_listed_once() {
+    let lab = mixed().await;
+    let ran = lab.run(&["apply"]).await;
+    ran.ends_with(0);
+    let warnings: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("mixed1: Warning: "))
+        .collect();
+    assert_eq!(warnings.len(), 1, "{}", ran.text());
+    for reference in HOST {
+        assert!(warnings[0].contains(reference), "{reference}: {warnings:?}");
+    }
+    assert!(lab.switches["mixed1"].vlans().iter().any(|row| row.0 == 40));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusing_stops_before_connecting_with_every_place() {
+    let lab = mixed().await;
+    let ran = lab.run(&["apply", "--mixed", "refuse"]).await;
+    ran.ends_with(1);
+    for reference in HOST {
+        ran.says(reference);
+    }
+    ran.says("modules/profile/manifests/server_base.pp:3");
+    assert_eq!(lab.log("mixed1").connections(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silent_says_nothing_and_skips_all_the_same() {
+    let lab = mixed().await;
+    let ran = lab.run(&["apply", "--mixed", "silent"]).await;
+    ran.ends_with(0);
+    for reference in HOST {
+        assert!(!ran.text().contains(reference), "{}", ran.text());
+    }
+    assert!(lab.switches["mixed1"].vlans().iter().any(|row| row.0 == 40));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_type_fails_its_resource_and_what_depends_on_it() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &[]).await;
+    let mut dependant = vlan(20, "two");
+    dependant["parameters"]["require"] = json!("Network_vlna[10]");
+    lab.wants(
+        "sw1",
+        &[
+            resource("Network_vlna", "10", json!({"ensure": "present"})),
+            dependant,
+            vlan(30, "three"),
+        ],
+    );
+    let ran = lab.apply().await;
+    ran.ends_with(6);
+    assert_eq!(ran.resource("sw1", "Network_vlna[10]")["failed"], true);
+    assert_eq!(ran.resource("sw1", "Network_vlan[20]")["skipped"], true);
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["vlan 30", "name three"]
+    );
+    let said = ran.complaints("sw1");
+    assert!(
+        said.iter()
+            .any(|text| text.contains("'Network_vlna' was not found")),
+        "{said:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_catalog_for_another_device_is_refused_unless_forced() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &[]).await;
+    lab.catalog("sw1", &catalog("sw9.lab.test", &[vlan(10, "one")], &[]));
+    let ran = lab.run(&["apply"]).await;
+    ran.ends_with(1);
+    ran.says("the catalog is for `sw9.lab.test`, not for `sw1.lab.test`");
+    ran.says("--force-name");
+    assert_eq!(lab.log("sw1").connections(), 0);
+
+    let ran = lab.run(&["apply", "--force-name"]).await;
+    ran.ends_with(0);
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["vlan 10", "name one"]
+    );
+}

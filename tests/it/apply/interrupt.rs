@@ -1,0 +1,295 @@
+//! Ctrl-C: the resource at hand is finished, the configuration mode left, the state kept.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Child;
+
+use super::lab::{Lab, PLANTED, Ran, resource, vlan};
+
+/// Waits until one of the devices was told a line, or a request, that begins so.
+async fn told(lab: &Lab, line: &str) {
+    let was_told = |name: &String| {
+        let received = lab.log(name).received();
+        received.iter().any(|told| told.starts_with(line))
+    };
+    let told = async {
+        while !lab.entries.keys().any(was_told) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), told)
+        .await
+        .unwrap_or_else(|_| panic!("no device was ever told `{line}`"));
+}
+
+fn send(child: &Child, signal: &str) {
+    let id = child.id().expect("it runs").to_string();
+    let sent = std::process::Command::new("kill")
+        .args([signal, &id])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+}
+
+/// Starts an apply, interrupts it when the device was told a line, and waits for the end.
+async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> Ran {
+    let detailed = ["apply", "--output", "json", "--detailed-exitcodes"];
+    let mut command = lab.command(&detailed);
+    let child = command.args(["--report", "reports"]).spawn().unwrap();
+    told(lab, line).await;
+    send(&child, signal);
+    let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output())
+        .await
+        .expect("it ends soon after it was asked to");
+    let ran = Ran::from(output.unwrap());
+    ran.keeps_secrets();
+    ran
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let mut lab = Lab::new();
+        // Slow enough that the end is far when the signal comes; nothing waits for it.
+        lab.switch("sw1", &["latency=25ms"]).await;
+        let wanted: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
+        lab.wants("sw1", &wanted);
+        let ran = interrupted_at(&lab, "vlan 105", signal).await;
+        ran.ends_with(1);
+        ran.says("interrupted: resources under way are finished");
+
+        let lines = lab.log("sw1").configuration_lines();
+        assert!(lines.len() < 200, "{signal}: it was not stopped");
+        let received = lab.log("sw1").received();
+        let left = received.iter().rposition(|line| line == "end");
+        let last = received
+            .iter()
+            .rposition(|line| line == lines.last().unwrap());
+        assert!(left > last, "{signal}: {received:?}");
+        assert_eq!(received.last().unwrap(), "exit", "{signal}");
+
+        // The events tell of exactly what the device has; the one at hand, which is of two lines,
+        // was finished.
+        let vlans = lab.switches["sw1"].vlans();
+        let made: Vec<u16> = vlans
+            .iter()
+            .filter(|row| row.1 == "made")
+            .map(|row| row.0)
+            .collect();
+        let told = ran.events("sw1");
+        let succeeded: Vec<u16> = told
+            .iter()
+            .filter_map(|told| told.split_once("]/ensure: success: "))
+            .map(|(reference, _)| reference["Network_vlan[".len()..].parse().unwrap())
+            .collect();
+        assert_eq!(succeeded, made, "{signal}: {told:?}");
+        assert_eq!(told.len(), made.len(), "{signal}: {told:?}");
+        assert_eq!(lines.len(), 2 * made.len(), "{signal}: {lines:?}");
+        assert!(made.contains(&105), "{signal}: {made:?}");
+        let skipped = ran.resource("sw1", "Network_vlan[199]");
+        assert_eq!(skipped["skipped"], true, "{signal}");
+        assert_eq!(ran.device("sw1")["tally"]["skipped"], 100 - made.len());
+        let [(_, report)] = &lab.files("reports")[..] else {
+            panic!("{signal}: one report for one device");
+        };
+        let report: serde_json::Value = serde_json::from_str(report).unwrap();
+        let statuses = report["resource_statuses"].as_object().unwrap();
+        let skipped = statuses.iter().filter(|(reference, status)| {
+            reference.starts_with("Network_vlan[") && status["skipped"] == true
+        });
+        assert_eq!(skipped.count(), 100 - made.len(), "{signal}");
+        assert!(
+            lab.files("state")
+                .iter()
+                .any(|(path, _)| path.ends_with("memory.json"))
+        );
+        for (_, text) in lab.files("state") {
+            assert!(!text.contains(PLANTED));
+        }
+
+        // The next run does the rest.
+        let begun = made.len();
+        let ran = lab.apply().await;
+        ran.ends_with(2);
+        assert_eq!(ran.device("sw1")["tally"]["changed"], 100 - begun);
+    }
+}
+
+/// The same over HTTPS, where each of these resources takes two requests, one after the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_under_way_on_a_load_balancer_is_finished() {
+    const POOLS: usize = 40;
+    let pools = |wanted: serde_json::Value| {
+        let node = json!({"ensure": "present", "address": "198.51.100.11"});
+        let mut all = vec![resource("F5_node", "/Common/web1", node)];
+        all.extend((0..POOLS).map(|number| {
+            let name = format!("/Common/p{number:02}");
+            resource("F5_pool", &name, wanted.clone())
+        }));
+        all
+    };
+    let mut lab = Lab::new();
+    // Slow enough that the end is far when the signal comes; nothing waits for it.
+    lab.balancer("lb1", &["latency=15ms"]).await;
+    lab.wants("lb1", &pools(json!({"ensure": "present"})));
+    lab.apply().await.ends_with(2);
+    lab.balancers["lb1"].log().clear();
+
+    let members = json!([{"name": "/Common/web1", "port": 80}]);
+    let wanted = json!({"ensure": "present", "allow_nat": false, "members": members});
+    lab.wants("lb1", &pools(wanted));
+    let pool = |number: usize| format!("/mgmt/tm/ltm/pool/~Common~p{number:02}");
+    let ran = interrupted_at(&lab, &format!("PATCH {} ", pool(5)), "-INT").await;
+    ran.ends_with(1);
+    ran.says("interrupted: resources under way are finished");
+
+    // Whatever was begun has both of its requests, the last one, too; then comes the way out.
+    let writes = lab.log("lb1").writes();
+    let changed = writes.len() / 2;
+    assert!((6..POOLS).contains(&changed), "{writes:?}");
+    let expected: Vec<String> = (0..changed)
+        .flat_map(|number| {
+            [
+                format!("PATCH {} {{\"allowNat\":\"no\"}}", pool(number)),
+                format!(
+                    "POST {}/members {{\"name\":\"/Common/web1:80\"}}",
+                    pool(number)
+                ),
+            ]
+        })
+        .collect();
+    assert_eq!(writes, expected);
+    let received = lab.log("lb1").received();
+    let last = received.last().unwrap();
+    assert!(
+        last.starts_with("DELETE /mgmt/shared/authz/tokens/"),
+        "{last}"
+    );
+
+    // Events and report tell of exactly that.
+    let told = ran.events("lb1");
+    let succeeded = told.iter().filter(|told| told.contains(": success: "));
+    assert_eq!(succeeded.count(), 2 * changed, "{told:?}");
+    assert_eq!(told.len(), 2 * changed, "{told:?}");
+    assert_eq!(ran.device("lb1")["tally"]["skipped"], POOLS - changed);
+    let [(_, report)] = &lab.files("reports")[..] else {
+        panic!("one report for one device");
+    };
+    let report: serde_json::Value = serde_json::from_str(report).unwrap();
+    let statuses = report["resource_statuses"].as_object().unwrap();
+    let number = |key: &str| {
+        let pools = statuses
+            .iter()
+            .filter(|(reference, status)| reference.starts_with("F5_pool[") && status[key] == true);
+        pools.count()
+    };
+    assert_eq!(
+        (number("changed"), number("skipped")),
+        (changed, POOLS - changed)
+    );
+
+    // The next run does the rest.
+    let ran = lab.apply().await;
+    ran.ends_with(2);
+    assert_eq!(ran.device("lb1")["tally"]["changed"], POOLS - changed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn devices_that_have_not_begun_are_told_as_not_run() {
+    let mut lab = Lab::new();
+    let wanted: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
+    for name in ["sw1", "sw2"] {
+        lab.switch(name, &["latency=25ms"]).await;
+        lab.wants(name, &wanted);
+    }
+    // One at a time: which of them is first is nobody's business.
+    lab.preamble = format!("[limits]\nconcurrency = 1\n{}", lab.preamble);
+    let ran = interrupted_at(&lab, "vlan 102", "-INT").await;
+    ran.ends_with(1);
+    let waiting: Vec<&String> = lab
+        .switches
+        .keys()
+        .filter(|name| lab.log(name).connections() == 0)
+        .collect();
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(ran.device(waiting[0])["status"], "not run");
+}
+
+/// Whoever does not want to wait for a device that says nothing asks twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_interrupt_ends_at_once() {
+    for (on_a_switch, waits_for) in [(true, "name made"), (false, "POST /mgmt/tm/ltm/node")] {
+        let mut lab = Lab::new();
+        let stall = format!("stall-after=^{waits_for}");
+        if on_a_switch {
+            lab.switch("sw1", &[&stall]).await;
+            lab.wants("sw1", &[vlan(100, "made")]);
+        } else {
+            lab.balancer("lb1", &[&stall]).await;
+            let node = json!({"ensure": "present", "address": "198.51.100.11"});
+            lab.wants("lb1", &[resource("F5_node", "/Common/web1", node)]);
+        }
+        lab.preamble =
+            lab.preamble
+                .replacen("[defaults]", "[defaults]\ncommand_timeout = \"10m\"", 1);
+        let mut child = lab.command(&["apply"]).spawn().unwrap();
+        told(&lab, waits_for).await;
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        send(&child, "-INT");
+        let ended = async {
+            let line = said.next_line().await.unwrap().unwrap();
+            assert!(line.ends_with("once more ends at once"), "{line}");
+            send(&child, "-INT");
+            child.wait().await.unwrap()
+        };
+        let status = tokio::time::timeout(Duration::from_secs(60), ended).await;
+        assert_eq!(status.expect("it ends").code(), Some(130), "{waits_for}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_was_cut_short_does_not_say_that_all_is_well() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &["latency=25ms"]).await;
+    lab.wants("sw1", &[vlan(10, "one")]);
+    let child = lab.command(&["plan"]).spawn().unwrap();
+    told(&lab, "show version").await;
+    send(&child, "-INT");
+    let ran = Ran::from(child.wait_with_output().await.unwrap());
+    ran.ends_with(1);
+    ran.says("there may be more");
+    assert!(!ran.stdout.contains("nothing to change"), "{}", ran.stdout);
+}
+
+/// `nohup` starts programs so that the end of the terminal does not reach them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_was_started_to_outlive_its_terminal_does() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &["latency=5ms"]).await;
+    lab.wants("sw1", &[vlan(10, "one"), vlan(20, "two")]);
+    let direct = lab.command(&["apply", "--detailed-exitcodes"]);
+    let direct = direct.as_std();
+    let mut command = tokio::process::Command::new("sh");
+    command
+        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
+        .arg(direct.get_program())
+        .args(direct.get_args())
+        .current_dir(direct.get_current_dir().unwrap())
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    for (name, value) in direct.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let child = command.spawn().unwrap();
+    told(&lab, "vlan 10").await;
+    send(&child, "-HUP");
+    let ran = Ran::from(child.wait_with_output().await.unwrap());
+    ran.ends_with(2);
+    assert_eq!(ran.stderr, "");
+}

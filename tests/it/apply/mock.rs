@@ -1,0 +1,177 @@
+//! `--mock`: mocks in the place of the inventory's devices.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+use super::lab::{Lab, Ran, resource, vlan};
+
+/// An inventory of devices that are not there, by name and platform.
+fn inventory(devices: &[(&str, &str)]) -> Lab {
+    let mut lab = Lab::new();
+    for (name, platform) in devices {
+        lab.enter(name, platform, 1, None);
+    }
+    lab
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_platform_without_a_mock_holds_no_other_device_up() {
+    let lab = inventory(&[("r1", "frr"), ("sw1", "cisco_ios")]);
+    lab.wants(
+        "r1",
+        &[resource("Notify", "hello", json!({ "message": "hello" }))],
+    );
+    lab.wants("sw1", &[vlan(10, "users")]);
+    for command in ["apply", "plan"] {
+        let ran = lab.run(&[command, "--mock"]).await;
+        ran.ends_with(1);
+        ran.says("r1: Error: there is no mock of platform frr");
+        ran.says("r1: Hint: --target and --label choose other devices");
+        let row = |name: &str| {
+            let mut rows = ran.stdout.lines().filter(|line| line.starts_with(name));
+            rows.next_back().unwrap_or_default().to_owned()
+        };
+        assert!(row("r1 ").contains("not run"), "{}", ran.text());
+        let status = if command == "plan" {
+            "pending"
+        } else {
+            "changed"
+        };
+        assert!(row("sw1 ").contains(status), "{}", ran.text());
+    }
+    lab.run(&["apply", "--mock", "--target", "sw1"])
+        .await
+        .ends_with(0);
+    let ran = lab.run(&["facts", "r1", "--mock"]).await;
+    ran.ends_with(1);
+    ran.says("error: there is no mock of platform frr");
+    ran.says("platforms that have one: cisco_ios, f5_bigip");
+}
+
+/// `mock` with arguments that do not let it start.
+fn not_started(arguments: &[&str]) -> Ran {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_switchtender"));
+    Ran::from(command.arg("mock").args(arguments).output().unwrap())
+}
+
+#[test]
+fn a_fault_that_a_mock_would_ignore_is_refused_and_the_help_tells_which_suit() {
+    for (mock, fault, words) in [
+        (
+            "load-balancer",
+            "confirm=^x",
+            "a mock load balancer cannot show the fault `confirm`; it can show: latency=20ms, ",
+        ),
+        (
+            "switch",
+            "half-body=1",
+            "a mock switch cannot show the fault `half-body`; it can show: latency=20ms, ",
+        ),
+    ] {
+        let ran = not_started(&[mock, "--fault", fault]);
+        ran.ends_with(1);
+        ran.says(words);
+    }
+    let help = not_started(&["switch", "--fault", "help"]);
+    help.ends_with(0);
+    let below = |head: &str| {
+        let lines = help.stdout.lines().skip_while(|line| *line != head).skip(1);
+        let lines = lines.take_while(|line| line.starts_with(' '));
+        let names = lines.map(|line| line.trim().split(['=', ' ']).next().unwrap());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(below("mock switch only:"), ["confirm", "syslog-after"]);
+    assert_eq!(
+        below("mock load-balancer only:"),
+        ["half-body", "unavailable"]
+    );
+    assert!(below("Both mocks:").contains(&"latency"));
+    help.says("`METHOD /path` and neither the query nor the body");
+}
+
+#[tokio::test]
+async fn the_log_of_a_mock_is_for_its_owner_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (new, old) = (dir.path().join("new.log"), dir.path().join("old.log"));
+    std::fs::write(&old, "").unwrap();
+    std::fs::set_permissions(&old, Permissions::from_mode(0o644)).unwrap();
+    for log in [new, old] {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"));
+        command.args(["mock", "switch", "--log"]).arg(&log);
+        let mut mock = command
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        // Once it says where it is, it has its log.
+        let mut said = BufReader::new(mock.stdout.take().unwrap()).lines();
+        assert!(said.next_line().await.unwrap().is_some());
+        let mode = log.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", log.display());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
+    let lab = inventory(&[
+        ("sw1", "cisco_ios"),
+        ("sw2", "cisco_ios"),
+        ("lb1", "f5_bigip"),
+        ("lb2", "f5_bigip"),
+    ]);
+    let hello = resource("Notify", "hello", json!({ "message": "hello" }));
+    for name in ["sw1", "sw2", "lb1", "lb2"] {
+        lab.wants(name, std::slice::from_ref(&hello));
+    }
+    std::fs::create_dir(lab.path("begin")).unwrap();
+    let begin =
+        |name: &str, text: &str| std::fs::write(lab.path("begin").join(name), text).unwrap();
+    begin(
+        "sw1.cfg",
+        "hostname sw1\nmacro name one\nmacro name two\nvlan 10\nepm logging\nplatform qos on\n",
+    );
+    begin(
+        "lb1.cfg",
+        r#"{"POST /mgmt/tm/ltm/node": {"name": "a", "address": "192.0.2.1"}}"#,
+    );
+
+    let unknown = "the mock keeps lines of its configuration without knowing them: \
+                   `macro name one`, `macro name two`, `epm logging`, and 1 more";
+    let ran = lab
+        .run(&[
+            "apply",
+            "--mock",
+            "--output",
+            "json",
+            "--mock-config",
+            "begin",
+        ])
+        .await;
+    ran.ends_with(0);
+    assert_eq!(ran.complaints("sw1"), [unknown]);
+    assert_eq!(ran.complaints("lb1"), Vec::<String>::new());
+    for name in ["sw2", "lb2"] {
+        let factory = format!("there is no begin/{name}.cfg: the mock begins as from the factory");
+        assert_eq!(ran.complaints(name), [factory]);
+    }
+    // Of the second run of two it would not be true.
+    let ran = lab
+        .run(&["apply", "--mock", "--twice", "--mock-config", "begin"])
+        .await;
+    ran.ends_with(0);
+    assert_eq!(
+        ran.text()
+            .matches(&format!("sw1: Warning: {unknown}"))
+            .count(),
+        1
+    );
+    let ran = lab
+        .run(&["facts", "sw1", "--mock", "--mock-config", "begin"])
+        .await;
+    ran.ends_with(0);
+    ran.says(&format!("warning: sw1: {unknown}"));
+}

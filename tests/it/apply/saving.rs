@@ -1,0 +1,205 @@
+//! What a device starts with is changed when the inventory says so, and only then.
+
+use serde_json::{Value, json};
+
+use super::lab::{Lab, resource, vlan};
+
+/// The lines or requests that save a configuration.
+fn saves(lab: &Lab, device: &str) -> usize {
+    let is_save = |told: &&String| {
+        *told == "copy running-config startup-config"
+            || told.starts_with("write")
+            || told.starts_with("POST /mgmt/tm/sys/config")
+    };
+    lab.log(device).received().iter().filter(is_save).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_is_saved_when_the_inventory_says() {
+    // Saves so far: after a run that may not write, one that changes, one that finds nothing to do.
+    for (policy, expected) in [
+        (None, [0, 0, 0]),
+        (Some("never"), [0, 0, 0]),
+        (Some("on_change"), [0, 1, 1]),
+        (Some("always"), [0, 1, 2]),
+    ] {
+        let mut lab = Lab::new();
+        lab.switch("sw1", &[]).await;
+        lab.balancer("lb1", &[]).await;
+        lab.wants("sw1", &[vlan(100, "made")]);
+        let node = json!({"ensure": "present", "address": "198.51.100.11"});
+        lab.wants("lb1", &[resource("F5_node", "/Common/web1", node)]);
+        if let Some(policy) = policy {
+            // For all devices, and for one that says so itself.
+            let words = format!("save_config = \"{policy}\"");
+            lab.preamble = lab
+                .preamble
+                .replacen("[defaults]", &format!("[defaults]\n{words}"), 1);
+            lab.set("lb1", &words);
+        }
+        let noop = ["apply", "--output", "json", "--noop"];
+        lab.run(&noop).await.ends_with(0);
+        let mut saved = vec![[saves(&lab, "sw1"), saves(&lab, "lb1")]];
+        for code in [2, 0] {
+            lab.apply().await.ends_with(code);
+            saved.push([saves(&lab, "sw1"), saves(&lab, "lb1")]);
+        }
+        assert_eq!(saved, expected.map(|times| [times; 2]), "{policy:?}");
+        assert_eq!(
+            lab.balancers["lb1"].is_saved(),
+            expected[2] > 0,
+            "{policy:?}"
+        );
+    }
+}
+
+/// A resource that failed half-way has changed the device all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_the_device_took_is_a_change() {
+    let port = |mut wanted: serde_json::Value| {
+        wanted["enable"] = json!(true);
+        resource("Network_interface", "GigabitEthernet1/0/1", wanted)
+    };
+    let one = port(json!({"description": "desk"}));
+    let two = port(json!({"description": "desk", "mtu": 9000}));
+    let made = json!({"enable": true, "description": "users"});
+    let made = resource("Network_interface", "Vlan20", made);
+    // What the device does, what is wanted of it, and what it has of that in the end.
+    let cases = [
+        ("refuse=^interface Vlan20", &made, None),
+        ("refuse=^description", &made, Some("interface Vlan20\n")),
+        ("refuse=^description", &one, None),
+        ("refuse=^mtu", &two, Some(" description desk\n")),
+    ];
+    for (fault, wanted, has) in cases {
+        let mut lab = Lab::new();
+        lab.switch("sw1", &[fault]).await;
+        lab.set("sw1", "save_config = \"on_change\"");
+        lab.wants("sw1", std::slice::from_ref(wanted));
+        let before = lab.switches["sw1"].running_config();
+        let ran = lab.apply().await;
+        assert_eq!(ran.device("sw1")["status"], "failed", "{fault}");
+        let after = lab.switches["sw1"].running_config();
+        match has {
+            Some(line) => assert!(after.contains(line), "{fault}: {after}"),
+            None => assert_eq!(after, before, "{fault}"),
+        }
+        let expected = usize::from(has.is_some());
+        assert_eq!(saves(&lab, "sw1"), expected, "{fault}: {}", ran.text());
+    }
+}
+
+/// The words of the warning that a device was not told to save.
+const NOT_SAVED: &str =
+    "was not told to save its configuration: the connection broke after a change was sent";
+
+/// A lab in which the connection to one device breaks while or after it is changed, with what is
+/// wanted of it.
+async fn breaking(device: &str, fault: &str, policy: &str) -> Lab {
+    let mut lab = Lab::new();
+    if device == "sw1" {
+        lab.switch(device, &[fault]).await;
+        let desk = json!({"enable": true, "description": "desk"});
+        let port = resource("Network_interface", "GigabitEthernet1/0/1", desk);
+        lab.wants(device, &[vlan(10, "one"), port]);
+    } else {
+        lab.balancer(device, &[fault]).await;
+        let node = json!({"ensure": "present", "address": "198.51.100.1"});
+        let rule = json!({"ensure": "present", "definition": "when HTTP_REQUEST {\n  return\n}"});
+        let wanted = [
+            resource("F5_node", "/Common/web1", node),
+            resource("F5_irule", "/Common/hello", rule),
+        ];
+        lab.wants(device, &wanted);
+    }
+    lab.set(device, &format!("save_config = \"{policy}\""));
+    lab
+}
+
+/// The change may have been what broke the connection. A restart takes back what was not saved, and
+/// may be the only way to the device: saving would close it. The next run that gets through has
+/// shown that the change was not the cause.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
+    // What breaks, and whether the next run finds something to change.
+    let cases = [
+        ("sw1", "drop-after=^description", true),
+        ("sw1", "drop-unanswered=^description", false),
+        // The last line was answered, and the proof cannot be read.
+        ("sw1", "drop-after=^end", false),
+        ("lb1", "drop-after=^POST /mgmt/tm/ltm/rule", true),
+        ("lb1", "drop-unanswered=^POST /mgmt/tm/ltm/rule", false),
+    ];
+    for (device, fault, left) in cases {
+        for (policy, warns, later) in [
+            ("never", false, false),
+            ("on_change", true, left),
+            ("always", true, true),
+        ] {
+            let case = format!("{policy}, {fault}");
+            let lab = breaking(device, fault, policy).await;
+            let ran = lab.apply().await;
+            assert_eq!(ran.device(device)["status"], "failed", "{case}");
+            assert_eq!(saves(&lab, device), 0, "{case}: {}", ran.text());
+            let told = warnings(&lab, device, &ran.complaints(device));
+            assert_eq!(told.len(), usize::from(warns), "{case}: {}", ran.text());
+            for words in told {
+                let hint = "Look at the device, then save its configuration by hand or run again";
+                assert!(words.contains(hint), "{case}: {words}");
+            }
+
+            let ran = lab.apply().await;
+            ran.ends_with(if left { 2 } else { 0 });
+            let saved = usize::from(later);
+            assert_eq!(saves(&lab, device), saved, "{case}: {}", ran.text());
+            let told = warnings(&lab, device, &ran.complaints(device));
+            assert_eq!(told, Vec::<String>::new(), "{case}");
+        }
+    }
+}
+
+/// The warnings that the device was not told to save: the same while the run went on as in its
+/// report.
+fn warnings(lab: &Lab, device: &str, complaints: &[String]) -> Vec<String> {
+    let ours = format!("{device} {NOT_SAVED}");
+    let told: Vec<String> = complaints
+        .iter()
+        .filter(|words| words.starts_with(&ours))
+        .cloned()
+        .collect();
+    let files = lab.files("state");
+    let (_, report) = files
+        .iter()
+        .find(|(path, _)| path.ends_with("state/last_run_report.json"))
+        .expect("a report");
+    let report: Value = serde_json::from_str(report).unwrap();
+    let logs = report["logs"].as_array().unwrap().iter();
+    let reported: Vec<&str> = logs
+        .filter(|entry| entry["level"] == "warning")
+        .map(|entry| entry["message"].as_str().unwrap())
+        .filter(|words| words.starts_with(&ours))
+        .collect();
+    assert_eq!(told, reported);
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_are_warned_that_nothing_is_saved() {
+    let lab = breaking("sw1", "drop-unanswered=^description", "always").await;
+    let ran = lab.run(&["apply"]).await;
+    ran.ends_with(1);
+    ran.says(&format!("sw1: Warning: sw1 {NOT_SAVED}"));
+    ran.says("run again: the next run saves it, if its connection holds");
+    assert_eq!(saves(&lab, "sw1"), 0, "{}", ran.text());
+}
+
+/// A connection that breaks before anything was sent has not been broken by a change.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_broke_in_the_reads_is_not_blamed_on_a_change() {
+    let lab = breaking("sw1", "drop-after=^show vlan brief", "always").await;
+    let ran = lab.apply().await;
+    assert_eq!(ran.device("sw1")["status"], "failed");
+    let told = warnings(&lab, "sw1", &ran.complaints("sw1"));
+    assert_eq!(told, Vec::<String>::new());
+    assert_eq!(saves(&lab, "sw1"), 0, "{}", ran.text());
+}

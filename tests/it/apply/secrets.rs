@@ -1,0 +1,247 @@
+//! Planted secrets are in nothing that a run leaves behind: what it says, its log, its reports,
+//! its transcripts, its state.
+
+use serde_json::json;
+
+use super::lab::{Lab, PLANTED, Ran, catalog, resource, vlan};
+
+/// A switch and a load balancer whose catalogs hold secrets, sent by names that the device echoes.
+async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
+    let mut lab = Lab::new();
+    lab.switch("sw1", faults).await;
+    lab.balancer("lb1", rest_faults).await;
+    lab.set("sw1", "command_timeout = \"2s\"");
+    lab.set("lb1", "command_timeout = \"2s\"");
+    let key = resource(
+        "Ntp_auth_key",
+        "42",
+        json!({"ensure": "present", "algorithm": "md5", "mode": 0, "password": "s3cret-ntp"}),
+    );
+    // A title shows as such; the community that it would stand for must not.
+    let community = resource(
+        "Snmp_community",
+        "monitoring",
+        json!({"ensure": "present", "name": "s3cret-community", "group": "RO"}),
+    );
+    lab.catalog(
+        "sw1",
+        &catalog(
+            "sw1.lab.test",
+            &[vlan(10, "one"), key, community],
+            &[(1, "password")],
+        ),
+    );
+    let monitor = resource(
+        "F5_monitor",
+        "/Common/login",
+        json!({"ensure": "present", "provider": "http", "parent_monitor": "/Common/http",
+               "username": "probe", "password": "s3cret-\"probe\""}),
+    );
+    lab.catalog(
+        "lb1",
+        &catalog("lb1.lab.test", &[monitor], &[(0, "password")]),
+    );
+    lab
+}
+
+/// All that was left behind by now.
+#[track_caller]
+fn nothing_left(lab: &Lab, ran: &Ran, what: &str) {
+    ran.keeps_secrets();
+    for place in ["state", "seen", "reports"] {
+        for (path, text) in lab.files(place) {
+            assert!(
+                !text.contains(PLANTED),
+                "{what}: {} has a secret:\n{text}",
+                path.display()
+            );
+        }
+    }
+}
+
+const WAYS: &[&[&str]] = &[
+    &["plan", "-vvv"],
+    &["plan", "--output", "json"],
+    &["apply", "--noop", "-vvv"],
+    &["apply", "--noop", "--output", "json"],
+    &["apply", "-vvv"],
+    &["apply", "--output", "json", "-vvv"],
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_all_goes_well() {
+    for way in WAYS {
+        let lab = lab(&[], &[]).await;
+        let files = ["--transcripts", "seen", "--report", "reports"];
+        let ran = lab.run(&[*way, &files[..]].concat()).await;
+        nothing_left(&lab, &ran, &format!("{way:?}"));
+        ran.ends_with(0);
+        assert!(lab.files("seen").len() == 2, "{way:?}");
+        // There is a log to be looked at.
+        if way.contains(&"-vvv") {
+            for sent in ["> show version", "> GET /mgmt/tm/ltm/monitor"] {
+                assert!(ran.stderr.contains(sent), "{way:?}: {}", ran.stderr);
+            }
+        }
+        if way == &["apply", "-vvv"] {
+            let sent = "> ntp authentication-key 42 md5 ••••";
+            assert!(ran.stderr.contains(sent), "{}", ran.stderr);
+        }
+        if way[0] == "apply" && !way.contains(&"--noop") {
+            let lines = lab.log("sw1").configuration_lines();
+            assert_eq!(
+                lines,
+                [
+                    "vlan 10",
+                    "name one",
+                    "ntp authentication-key 42 md5 s3cret-ntp 0",
+                    "snmp-server community s3cret-community RO"
+                ],
+                "the device has to get them"
+            );
+            let writes = lab.log("lb1").writes();
+            assert!(
+                writes
+                    .iter()
+                    .any(|line| line.contains(r#"s3cret-\"probe\""#)),
+                "{writes:?}"
+            );
+            // What the device does not show is remembered in a form that does not show it either.
+            assert!(!lab.files("state").is_empty());
+            lab.log("sw1").clear();
+            lab.log("lb1").clear();
+            let again = lab.run(&[*way, &files[..]].concat()).await;
+            nothing_left(&lab, &again, &format!("{way:?} again"));
+            assert_eq!(lab.log("sw1").configuration_lines(), Vec::<String>::new());
+            assert_eq!(lab.log("lb1").writes(), Vec::<String>::new());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_device_repeats_them_in_its_words() {
+    let echoing = [
+        "refuse=^ntp authentication-key => % Invalid key: s3cret-ntp",
+        "refuse=^snmp-server => % Bad community s3cret-community here",
+    ];
+    let refusing =
+        ["refuse=^POST .*/monitor/http => 01070734: bad password s3cret-\"probe\" given"];
+    let way = ["--transcripts", "seen", "--report", "reports", "-vvv"];
+    for output in ["human", "json"] {
+        let lab = lab(&echoing, &refusing).await;
+        let arguments = [&["apply", "--output", output], &way[..]].concat();
+        let ran = lab.run(&arguments).await;
+        nothing_left(&lab, &ran, output);
+        ran.ends_with(1);
+        // The rest of the device's words is there.
+        ran.says("% Invalid key: ••••");
+        ran.says("% Bad community •••• here");
+        ran.says("bad password ••••");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_line_that_holds_one_goes_wrong() {
+    for fault in [
+        "stall-after=^ntp authentication-key",
+        "drop-after=^ntp authentication-key",
+        "drop-unanswered=^ntp authentication-key",
+        "garbage-after=^ntp authentication-key",
+        "confirm=^ntp authentication-key",
+        "lost-write=^ntp authentication-key",
+        "refuse=^ntp authentication-key",
+    ] {
+        let lab = lab(&[fault], &[]).await;
+        let ran = lab
+            .run(&[
+                "apply",
+                "-vvv",
+                "--transcripts",
+                "seen",
+                "--report",
+                "reports",
+            ])
+            .await;
+        nothing_left(&lab, &ran, fault);
+        ran.ends_with(1);
+    }
+    for fault in [
+        "stall-after=^POST .*/monitor/http",
+        "drop-unanswered=^POST .*/monitor/http",
+        "half-body=^POST .*/monitor/http",
+        "garbage-after=^POST .*/monitor/http",
+        "lost-write=^POST .*/monitor/http",
+    ] {
+        let lab = lab(&[], &[fault]).await;
+        let ran = lab
+            .run(&[
+                "apply",
+                "-vvv",
+                "--transcripts",
+                "seen",
+                "--report",
+                "reports",
+            ])
+            .await;
+        nothing_left(&lab, &ran, fault);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credentials_are_nowhere_whatever_becomes_of_the_login() {
+    for (faults, variable) in [
+        (&["login-refused=1"][..], "LAB_PASSWORD"),
+        (&["stall-after=^enable"], "LAB_PASSWORD"),
+        (&[], "LAB_PASSWORD"),
+        (&[], "LAB_ENABLE"),
+    ] {
+        let mut lab = lab(faults, faults).await;
+        if faults.is_empty() {
+            let wrong = "s3cret-but-wrong".to_owned();
+            lab.environment.insert(variable.to_owned(), wrong);
+        }
+        let ran = lab
+            .run(&[
+                "apply",
+                "-vvv",
+                "--transcripts",
+                "seen",
+                "--report",
+                "reports",
+            ])
+            .await;
+        nothing_left(&lab, &ran, variable);
+        ran.ends_with(1);
+    }
+}
+
+/// People bring a device under management with what `resource` prints.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_shown_of_a_secret_is_not_taken_for_one() {
+    let lab = lab(&[], &[]).await;
+    lab.apply().await.ends_with(2);
+    for (type_name, name, attribute) in [
+        ("ntp_auth_key", "42", Some("password")),
+        ("snmp_community", "••••", None),
+    ] {
+        let arguments = ["resource", "sw1", type_name, "--format", "json"];
+        let printed = lab.run(&arguments).await;
+        let printed: serde_json::Value = serde_json::from_str(&printed.stdout).unwrap();
+        let attributes = printed[type_name][name].clone();
+        assert!(attributes.is_object(), "{printed}");
+        if let Some(attribute) = attribute {
+            assert_eq!(attributes[attribute], "••••");
+        }
+        lab.log("sw1").clear();
+        let declared = type_name[..1].to_uppercase() + &type_name[1..];
+        lab.wants("sw1", &[resource(&declared, name, attributes)]);
+        let ran = lab.run(&["apply", "--target", "sw1"]).await;
+        ran.ends_with(1);
+        ran.says("stands for a secret");
+        assert_eq!(
+            lab.log("sw1").received(),
+            Vec::<String>::new(),
+            "no contact"
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! `apply --twice`: that the second run finds nothing to do, and what counts as something.
+
+use serde_json::json;
+
+use super::lab::{Lab, Ran, resource, vlan};
+
+/// The cells of a device's row in the last table.
+#[track_caller]
+fn row<'a>(ran: &'a Ran, device: &str) -> Vec<&'a str> {
+    let mut rows = ran.stdout.lines().filter(|line| {
+        let mut cells = line.split_whitespace();
+        cells.next() == Some(device) && cells.next() == Some("cisco_ios")
+    });
+    let row = rows.next_back();
+    row.unwrap_or_else(|| panic!("no row of {device}:\n{}", ran.text()))
+        .split_whitespace()
+        .collect()
+}
+
+/// How many tables were shown: one per run.
+fn runs(ran: &Ran) -> usize {
+    let heads = ran.stdout.lines();
+    heads.filter(|line| line.starts_with("Device ")).count()
+}
+
+const LEFT: &str = "the second run should have found nothing to do";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_noop_and_what_only_speaks_leaves_nothing_to_do() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &[]).await;
+    let mut noop = vlan(10, "users");
+    noop["parameters"]["noop"] = json!(true);
+    let greeting = resource("Notify", "greeting", json!({ "message": "hello" }));
+    lab.wants("sw1", &[noop, vlan(20, "voice"), greeting]);
+    let ran = lab.run(&["apply", "--twice"]).await;
+    ran.ends_with(0);
+    assert!(!ran.text().contains(LEFT), "{}", ran.text());
+    assert_eq!(runs(&ran), 2);
+    // The notify speaks again, and the noop VLAN is still not there.
+    assert_eq!(ran.stdout.matches("hello").count(), 4, "{}", ran.stdout);
+    assert!(lab.switches["sw1"].vlans().iter().all(|row| row.0 != 10));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn operations_are_those_that_were_sent() {
+    let mut lab = Lab::new();
+    lab.switch("sw1", &[]).await;
+    let mut noop = vlan(10, "users");
+    noop["parameters"]["noop"] = json!(true);
+    lab.wants("sw1", &[noop, vlan(20, "voice")]);
+
+    // `vlan 20`, ` name voice`; and as many for the other.
+    let ran = lab.run(&["plan"]).await;
+    ran.says("To send");
+    assert_eq!(row(&ran, "sw1")[2..8], ["pending", "2", "2", "0", "0", "4"]);
+    let ran = lab.run(&["apply", "--noop"]).await;
+    ran.says("To send");
+    assert_eq!(row(&ran, "sw1")[2..8], ["pending", "2", "2", "0", "0", "4"]);
+    let ran = lab.run(&["apply"]).await;
+    ran.says("Operations");
+    assert_eq!(row(&ran, "sw1")[2..8], ["changed", "2", "1", "0", "0", "2"]);
+    let tally = lab.apply().await.device("sw1")["tally"].clone();
+    assert_eq!(tally["operations"], 0);
+    assert_eq!(tally["to_send"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_stay_is_found_by_the_second_run() {
+    for fault in ["lost-write=^name voice", "refuse=^name voice"] {
+        let mut lab = Lab::new();
+        lab.switch("sw1", &[fault]).await;
+        lab.switch("sw2", &[]).await;
+        for name in ["sw1", "sw2"] {
+            lab.wants(name, &[vlan(20, "voice")]);
+        }
+        let ran = lab.run(&["apply", "--twice"]).await;
+        ran.ends_with(1);
+        let last = ran.stderr.lines().last().unwrap_or_default();
+        assert_eq!(
+            last,
+            format!("error: {LEFT}, but changed or failed on: sw1"),
+            "{fault}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_could_not_run_is_not_asked_again() {
+    let mut lab = Lab::new();
+    for name in ["sw1", "sw2"] {
+        lab.switch(name, &[]).await;
+    }
+    lab.wants("sw1", &[vlan(20, "voice")]);
+    let wrong = resource("Network_vlan", "20", json!({ "vlan_nam": "voice" }));
+    lab.wants("sw2", &[wrong]);
+    let ran = lab.run(&["apply", "--twice"]).await;
+    ran.ends_with(1);
+    assert_eq!(runs(&ran), 2);
+    assert_eq!(ran.text().matches("the catalog is refused").count(), 1);
+    assert!(!ran.text().contains(LEFT), "{}", ran.text());
+
+    // Where none could run there is no second run at all.
+    let ran = lab.run(&["apply", "--twice", "--target", "sw2"]).await;
+    ran.ends_with(1);
+    assert_eq!(runs(&ran), 1);
+    assert!(!ran.text().contains(LEFT), "{}", ran.text());
+}

@@ -1,0 +1,153 @@
+//! The engine does what the real Puppet 7 was recorded to do, and deviates only where it says so.
+//!
+//! The cases are in `tests/fixtures/conformance`; `SWITCHTENDER_CONFORMANCE=DIR` plays the files of a
+//! directory instead.
+
+mod case;
+mod declared;
+mod diff;
+mod provider;
+mod random;
+mod types;
+mod unrecorded;
+mod world;
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::Value as Json;
+use switchtender::deviations::{Deviation, Deviations};
+
+/// How many disagreements are shown in full.
+const SHOWN: usize = 3;
+
+fn cases() -> Vec<Json> {
+    if let Some(dir) = std::env::var_os("SWITCHTENDER_CONFORMANCE") {
+        let mut files: Vec<_> = fs::read_dir(&dir)
+            .unwrap_or_else(|error| panic!("{}: {error}", Path::new(&dir).display()))
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
+            .collect();
+        files.sort();
+        return files
+            .iter()
+            .map(|path| {
+                serde_json::from_str(&fs::read_to_string(path).unwrap()).expect("a case is JSON")
+            })
+            .collect();
+    }
+    packed_cases()
+}
+
+/// The cases that come with the project.
+fn packed_cases() -> Vec<Json> {
+    let packed =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/conformance/cases.jsonl.gz");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(fs::File::open(packed).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("a case is JSON"))
+        .collect()
+}
+
+/// The recorded runs, without what an engine need not have.
+fn expected(case: &Json) -> Vec<Json> {
+    let mut runs = case["expected"]["runs"].as_array().cloned().unwrap();
+    for run in &mut runs {
+        let run = run.as_object_mut().unwrap();
+        if let Some(Json::Array(evaluated)) = run.get_mut("evaluated") {
+            evaluated.retain(|name| !name.as_str().unwrap().starts_with("Whit["));
+        }
+        for status in run["resources"].as_object_mut().unwrap().values_mut() {
+            status
+                .as_object_mut()
+                .unwrap()
+                .shift_remove("provider_used");
+        }
+    }
+    runs
+}
+
+fn name(case: &Json) -> &str {
+    case["name"].as_str().unwrap_or("?")
+}
+
+#[test]
+fn as_puppet_7_all_cases_agree() {
+    let cases = cases();
+    let mut disagreeing = Vec::new();
+    for case in &cases {
+        let played = case::play(case, &Deviations::puppet7());
+        let differences = diff::of(&expected(case), &played.runs);
+        if !differences.is_empty() {
+            disagreeing.push((name(case).to_owned(), differences));
+        }
+    }
+    println!(
+        "puppet7: {} of {} cases agree",
+        cases.len() - disagreeing.len(),
+        cases.len()
+    );
+    for (name, differences) in disagreeing.iter().take(SHOWN) {
+        println!("--- {name}\n{}", diff::shown(differences));
+    }
+    let names: Vec<&str> = disagreeing.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.is_empty(), "disagreeing: {names:?}");
+}
+
+#[test]
+fn by_default_only_declared_deviations_differ() {
+    let cases = cases();
+    let all = Deviations::default();
+    let mut agree = 0;
+    let mut deviate = 0;
+    let mut touched: std::collections::BTreeMap<Deviation, usize> = Default::default();
+    let mut unexplained = Vec::new();
+    for case in &cases {
+        let expected = expected(case);
+        let played = case::play(case, &all);
+        let differences = diff::of(&expected, &played.runs);
+        if differences.is_empty() {
+            agree += 1;
+            continue;
+        }
+        // What was made use of must be all that makes the difference. Taking a deviation back can
+        // lead to others.
+        let mut taken = played.taken;
+        let explained = loop {
+            let without = case::play(case, &all.without(&taken));
+            if diff::of(&expected, &without.runs).is_empty() {
+                break true;
+            }
+            let more = without.taken.iter().filter(|one| !taken.contains(one));
+            let more: Vec<Deviation> = more.copied().collect();
+            if more.is_empty() {
+                break false;
+            }
+            taken.extend(more);
+        };
+        if explained {
+            deviate += 1;
+            for deviation in taken {
+                *touched.entry(deviation).or_default() += 1;
+            }
+        } else {
+            unexplained.push((name(case).to_owned(), differences));
+        }
+    }
+    println!(
+        "default: {agree} of {} cases agree, {deviate} more but for declared deviations",
+        cases.len()
+    );
+    for (deviation, count) in touched {
+        println!("  {deviation:?} in {count}");
+    }
+    for (name, differences) in unexplained.iter().take(SHOWN) {
+        println!("--- {name}\n{}", diff::shown(differences));
+    }
+    let names: Vec<&str> = unexplained.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.is_empty(), "unexplained: {names:?}");
+}

@@ -1,0 +1,587 @@
+//! `switchtender device` as a user runs it: a Puppet Server and switches on loopback.
+
+use crate::support::device_host::{Host, PASSWORD, catalog, logs, name, terminate, write};
+use serde_json::{Value, json};
+use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
+    let host = Host::new(10).await;
+    let (code, text) = host.run(&["--detailed-exitcodes", "--verbose"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert!(
+        text.contains("Notice: sw3.lab.test: Applied catalog in "),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "Info: sw3.lab.test: starting applying configuration to sw3.lab.test at file:///"
+        ),
+        "{text}"
+    );
+    for (index, switch) in host.switches.iter().enumerate() {
+        let vlans = switch.vlans();
+        assert!(
+            vlans
+                .iter()
+                .any(|(id, vlan, _)| (*id, vlan.as_str()) == (10, "users-staging")),
+            "{vlans:?}"
+        );
+        let report = host.report(&name(index + 1));
+        assert_eq!(report["status"], "changed");
+        assert_eq!(report["report_format"], 12);
+        assert_eq!(report["cached_catalog_status"], "not_used");
+        let vlan = &report["resource_statuses"]["Network_vlan[10]"];
+        assert_eq!(vlan["line"], 3, "positions come from the catalog");
+        assert!(
+            vlan["tags"]
+                .as_array()
+                .unwrap()
+                .contains(&json!("network_vlan"))
+        );
+    }
+    let facts = host.server.state().facts[&name(1)].clone();
+    assert_eq!(facts["values"]["clientcert"], "sw1.lab.test");
+    assert!(facts["values"]["os"]["name"].is_string(), "{facts}");
+
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(host.report(&name(7))["status"], "unchanged");
+    let summary = host.file("var/devices/sw7.lab.test/state/last_run_summary.yaml");
+    assert!(summary.contains("converged_environment"), "{summary}");
+    let kept: Value =
+        serde_json::from_str(&host.file("var/devices/sw7.lab.test/state/last_run_report.json"))
+            .unwrap();
+    assert_eq!(
+        kept["transaction_uuid"],
+        host.report(&name(7))["transaction_uuid"]
+    );
+    assert!(
+        host.file("var/devices/sw7.lab.test/client_data/catalog/sw7.lab.test.json")
+            .contains("users-staging")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_catalogs_are_compiled_at_once_than_the_server_is_meant_to() {
+    let host = Host::new(10).await;
+    // Long enough that more would meet if more were asked for.
+    host.server.state().compiling_takes = std::time::Duration::from_millis(150);
+    for (arguments, expected) in [
+        (&[][..], 4),
+        (&["--catalog-concurrency", "2"], 2),
+        (&["--catalog-concurrency", "10"], 10),
+        (&["--concurrency", "3"], 3),
+    ] {
+        host.server.state().most_compiling = 0;
+        let (code, text) = host.run(arguments).await;
+        assert_eq!(code, 0, "{text}");
+        let most = host.server.state().most_compiling;
+        assert!(most <= expected, "{arguments:?}: {most}");
+        // Ten that begin together meet, unless they are kept apart.
+        assert!(most * 2 > expected, "{arguments:?}: {most}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_fails_in_one_device_leaves_the_others_alone() {
+    let host = Host::new(4).await;
+    // One cannot log in, one has no catalog, one has a credentials file with mistakes.
+    let port = host.switches[0].address().port();
+    let wrong = json!({"host": "127.0.0.1", "port": port, "user": "ops", "password": "s3cret-no"});
+    write(
+        &host.dir.path().join("sw1.lab.test.conf"),
+        &wrong.to_string(),
+        0o640,
+    );
+    write(
+        &host.dir.path().join("sw3.lab.test.conf"),
+        "hots: h\npassword: s3cret\n",
+        0o640,
+    );
+    let compile_error = include_str!("../fixtures/puppetserver/errors/broken1.json");
+    host.server.state().fail(
+        "/puppet/v3/catalog/sw2",
+        [Answer::new(500, "application/json", compile_error)],
+    );
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 3, "2 of one device, 1 of the others: {text}");
+    for (number, said) in [
+        (1, "Could not connect to the device: sw1.lab.test: "),
+        (
+            2,
+            "no parameter named 'colour' (file: /etc/puppetlabs/code/environments/production/manifests/site.pp, line: 235)",
+        ),
+        (
+            3,
+            "Can't load cisco_ios for sw3.lab.test: The connection info provided does not match the Transport Schema for cisco_ios",
+        ),
+    ] {
+        let report = host.report(&name(number));
+        assert_eq!(report["status"], "failed", "{number}");
+        assert!(
+            logs(&report).iter().any(|line| line.contains(said)),
+            "{number}: {:?}",
+            logs(&report)
+        );
+    }
+    assert!(
+        logs(&host.report(&name(2)))
+            .contains(&"Could not retrieve catalog; skipping run".to_owned())
+    );
+    assert_eq!(host.report(&name(4))["status"], "changed");
+    assert!(
+        host.switches[1].vlans().iter().all(|(id, ..)| *id != 10),
+        "nothing was applied"
+    );
+    let (code, _) = host.run(&["--target", "sw2.lab.test"]).await;
+    assert_eq!(code, 0, "the next run of it is sound");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_the_server_away_the_cached_catalog_is_applied_and_the_report_waits() {
+    let host = Host::new(1).await;
+    host.run(&[]).await;
+    let settled = host.server.state().reports.len();
+    let port = host.server.port();
+    let authority = {
+        let mut state = host.server.state();
+        std::mem::take(&mut state.ca)
+    };
+    host.server.stop();
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("Using cached catalog from environment 'production'"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Could not send report, it is kept and sent later"),
+        "{text}"
+    );
+
+    let again = PuppetServer::start_with(authority, port).await;
+    again
+        .state()
+        .catalogs
+        .insert((name(1), "*".to_owned()), catalog(&name(1)));
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Sent 1 reports of earlier runs"), "{text}");
+    let state = again.state();
+    let told: Vec<_> = state
+        .reports
+        .iter()
+        .map(|report| report["cached_catalog_status"].clone())
+        .collect();
+    assert_eq!(
+        (settled, told),
+        (1, vec![json!("on_failure"), json!("not_used")])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_noop_run_changes_nothing_and_says_what_it_would() {
+    let host = Host::new(1).await;
+    let (code, text) = host.run(&["--noop", "--detailed-exitcodes"]).await;
+    assert_eq!(code, 0, "{text}");
+    let report = host.report(&name(1));
+    assert_eq!(
+        (&report["status"], &report["noop"], &report["noop_pending"]),
+        (&json!("unchanged"), &json!(true), &json!(true))
+    );
+    assert!(host.switches[0].vlans().iter().all(|(id, ..)| *id != 10));
+    assert!(
+        !host
+            .dir
+            .path()
+            .join("var/devices/sw1.lab.test/client_data")
+            .exists()
+    );
+    assert_eq!(
+        host.server.state().facts[&name(1)]["values"]["clientnoop"],
+        true
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn environments_and_hooks_are_each_devices_own() {
+    let host = Host::new(2).await;
+    host.server
+        .state()
+        .classified
+        .insert(name(1), vec!["staging".to_owned()]);
+    let hooks = host.dir.path().join("hooks");
+    let command = format!("echo $SWITCHTENDER_DEVICE >> {}", hooks.display());
+    let (code, text) = host.run(&["--prerun_command", &command]).await;
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(host.report(&name(1))["environment"], "staging");
+    assert_eq!(host.report(&name(2))["environment"], "production");
+    let mut ran: Vec<_> = host.file("hooks").lines().map(str::to_owned).collect();
+    ran.sort();
+    assert_eq!(ran, [name(1), name(2)]);
+
+    let (code, text) = host
+        .run(&[
+            "--target",
+            "sw2.lab.test",
+            "--postrun_command",
+            "exit 3",
+            "--detailed-exitcodes",
+        ])
+        .await;
+    assert_eq!(code, 1, "{text}");
+    assert_eq!(host.report(&name(2))["status"], "failed");
+    let (code, text) = host
+        .run(&["--target", "sw1.lab.test", "--strict_environment_mode"])
+        .await;
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("Not using catalog because its environment 'staging' does not match agent specified environment 'production'"), "{text}");
+    assert_eq!(host.report(&name(1))["status"], "failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn devices_can_be_disabled_with_a_reason() {
+    let host = Host::new(2).await;
+    let (code, text) = host
+        .run(&["--disable", "moving racks", "--target", "sw1.lab.test"])
+        .await;
+    assert_eq!((code, text.as_str()), (0, "sw1.lab.test: disabled\n"));
+    let (code, text) = host.run(&[]).await;
+    assert_eq!(code, 1);
+    assert!(
+        text.contains("administratively disabled (Reason: 'moving racks')"),
+        "{text}"
+    );
+    assert_eq!(
+        host.server.state().reports.len(),
+        1,
+        "only the other device"
+    );
+    let (_, text) = host.run(&["--enable"]).await;
+    assert_eq!(
+        text,
+        "sw1.lab.test: enabled\nsw2.lab.test: was not disabled\n"
+    );
+    assert_eq!(host.run(&[]).await.0, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn facts_resources_and_a_catalog_at_hand_need_no_server() {
+    let host = Host::new(1).await;
+    host.server.stop();
+    let (code, text) = host.run(&["--facts", "--target", "sw1.lab.test"]).await;
+    assert_eq!(code, 0, "{text}");
+    let facts: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(facts["name"], "sw1.lab.test");
+    assert_eq!(facts["values"]["clientcert"], "sw1.lab.test");
+
+    let file = host.dir.path().join("catalog.json");
+    std::fs::write(&file, catalog(&name(1)).to_string()).unwrap();
+    let (code, text) = host
+        .run(&[
+            "--apply",
+            &file.display().to_string(),
+            "--target",
+            "sw1.lab.test",
+            "--detailed-exitcodes",
+        ])
+        .await;
+    assert_eq!(code, 2, "{text}");
+    let (code, text) = host
+        .run(&[
+            "--resource",
+            "network_vlan",
+            "10",
+            "--target",
+            "sw1.lab.test",
+        ])
+        .await;
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("network_vlan { '10':\n"), "{text}");
+    assert!(
+        text.contains("vlan_name") && text.contains("'users-staging'"),
+        "{text}"
+    );
+    let (_, text) = host
+        .run(&[
+            "--resource",
+            "network_vlan",
+            "--to_yaml",
+            "--target",
+            "sw1.lab.test",
+        ])
+        .await;
+    assert!(
+        text.starts_with("---\nnetwork_vlan:\n") && text.contains("  \"10\":\n"),
+        "{text}"
+    );
+
+    std::fs::write(&file, "network_vlan { '10': }").unwrap();
+    let (code, text) = host
+        .run(&[
+            "--apply",
+            &file.display().to_string(),
+            "--target",
+            "sw1.lab.test",
+        ])
+        .await;
+    assert!(
+        code == 1 && text.contains("puppet catalog compile"),
+        "{text}"
+    );
+    assert!(host.server.state().reports.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_people_search_for_are_the_peers() {
+    let host = Host::new(1).await;
+    let conf = host.dir.path().join("device.conf");
+    for (arguments, expected) in [
+        (
+            &["--target", "nope"][..],
+            format!(
+                "Target device / certificate 'nope' not found in {}",
+                conf.display()
+            ),
+        ),
+        (&["--facts"], "facts command requires target".to_owned()),
+        (
+            &["--resource", "network_vlan"],
+            "resource command requires target".to_owned(),
+        ),
+        (
+            &["--apply", "x.json"],
+            "missing argument: --target is required when using --apply".to_owned(),
+        ),
+        (
+            &["--apply", "/nope.json", "--target", "sw1.lab.test"],
+            "/nope.json does not exist, cannot apply".to_owned(),
+        ),
+        (
+            &["--deviceconfig", "/nonexistent"],
+            "No device found in /nonexistent".to_owned(),
+        ),
+    ] {
+        let (code, text) = host.run(arguments).await;
+        assert!(
+            code == 1 && text.contains(&expected),
+            "{arguments:?}: {text}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_go_where_they_are_sent() {
+    let host = Host::new(1).await;
+    let list = host.dir.path().join("log.json").display().to_string();
+    let lines = host.dir.path().join("log.jsonl").display().to_string();
+    let plain = host.dir.path().join("device.log").display().to_string();
+    let (code, text) = host
+        .run(&["--verbose", "--logdest", &format!("{list},{lines},{plain}")])
+        .await;
+    assert_eq!((code, text.as_str()), (0, ""));
+    let entries: Vec<Value> = serde_json::from_str(&host.file("log.json")).unwrap();
+    assert!(
+        entries
+            .iter()
+            .any(|entry| entry["message"] == "Using environment 'production'"
+                && entry["device"] == "sw1.lab.test")
+    );
+    assert_eq!(host.file("log.jsonl").lines().count(), entries.len());
+    assert!(
+        host.file("device.log")
+            .contains(" Puppet (info): sw1.lab.test: Using environment 'production'")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn host_resources_are_skipped_reported_and_told_once() {
+    let host = Host::new(1).await;
+    let text = include_str!("../fixtures/puppetserver/catalogs/mixed1.json")
+        .replace("mixed1.lab.test", &name(1));
+    host.server.state().catalogs.insert(
+        (name(1), "*".to_owned()),
+        serde_json::from_str(&text).unwrap(),
+    );
+    let (_, text) = host.run(&["--detailed-exitcodes"]).await;
+    let report = host.report(&name(1));
+    let skipped: Vec<&String> = report["resource_statuses"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(_, status)| status["skipped"] == true)
+        .map(|(name, _)| name)
+        .collect();
+    assert!(
+        skipped.iter().any(|name| name.starts_with("File[")),
+        "{skipped:?}\n{text}"
+    );
+    let warnings = report["logs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| {
+            entry["level"] == "warning" && entry["message"].as_str().unwrap().contains("Package[")
+        })
+        .count();
+    assert_eq!(warnings, 1, "{:?}", logs(&report));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_run_per_device_and_an_orderly_way_out() {
+    let host = Host::new(1).await;
+    let slow = Answer::text(500, "late").delay(std::time::Duration::from_secs(300));
+    host.server.state().fail("/puppet/v3/catalog", [slow]);
+    let first = host.command(&[]).spawn().unwrap();
+    // It waits for its catalog.
+    while host
+        .server
+        .state()
+        .faults
+        .iter()
+        .any(|(_, answers)| !answers.is_empty())
+    {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let process = first.id().unwrap();
+    let (code, text) = host.run(&[]).await;
+    assert_eq!(code, 1);
+    assert!(
+        text.contains(&format!(
+            "another run is at work on sw1.lab.test (process {process})"
+        )),
+        "{text}"
+    );
+
+    terminate(process);
+    let output = first.wait_with_output().await.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report = host.report(&name(1));
+    assert_eq!(
+        (&report["status"], &report["transaction_completed"]),
+        (&json!("failed"), &json!(false))
+    );
+    assert!(
+        logs(&report)
+            .iter()
+            .any(|line| line.starts_with("Cancelling startup")),
+        "{:?}",
+        logs(&report)
+    );
+    assert_eq!(host.run(&[]).await.0, 0, "the device is free again");
+}
+
+/// Puppet keeps the graphs of all devices in one place, where the last one wins.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_device_has_graphs_of_its_own() {
+    let host = Host::new(2).await;
+    let (code, text) = host.run(&["--graph", "--evaltrace", "--verbose"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("Starting to evaluate the resource (1 of "),
+        "{text}"
+    );
+    let graphdir = host.dir.path().join("elsewhere");
+    let argument = format!("--graphdir={}", graphdir.display());
+    assert_eq!(host.run(&["--graph", &argument]).await.0, 0);
+    for number in [1, 2] {
+        let name = name(number);
+        for file in ["resources", "relationships", "expanded_relationships"] {
+            let own = host.file(&format!("var/devices/{name}/state/graphs/{file}.dot"));
+            assert!(own.starts_with("digraph "), "{own}");
+            let other = graphdir.join(&name).join(format!("{file}.dot"));
+            assert_eq!(std::fs::read_to_string(other).unwrap(), own);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
+    let host = Host::new(0).await;
+    let options = || LoadBalancerOptions {
+        name: "lb1".to_owned(),
+        user: "admin".to_owned(),
+        password: PASSWORD.to_owned(),
+        ..LoadBalancerOptions::default()
+    };
+    let balancer = LoadBalancer::start(options(), 0).await.unwrap();
+    let conf = format!(
+        "[lb1.lab.test]\ntype f5\nurl https://admin:{PASSWORD}@127.0.0.1:{}/\n",
+        balancer.address().port()
+    );
+    write(&host.dir.path().join("device.conf"), &conf, 0o600);
+    let recorded = include_str!("../fixtures/puppetserver/catalogs/lb1.json");
+    host.server.state().catalogs.insert(
+        ("lb1.lab.test".to_owned(), "*".to_owned()),
+        serde_json::from_str(recorded).unwrap(),
+    );
+    let (code, text) = host.run(&["--detailed-exitcodes", "--verbose"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("at https://••••@127.0.0.1:"), "{text}");
+    assert!(text.contains("trusted on first contact"), "{text}");
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(host.report("lb1.lab.test")["status"], "unchanged");
+}
+
+/// The credentials say when a device's configuration is saved; by default it never is.
+#[tokio::test(flavor = "multi_thread")]
+async fn configurations_are_saved_as_the_credentials_say() {
+    let host = Host::new(3).await;
+    for (index, policy) in ["on_change", "always"].into_iter().enumerate() {
+        let file = format!("{}.conf", name(index + 1));
+        let mut credentials: Value = serde_json::from_str(&host.file(&file)).unwrap();
+        credentials["save_config"] = json!(policy);
+        write(&host.dir.path().join(file), &credentials.to_string(), 0o640);
+    }
+    let saved = || -> Vec<usize> {
+        let is_save = |line: &&String| *line == "copy running-config startup-config";
+        let logs = host.switches.iter().map(|switch| switch.log().received());
+        logs.map(|lines| lines.iter().filter(is_save).count())
+            .collect()
+    };
+    // A run that may not write, one that changes, one that finds nothing to do.
+    for (arguments, expected) in [
+        (&["--noop"][..], [0, 0, 0]),
+        (&[], [1, 1, 0]),
+        (&[], [1, 2, 0]),
+    ] {
+        let (code, text) = host.run(arguments).await;
+        assert_eq!(code, 0, "{arguments:?}: {text}");
+        assert_eq!(saved(), expected, "{arguments:?}: {text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn certificate_request_is_logged_while_the_run_waits_for_the_signature() {
+    let host = Host::new(1).await;
+    host.server.state().autosign = false;
+    let mut command = host.command(&["--waitforcert=1"]);
+    let mut child = command.kill_on_drop(true).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut seen = Vec::new();
+    loop {
+        let line = lines.next_line().await.unwrap();
+        let line = line.unwrap_or_else(|| panic!("ended without a request: {seen:?}"));
+        let waits = line.contains("you might still need to sign this agent's certificate");
+        seen.push(line);
+        if waits {
+            break;
+        }
+    }
+    assert!(
+        seen.iter()
+            .any(|line| line.contains("Certificate request for sw1.lab.test sent to localhost:")),
+        "{seen:?}"
+    );
+    // Only now can the run go on.
+    host.server.state().sign("sw1.lab.test");
+    while let Some(line) = lines.next_line().await.unwrap() {
+        seen.push(line);
+    }
+    assert!(child.wait().await.unwrap().success(), "{seen:?}");
+    assert_eq!(host.report("sw1.lab.test")["status"], "changed");
+}

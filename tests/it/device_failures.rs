@@ -1,0 +1,528 @@
+//! `switchtender device` when something is wrong: with a catalog, with a device in the middle of
+//! it, or because somebody wants it to end.
+
+use std::os::unix::fs::DirBuilderExt as _;
+
+use crate::support::device_host::{Host, catalog, logs, name, outcome, terminate, write};
+use serde_json::{Value, json};
+use switchtender_mocks::puppet_server::ca::{Authority, Kind};
+use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+
+/// A catalog with these resources, declared one per line of the site's manifest.
+fn with_resources(device: &str, resources: &[(&str, &str, Value)]) -> Value {
+    let mut made = catalog(device);
+    let node = format!("Node[{device}]");
+    let containers = made["resources"].as_array().unwrap()[..4].to_vec();
+    made["resources"] = containers.into();
+    made["edges"].as_array_mut().unwrap().truncate(3);
+    for (line, (kind, title, parameters)) in resources.iter().enumerate() {
+        let resource = json!({
+            "type": kind, "title": title, "tags": [kind.to_lowercase()], "exported": false,
+            "file": "/etc/puppet/manifests/site.pp", "line": line + 1, "kind": "compilable_type",
+            "parameters": parameters,
+        });
+        made["resources"].as_array_mut().unwrap().push(resource);
+        let edge = json!({"source": node, "target": format!("{kind}[{title}]")});
+        made["edges"].as_array_mut().unwrap().push(edge);
+    }
+    made
+}
+
+fn give(host: &Host, number: usize, resources: &[(&str, &str, Value)]) {
+    let key = (name(number), "*".to_owned());
+    let made = with_resources(&name(number), resources);
+    host.server.state().catalogs.insert(key, made);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_catalog_with_mistakes_is_refused_with_all_of_them_and_nothing_is_sent() {
+    let host = Host::new(2).await;
+    give(
+        &host,
+        1,
+        &[
+            ("Network_vlan", "10", json!({"vlan_name": "sound"})),
+            ("Network_vlan", "11", json!({"vlan_name": "two words"})),
+            ("Network_vlan", "12", json!({"colour": "red"})),
+        ],
+    );
+    let before = host.switches[0].running_config();
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 3, "2 of the other device, 1 of this one: {text}");
+    let report = host.report(&name(1));
+    assert_eq!(report["status"], "failed");
+    let told: Vec<&Value> = report["logs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["line"].is_u64())
+        .collect();
+    let lines: Vec<_> = told.iter().map(|entry| entry["line"].as_u64()).collect();
+    assert_eq!(lines, [Some(2), Some(3)], "{told:#?}");
+    for entry in told {
+        assert_eq!(entry["level"], "err");
+        assert_eq!(entry["file"], "/etc/puppet/manifests/site.pp");
+    }
+    for expected in [
+        "(file: /etc/puppet/manifests/site.pp, line: 2)",
+        "colour",
+        "Error: sw1.lab.test: Could not use the catalog: it has 2 errors",
+        "Error: sw1.lab.test: Could not retrieve catalog; skipping run",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert_eq!(host.switches[0].running_config(), before);
+    let received = host.switches[0].log().received();
+    assert!(
+        !received.iter().any(|line| line.starts_with("conf")),
+        "{received:?}"
+    );
+    let cache = host.dir.path().join("var/devices/sw1.lab.test/client_data");
+    assert!(!cache.exists(), "it is not kept");
+    assert_eq!(host.report(&name(2))["status"], "changed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_that_nobody_knows_fails_its_resource_and_what_needs_it() {
+    let host = Host::new(1).await;
+    give(
+        &host,
+        1,
+        &[
+            ("Network_teleport", "x", json!({})),
+            (
+                "Network_vlan",
+                "11",
+                json!({"vlan_name": "after", "require": "Network_teleport[x]"}),
+            ),
+            ("Network_vlan", "12", json!({"vlan_name": "apart"})),
+        ],
+    );
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 6, "{text}");
+    let statuses = &host.report(&name(1))["resource_statuses"];
+    assert_eq!(statuses["Network_teleport[x]"]["failed"], true, "{text}");
+    assert_eq!(statuses["Network_vlan[11]"]["skipped"], true, "{text}");
+    assert_eq!(statuses["Network_vlan[12]"]["changed"], true, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mixed_says_what_becomes_of_host_resources() {
+    let host = Host::new(1).await;
+    let both = [
+        ("File", "/etc/motd", json!({"content": "hello"})),
+        ("Network_vlan", "12", json!({"vlan_name": "apart"})),
+    ];
+    give(&host, 1, &both);
+    let (code, text) = host
+        .run(&["--detailed-exitcodes", "--mixed", "refuse"])
+        .await;
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.contains("File[/etc/motd] is for a host and is skipped on a device"),
+        "{text}"
+    );
+    assert!(!host.switches[0].vlans().iter().any(|(id, ..)| *id == 12));
+    let (code, text) = host
+        .run(&["--detailed-exitcodes", "--mixed", "silent"])
+        .await;
+    assert_eq!(code, 2, "{text}");
+    assert!(!text.contains("/etc/motd"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_device_took_and_does_not_have_is_a_failure() {
+    let host = Host::with_faults(1, &["lost-write=^name apart"]).await;
+    give(
+        &host,
+        1,
+        &[("Network_vlan", "12", json!({"vlan_name": "apart"}))],
+    );
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 6, "{text}");
+    let report = host.report(&name(1));
+    assert_eq!(report["status"], "failed");
+    assert!(
+        logs(&report)
+            .iter()
+            .any(|line| line.starts_with("Network_vlan[12]: vlan_name was set to")),
+        "{:?}",
+        logs(&report)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_stopped_in_the_middle_reports_keeps_and_lets_go() {
+    for twice in [false, true] {
+        // Slow enough that the end is far when the signal comes; nothing waits for it.
+        let host = Host::with_faults(2, &["latency=25ms"]).await;
+        let numbers: Vec<String> = (100..200).map(|number: u16| number.to_string()).collect();
+        let wanted: Vec<_> = numbers
+            .iter()
+            .map(|number| {
+                (
+                    "Network_vlan",
+                    number.as_str(),
+                    json!({"vlan_name": "made"}),
+                )
+            })
+            .collect();
+        give(&host, 1, &wanted);
+        let run = host.command(&["--detailed-exitcodes"]).spawn().unwrap();
+        let process = run.id().unwrap();
+        let log = host.switches[0].log().clone();
+        let told = async {
+            while !log.received().iter().any(|line| line == "vlan 105") {
+                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), told)
+            .await
+            .expect("the device is told its lines");
+        terminate(process);
+        if twice {
+            terminate(process);
+        }
+        let ended = run.wait_with_output();
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(60), ended)
+            .await
+            .expect("it ends soon after it was asked to")
+            .unwrap();
+        let (code, text) = outcome(&ended);
+        if twice && code == 130 {
+            // The second one aborts; the next run finds the device free all the same.
+            assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
+            continue;
+        }
+        // 4 as well, if the signal came between the lines of a resource.
+        assert!(matches!(code, 3 | 7), "changes, and stopped: {code} {text}");
+        assert!(
+            text.contains(
+                "Error: sw1.lab.test: The run was stopped; what it had not begun was skipped"
+            ),
+            "{text}"
+        );
+
+        // What was under way was finished, and the way out taken.
+        let received = log.received();
+        assert!(received.iter().any(|line| line == "end"), "{received:?}");
+        assert_eq!(received.last().unwrap(), "exit");
+        let vlans = host.switches[0].vlans();
+        let made = vlans.iter().filter(|(_, name, _)| name == "made").count();
+        assert!((5..100).contains(&made), "{made}");
+
+        // The report is with the server and tells what the device has; the rest was skipped.
+        let report = host.report(&name(1));
+        assert_eq!(
+            (&report["status"], &report["transaction_completed"]),
+            (&json!("failed"), &json!(false))
+        );
+        let statuses = report["resource_statuses"].as_object().unwrap();
+        let counted = |field: &str| {
+            let mut all = statuses.values();
+            all.by_ref()
+                .filter(|status| status["resource_type"] == "Network_vlan")
+                .filter(|status| status[field] == true)
+                .count()
+        };
+        assert_eq!(counted("changed"), made, "{text}");
+        assert!(counted("skipped") >= 99 - made, "{text}");
+        // The other device had ended already, or was asked to end as well; it has its report.
+        host.report(&name(2));
+
+        // What is to be remembered lies there, and the next run does the rest.
+        let state = host.file("var/devices/sw1.lab.test/memory.json");
+        assert!(state.contains("Network_vlan[100]"), "{state}");
+        let (code, text) = host
+            .run(&["--target", "sw1.lab.test", "--detailed-exitcodes"])
+            .await;
+        assert_eq!(code, 2, "{text}");
+        let report = host.report(&name(1));
+        assert_eq!(report["metrics"]["resources"]["values"][5][2], 100 - made);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_of_the_server_name_device_url_and_remedy() {
+    let host = Host::new(1).await;
+    let json = |status, message: &str| {
+        Answer::json(
+            status,
+            &json!({"message": message, "issue_kind": "RUNTIME_ERROR"}),
+        )
+    };
+    let url = format!(
+        "https://localhost:{}/puppet/v3/catalog/sw1.lab.test",
+        host.server.port()
+    );
+    let node = format!("\"name\":\"{}\"", name(2));
+    // (answer to the catalog request, what is said, what to do)
+    let cases = [
+        (
+            json(400, "Bad Request: x"),
+            "400: Bad Request: x",
+            "environment",
+        ),
+        (
+            Answer::text(403, "Forbidden"),
+            "403: Forbidden",
+            "auth.conf",
+        ),
+        (json(404, "Not Found: y"), "404: Not Found: y", "serverport"),
+        (
+            json(406, "Not Acceptable"),
+            "406: Not Acceptable",
+            "Puppet 5",
+        ),
+        (
+            Answer::text(429, "slow down"),
+            "429: slow down",
+            "--catalog-concurrency",
+        ),
+        (
+            json(500, "Server Error: z (file: /a.pp, line: 1)"),
+            "500: Server Error: z (file: /a.pp, line: 1)",
+            "puppetserver.log",
+        ),
+        (
+            Answer::text(500, "Internal Server Error: java.lang.X"),
+            "500: Internal Server Error: java.lang.X",
+            "puppetserver.log",
+        ),
+        (
+            Answer::text(503, "busy"),
+            "503: busy",
+            "--catalog-concurrency",
+        ),
+        (
+            Answer::text(200, "{\"resources\": [").cut(5),
+            "the answer broke off",
+            "try again",
+        ),
+        (
+            Answer::text(200, "<html>"),
+            "the catalog is not usable JSON",
+            "proxy",
+        ),
+        (
+            Answer::new(200, "application/json", format!("{{{node}}}")),
+            "sw2.lab.test",
+            "certname",
+        ),
+    ];
+    for (answer, said, remedy) in cases {
+        host.server.state().fail("/puppet/v3/catalog", [answer]);
+        let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+        assert_eq!(code, 1, "{said}: {text}");
+        let line = text.lines().find(|line| line.contains(said));
+        let line = line.unwrap_or_else(|| panic!("{said} is not in:\n{text}"));
+        assert!(line.starts_with("Error: sw1.lab.test: "), "{line}");
+        assert!(line.contains(&url), "{said}: no URL in: {line}");
+        assert!(line.contains(remedy), "{said}: no remedy in: {line}");
+        assert_eq!(host.report(&name(1))["status"], "failed", "{said}");
+    }
+}
+
+/// The line about the first device that says this, from a run that came to nothing.
+async fn error_line(host: &Host, said: &str) -> String {
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 1, "{said}: {text}");
+    assert!(!text.contains("PRIVATE KEY"), "{said}: {text}");
+    let mut errors = text
+        .lines()
+        .filter(|line| line.starts_with("Error: sw1.lab.test: "));
+    let line = errors.find(|line| line.contains(said));
+    line.unwrap_or_else(|| panic!("{said} is not in:\n{text}"))
+        .to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
+    // From the first contact on: (kind of CA, what is said, what to do)
+    let cases = [
+        (Kind::ExpiredServer, "it has expired", "a sound certificate"),
+        (
+            Kind::CommonNameOnly,
+            "the certificate is for puppetserver.test, not for localhost",
+            "alternative names",
+        ),
+        (
+            Kind::ExpiredDevices,
+            "the certificate of sw1.lab.test has expired",
+            "switchtender cert clean sw1.lab.test",
+        ),
+    ];
+    for (kind, said, remedy) in cases {
+        let server = PuppetServer::start_with(Authority::of_kind(kind), 0).await;
+        let host = Host::of(server, 1, &[]).await;
+        let line = error_line(&host, said).await;
+        assert!(line.contains(remedy), "{kind:?}: no remedy in: {line}");
+        // What is known without asking has no URL.
+        let url = format!("https://localhost:{}/", host.server.port());
+        let asked = kind != Kind::ExpiredDevices;
+        assert_eq!(line.contains(&url), asked, "{kind:?}: {line}");
+    }
+
+    // After a sound run: revoked on either side, and a CA that is another.
+    let host = Host::new(1).await;
+    assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
+    let url = format!("https://localhost:{}/", host.server.port());
+    let bundle = host
+        .dir
+        .path()
+        .join("devices/sw1.lab.test/ssl/certs/ca.pem");
+    let sound = std::fs::read_to_string(&bundle).unwrap();
+    std::fs::write(&bundle, Authority::new().bundle()).unwrap();
+    let line = error_line(
+        &host,
+        "it is of a CA that only has the name of the one in the bundle",
+    )
+    .await;
+    assert!(
+        line.contains(&url) && line.contains("remove certs/ca.pem"),
+        "{line}"
+    );
+    std::fs::write(&bundle, sound).unwrap();
+
+    host.server.state().ca.revoke(0);
+    let line = error_line(&host, "the server does not accept the device's certificate").await;
+    assert!(
+        line.contains(&url) && line.contains("switchtender cert clean"),
+        "{line}"
+    );
+    assert!(
+        host.dir
+            .path()
+            .join("var/devices/sw1.lab.test/spool/000000000000.json")
+            .exists(),
+        "the report waits for a certificate that the server takes"
+    );
+
+    host.server.state().ca.revoke_server();
+    std::fs::remove_file(host.dir.path().join("devices/sw1.lab.test/ssl/crl.pem")).unwrap();
+    std::fs::write(
+        host.dir.path().join("devices/sw1.lab.test/ssl/crl.pem"),
+        host.server.state().ca.crls(),
+    )
+    .unwrap();
+    let line = error_line(&host, "it was revoked (Revoked)").await;
+    assert!(
+        line.contains(&url) && line.contains("a sound certificate"),
+        "{line}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_cannot_be_used_are_named_with_the_remedy() {
+    let host = Host::new(1).await;
+    assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
+    let path = |below: &str| host.dir.path().join(below);
+
+    let credentials = path("sw1.lab.test.conf");
+    let sound = host.file("sw1.lab.test.conf");
+    write(&credentials, &sound, 0o644);
+    let line = error_line(
+        &host,
+        "sw1.lab.test.conf can be read by everyone (mode 0644)",
+    )
+    .await;
+    assert!(line.contains("chmod 0640"), "{line}");
+    assert!(line.contains("device.conf:3"), "{line}");
+    write(&credentials, &sound, 0o640);
+    assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 0);
+
+    // A directory in the place of a file cannot be read by anyone.
+    let unreadable = [
+        "sw1.lab.test.conf",
+        "devices/sw1.lab.test/ssl/certs/ca.pem",
+        "devices/sw1.lab.test/ssl/crl.pem",
+        "devices/sw1.lab.test/ssl/certs/sw1.lab.test.pem",
+        "devices/sw1.lab.test/ssl/private_keys/sw1.lab.test.pem",
+        "var/devices/sw1.lab.test/memory.json",
+    ];
+    for below in unreadable {
+        let (file, aside) = (path(below), path("aside"));
+        std::fs::rename(&file, &aside).unwrap();
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&file)
+            .unwrap();
+        let line = error_line(&host, &file.display().to_string()).await;
+        assert!(
+            line.to_lowercase().contains("is a directory"),
+            "{below}: {line}"
+        );
+        std::fs::remove_dir(&file).unwrap();
+        std::fs::rename(&aside, &file).unwrap();
+    }
+    for below in ["puppet.conf", "device.conf"] {
+        let (file, sound) = (path(below), host.file(below));
+        write(&file, "no such line", 0o600);
+        let (code, text) = host.run(&[]).await;
+        let place = format!("{}:1", file.display());
+        assert!(code == 1 && text.contains(&place), "{below}: {text}");
+        write(&file, &sound, 0o600);
+    }
+    assert_eq!(
+        host.run(&["--detailed-exitcodes"]).await.0,
+        0,
+        "all is well again"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_after_a_run_has_its_turn_whatever_came_of_the_run() {
+    let host = Host::new(1).await;
+    let after = host.dir.path().join("after");
+    let command = format!("echo $SWITCHTENDER_DEVICE >> {}", after.display());
+    let refused = || Answer::text(500, "Internal Server Error: x");
+    for (answer, more, expected) in [
+        (None, &[][..], 2),
+        (Some(refused()), &["--no-usecacheonfailure"], 1),
+        (None, &["--prerun_command", "exit 3"], 1),
+    ] {
+        let _ = std::fs::remove_file(&after);
+        host.server.state().fail("/puppet/v3/catalog", answer);
+        let arguments = [
+            &["--detailed-exitcodes", "--postrun_command", &command][..],
+            more,
+        ];
+        let (code, text) = host.run(&arguments.concat()).await;
+        assert_eq!(code, expected, "{text}");
+        assert_eq!(host.file("after"), "sw1.lab.test\n", "{more:?}: {text}");
+    }
+}
+
+/// The change may have been what broke the connection, and what is not saved is gone after a
+/// restart.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
+    let host = Host::with_faults(1, &["drop-unanswered=^name apart"]).await;
+    let wanted = json!({"vlan_name": "apart"});
+    give(&host, 1, &[("Network_vlan", "12", wanted)]);
+    let mut credentials: Value = serde_json::from_str(&host.file("sw1.lab.test.conf")).unwrap();
+    credentials["save_config"] = json!("always");
+    let file = host.dir.path().join("sw1.lab.test.conf");
+    write(&file, &credentials.to_string(), 0o640);
+    let saves = || {
+        let lines = host.switches[0].log().received();
+        let is_save = |line: &&String| line.starts_with("copy ") || line.starts_with("write");
+        lines.iter().filter(is_save).count()
+    };
+    let ours = "sw1.lab.test was not told to save its configuration";
+
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 4, "nothing came of it: {text}");
+    assert_eq!(saves(), 0, "{text}");
+    let told = format!("Warning: sw1.lab.test: {ours}");
+    assert!(text.contains(&told), "{text}");
+    let report = host.report(&name(1));
+    let logs = logs(&report);
+    assert!(logs.iter().any(|line| line.starts_with(ours)), "{logs:?}");
+
+    // The next one gets through. The VLAN was not there: a switch makes it when its mode is left.
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert_eq!(saves(), 1, "{text}");
+    assert!(!text.contains(ours), "{text}");
+}

@@ -1,0 +1,27 @@
+//! The tests of the package in one program: each program costs a link of everything.
+
+mod agent_certificates;
+mod agent_http;
+mod agent_run;
+mod apply;
+mod cert_command;
+mod conformance;
+mod device_command;
+mod device_failures;
+mod empty_success;
+mod graph;
+mod hostile_catalogs;
+mod migration_page;
+mod model_import;
+mod readme;
+mod real_frr;
+mod real_puppetserver;
+mod recorded_catalogs;
+mod recorded_reports;
+mod removal_order;
+mod report_formats;
+mod state_directory;
+mod support;
+mod terminal;
+mod tidy;
+mod validate_recorded;

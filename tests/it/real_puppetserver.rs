@@ -1,0 +1,486 @@
+//! A real Puppet Server, the recorded site's modules and manifests, mock switches and a mock load
+//! balancer.
+//!
+//! The server is started by `tests/real-peers/puppetserver.sh` on a free port of loopback and
+//! stopped by its own directory. Where it is not installed the test says that it was skipped,
+//! except with `SWITCHTENDER_REQUIRE_PEERS=1`. What the server stored as reports is read back.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use crate::support::aloud;
+use serde_json::{Value, json};
+use switchtender_mocks::{
+    CliSwitch, LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, RunningSwitch, SwitchOptions,
+};
+use tokio::process::Command;
+
+const SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/real-peers/puppetserver.sh"
+);
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/puppetserver");
+
+/// A definition that a module of the environment `staging` carries.
+const DEFINITION: &str = "models/syslog_server.toml";
+const SYSLOG_SERVER: &str = include_str!("../../devices/definitions/models/syslog_server.toml");
+
+/// The server with its directory; stopped when dropped.
+struct Server {
+    dir: PathBuf,
+    port: u16,
+}
+
+impl Server {
+    /// Starts the server, or starts it again over the same directory.
+    async fn start(dir: &Path, port: u16) -> Self {
+        let server = Self {
+            dir: dir.to_owned(),
+            port,
+        };
+        let began = Instant::now();
+        let output = Command::new("bash")
+            .arg(SCRIPT)
+            .args(["start", "--timeout", "540", "--port", &port.to_string()])
+            .arg("--dir")
+            .arg(dir.join("server"))
+            .arg("--code")
+            .arg(dir.join("code"))
+            .arg("--enc")
+            .arg(dir.join("enc.sh"))
+            .arg("--autosign")
+            .arg(dir.join("autosign.sh"))
+            .env("ENC_STATE", dir)
+            .output()
+            .await
+            .unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        println!("server ready after {:.0} s", began.elapsed().as_secs_f64());
+        server
+    }
+
+    async fn script(&self, verb: &str, names: &[&str]) {
+        let output = Command::new("bash")
+            .arg(SCRIPT)
+            .arg(verb)
+            .arg("--dir")
+            .arg(self.dir.join("server"))
+            .args(names)
+            .output()
+            .await
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{verb} {names:?}: {}",
+            said(&output)
+        );
+    }
+
+    /// The newest report that the server has stored of a device, as the server's own code reads
+    /// it. Those of one minute share a file.
+    async fn stored(&self, name: &str) -> Value {
+        let dir = self.dir.join("server/var/reports").join(name);
+        let newest = std::fs::read_dir(&dir)
+            .unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
+            .map(|entry| entry.unwrap().path())
+            .max()
+            .unwrap();
+        let output = Command::new("ruby")
+            .args(["-rpuppet", "-ryaml", "-rjson", "-e"])
+            .arg("puts JSON.generate(YAML.unsafe_load_file(ARGV[0]).to_data_hash)")
+            .arg(newest)
+            .output()
+            .await
+            .unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The names that wait for a signature.
+    fn requested(&self) -> Vec<String> {
+        let dir = std::fs::read_dir(self.dir.join("server/ca/requests"));
+        let files = dir
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
+        let stems = files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+        stems.collect()
+    }
+
+    /// How many reports of a device the server has taken, by its own log.
+    fn taken(&self, name: &str) -> usize {
+        let log = std::fs::read_to_string(self.dir.join("server/log/access.log")).unwrap();
+        let request = format!("\"PUT /puppet/v3/report/{name}?");
+        log.lines()
+            .filter(|line| line.contains(&request) && line.contains("\" 200 "))
+            .count()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("bash")
+            .arg(SCRIPT)
+            .arg("stop")
+            .arg("--dir")
+            .arg(self.dir.join("server"))
+            .output();
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn installed() -> bool {
+    Path::new("/usr/share/puppetserver/puppetserver.jar").exists()
+}
+
+fn write(path: &Path, text: &str, mode: u32) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// The recorded site, with nodes of this test and a policy that signs unless told to wait.
+fn site(dir: &Path) {
+    let fixtures = Path::new(FIXTURES);
+    for environment in ["production", "staging"] {
+        let target = dir.join("code/environments").join(environment);
+        copy(&fixtures.join("modules"), &target.join("modules"));
+        copy(
+            &fixtures.join("manifests").join(environment),
+            &target.join("manifests"),
+        );
+    }
+    write(
+        &dir.join("code/environments/production/manifests/devices.pp"),
+        "node /^dev\\d+\\.lab\\.test$/ {\n  network_vlan { '10': vlan_name => 'users' }\n  network_vlan { '20': vlan_name => 'voice' }\n}\n",
+        0o644,
+    );
+    let lib = "code/environments/staging/modules/netlab/lib/switchtender/definitions";
+    write(&dir.join(lib).join(DEFINITION), SYSLOG_SERVER, 0o644);
+    let enc = std::fs::read_to_string(fixtures.join("manifests/enc.sh")).unwrap();
+    write(&dir.join("enc.sh"), &enc, 0o755);
+    let hold = dir.join("hold");
+    write(
+        &dir.join("autosign.sh"),
+        &format!("#!/bin/sh\n[ ! -e {} ]\n", hold.display()),
+        0o755,
+    );
+}
+
+/// A proxy host with a switch for each device.
+struct Proxy {
+    dir: PathBuf,
+    switches: Vec<(String, RunningSwitch)>,
+    /// Under its name `lb1.lab.test`.
+    _balancer: RunningLoadBalancer,
+}
+
+impl Proxy {
+    async fn new(dir: &Path, port: u16, names: &[String]) -> Self {
+        let dir = dir.join("proxy");
+        let mut device_conf = String::new();
+        let mut switches = Vec::new();
+        for name in names {
+            let options = SwitchOptions {
+                name: name.clone(),
+                user: "ops".to_owned(),
+                password: "s3cret".to_owned(),
+                ..SwitchOptions::default()
+            };
+            let enable = options.enable_password.clone();
+            let switch = CliSwitch::start(options, 0).await.unwrap();
+            let credentials = json!({
+                "host": "127.0.0.1", "port": switch.address().port(), "user": "ops",
+                "password": "s3cret", "enable_password": enable,
+            });
+            let file = dir.join(format!("credentials/{name}.conf"));
+            write(&file, &credentials.to_string(), 0o640);
+            device_conf += &format!(
+                "[{name}]\ntype cisco_ios\nurl file://{}\n\n",
+                file.display()
+            );
+            switches.push((name.clone(), switch));
+        }
+        let options = LoadBalancerOptions {
+            password: "s3cret".to_owned(),
+            ..LoadBalancerOptions::default()
+        };
+        let balancer = LoadBalancer::start(options, 0).await.unwrap();
+        device_conf += &format!(
+            "[lb1.lab.test]\ntype f5\nurl https://admin:s3cret@127.0.0.1:{}/\n\n",
+            balancer.address().port()
+        );
+        write(&dir.join("device.conf"), &device_conf, 0o640);
+        let conf = format!("[main]\nserver = localhost\nserverport = {port}\nwaitforcert = 0\n");
+        write(&dir.join("puppet.conf"), &conf, 0o644);
+        Self {
+            dir,
+            switches,
+            _balancer: balancer,
+        }
+    }
+
+    async fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+            .args(["device", "--detailed-exitcodes"])
+            .args(arguments)
+            .arg(format!("--confdir={}", self.dir.display()))
+            .arg(format!("--vardir={}", self.dir.join("var").display()))
+            .output()
+            .await
+            .unwrap();
+        let text = said(&output);
+        assert!(!text.contains("s3cret"), "{text}");
+        (output.status.code().unwrap(), text)
+    }
+
+    fn last_report(&self, name: &str) -> Value {
+        let path = self
+            .dir
+            .join(format!("var/devices/{name}/state/last_run_report.json"));
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    fn vlans(&self, name: &str) -> Vec<u16> {
+        let (_, switch) = self
+            .switches
+            .iter()
+            .find(|(known, _)| known == name)
+            .unwrap();
+        switch.vlans().into_iter().map(|(id, ..)| id).collect()
+    }
+}
+
+/// The newest stored report is the one that was kept here, in all that the server knows of
+/// reports: not in what was sent to the device.
+async fn assert_stored(server: &Server, proxy: &Proxy, name: &str, status: &str) {
+    let newest = server.stored(name).await;
+    let mut ours = proxy.last_report(name);
+    assert_eq!(ours["status"], status, "{name}");
+    for resource in ours["resource_statuses"]
+        .as_object_mut()
+        .unwrap()
+        .values_mut()
+    {
+        resource.as_object_mut().unwrap().remove("operations");
+    }
+    let (Some(theirs), Some(fields)) = (newest.as_object(), ours.as_object()) else {
+        panic!("{name}: {newest:#}");
+    };
+    for field in theirs.keys().chain(fields.keys()) {
+        assert_eq!(theirs.get(field), fields.get(field), "{name}: {field}");
+    }
+    assert!(!newest.to_string().contains("s3cret"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn devices_of_a_real_server() {
+    if !installed() && std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none() {
+        aloud::say(
+            "skipped: no Puppet Server is installed (tests/real-peers/puppetserver.sh install)",
+        );
+        return;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    site(dir);
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let server = Server::start(dir, port).await;
+    let numbered: Vec<String> = (1..=10)
+        .map(|number| format!("dev{number}.lab.test"))
+        .collect();
+    let others =
+        ["dev11", "sw2", "flap1", "broken1", "mixed1"].map(|name| format!("{name}.lab.test"));
+    let unsigned: Vec<String> = (21..=30)
+        .map(|number| format!("dev{number}.lab.test"))
+        .collect();
+    let names: Vec<String> = [&numbered[..], &others, &unsigned].concat();
+    let proxy = Proxy::new(dir, port, &names).await;
+    let only = |names: &[&str]| {
+        // A device.conf with these sections alone.
+        let all = std::fs::read_to_string(proxy.dir.join("device.conf")).unwrap();
+        let chosen: String = all
+            .split("\n\n")
+            .filter(|section| {
+                names
+                    .iter()
+                    .any(|name| section.starts_with(&format!("[{name}]")))
+            })
+            .map(|section| format!("{section}\n\n"))
+            .collect();
+        let path = proxy.dir.join("chosen.conf");
+        write(&path, &chosen, 0o640);
+        path.display().to_string()
+    };
+    let ten: Vec<&str> = numbered.iter().map(String::as_str).collect();
+
+    // Ten new devices at once; then changes on none of them.
+    let began = Instant::now();
+    let (code, text) = proxy.run(&["--deviceconfig", &only(&ten)]).await;
+    assert_eq!(code, 2, "{text}");
+    println!("first run of ten: {:.1} s", began.elapsed().as_secs_f64());
+    for name in &numbered {
+        assert_stored(&server, &proxy, name, "changed").await;
+        assert!(proxy.vlans(name).contains(&20), "{name}");
+    }
+    let began = Instant::now();
+    let (code, text) = proxy.run(&["--deviceconfig", &only(&ten)]).await;
+    assert_eq!(code, 0, "{text}");
+    println!("second run of ten: {:.1} s", began.elapsed().as_secs_f64());
+    assert_stored(&server, &proxy, &numbered[4], "unchanged").await;
+
+    // Ten that nobody has signed yet wait side by side, and run as soon as they are.
+    write(&dir.join("hold"), "", 0o644);
+    let waiting: Vec<&str> = unsigned.iter().map(String::as_str).collect();
+    let conf = only(&waiting);
+    let arguments = ["--deviceconfig", &conf, "--waitforcert", "1"];
+    let run = proxy.run(&arguments);
+    let signing = async {
+        while server.requested().len() < waiting.len() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        server.script("sign", &waiting).await;
+    };
+    let both = async { tokio::join!(run, signing) };
+    let ((code, text), ()) = tokio::time::timeout(Duration::from_secs(300), both)
+        .await
+        .expect("they are signed and run");
+    assert_eq!(code, 2, "{text}");
+    for name in &waiting {
+        assert_eq!(proxy.last_report(name)["status"], "changed", "{name}");
+        assert!(proxy.vlans(name).contains(&20), "{name}");
+    }
+
+    // One that nobody signs does not hold up another.
+    let (code, text) = proxy
+        .run(&[
+            "--deviceconfig",
+            &only(&["dev11.lab.test", "dev1.lab.test"]),
+        ])
+        .await;
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.contains("you might still need to sign this agent's certificate (dev11.lab.test)"),
+        "{text}"
+    );
+    assert_eq!(server.taken("dev1.lab.test"), 3);
+    server.script("sign", &["dev11.lab.test"]).await;
+    std::fs::remove_file(dir.join("hold")).unwrap();
+    let (code, text) = proxy.run(&["--target", "dev11.lab.test"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert_eq!(
+        server.taken("dev11.lab.test"),
+        2,
+        "the report of the failed attempt came, too"
+    );
+
+    // A load balancer, by a legacy URL.
+    let (code, text) = proxy.run(&["--target", "lb1.lab.test"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert_stored(&server, &proxy, "lb1.lab.test", "changed").await;
+    let (code, text) = proxy.run(&["--target", "lb1.lab.test"]).await;
+    assert_eq!(code, 0, "{text}");
+
+    // Environments: followed, refused in strict mode, given up when they never settle.
+    let (code, text) = proxy.run(&["--target", "sw2.lab.test"]).await;
+    assert_eq!(code, 2, "{text}");
+    assert_eq!(proxy.last_report("sw2.lab.test")["environment"], "staging");
+    // Definitions come from the environment of the device, and nothing else of the modules.
+    let synced = |name: &str| {
+        let lib = proxy.dir.join(format!("var/devices/{name}/lib"));
+        std::fs::read_to_string(lib.join(format!("switchtender/definitions/{DEFINITION}"))).ok()
+    };
+    assert_eq!(synced("sw2.lab.test").as_deref(), Some(SYSLOG_SERVER));
+    assert_eq!(synced("dev1.lab.test"), None);
+    assert!(!text.contains("Not fetched"), "{text}");
+    assert_stored(&server, &proxy, "sw2.lab.test", "changed").await;
+    let (code, text) = proxy
+        .run(&["--target", "sw2.lab.test", "--strict_environment_mode"])
+        .await;
+    assert_eq!(code, 1, "{text}");
+    assert_stored(&server, &proxy, "sw2.lab.test", "failed").await;
+    let (code, text) = proxy.run(&["--target", "flap1.lab.test"]).await;
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.contains("Catalog environment didn't stabilize after 4 fetches, aborting run"),
+        "{text}"
+    );
+    assert_stored(&server, &proxy, "flap1.lab.test", "failed").await;
+
+    // A compile error on one of two; host resources in a device's catalog.
+    let (code, text) = proxy
+        .run(&[
+            "--deviceconfig",
+            &only(&["broken1.lab.test", "dev2.lab.test"]),
+        ])
+        .await;
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("no parameter named 'colour'"), "{text}");
+    assert_stored(&server, &proxy, "broken1.lab.test", "failed").await;
+    assert_stored(&server, &proxy, "dev2.lab.test", "unchanged").await;
+    proxy.run(&["--target", "mixed1.lab.test"]).await;
+    let report = proxy.last_report("mixed1.lab.test");
+    assert_eq!(
+        report["resource_statuses"]["File[/etc/motd]"]["skipped"], true,
+        "{report:#}"
+    );
+    assert!(proxy.vlans("mixed1.lab.test").contains(&40));
+
+    // The server goes away and comes back; then it no longer wants one of the devices.
+    server.script("stop", &[]).await;
+    let (code, text) = proxy.run(&["--target", "dev3.lab.test"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("Using cached catalog from environment 'production'"),
+        "{text}"
+    );
+    let before = server.taken("dev3.lab.test");
+    let server = {
+        std::mem::forget(server);
+        Server::start(dir, port).await
+    };
+    let (code, text) = proxy.run(&["--target", "dev3.lab.test"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Sent 1 reports of earlier runs"), "{text}");
+    assert_eq!(server.taken("dev3.lab.test"), before + 2);
+    assert_stored(&server, &proxy, "dev3.lab.test", "unchanged").await;
+
+    server.script("revoke", &["dev4.lab.test"]).await;
+    let refused = async {
+        loop {
+            let (code, text) = proxy.run(&["--target", "dev4.lab.test"]).await;
+            // The server takes a moment to read its own CRL again.
+            if code == 1 && text.contains("does not accept the device's certificate") {
+                return text;
+            }
+        }
+    };
+    let text = tokio::time::timeout(Duration::from_secs(120), refused)
+        .await
+        .expect("the CRL is read in time");
+    assert!(text.contains("puppetserver ca clean"), "{text}");
+    assert_eq!(server.port, port);
+}

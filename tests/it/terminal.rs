@@ -1,0 +1,345 @@
+//! What people see on a terminal, from the program as it is started.
+
+use std::process::Command;
+
+fn switchtender(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn every_command_starts_with_colours() {
+    let (code, out, err) = switchtender(&["explain", "host-resource", "--color", "always"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(out.contains("host-resource"), "{out}");
+    // Logging starts before everything else, at every level.
+    let (code, _, err) = switchtender(&["explain", "no-such-code", "-vvv", "--color", "always"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("\u{1b}[") && err.contains("there is no finding"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_log_filter_that_is_not_understood_is_told_and_left_aside() {
+    let stderr = |filter: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+            .args(["explain", "host-resource"])
+            .env("SWITCHTENDER_LOG", filter)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{filter}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let told = stderr("switchtender=loud");
+    assert!(
+        told.contains("SWITCHTENDER_LOG is not understood"),
+        "{told}"
+    );
+    assert_eq!(stderr("switchtender=debug,russh=info"), "");
+}
+
+#[test]
+fn every_finding_is_explained() {
+    let (code, list, _) = switchtender(&["explain"]);
+    assert_eq!(code, Some(0));
+    let mut explained = 0;
+    for line in list.lines() {
+        let rule = line.split(' ').next().unwrap();
+        let (code, out, err) = switchtender(&["explain", rule]);
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{rule}");
+        // Why it is wrong, and where a manifest can show it, how it is right.
+        assert!(out.lines().count() > 2, "{out}");
+        assert_eq!(out.contains("Wrong:"), out.contains("Right:"), "{out}");
+        explained += 1;
+    }
+    assert!(explained > 40, "{list}");
+}
+
+/// An inventory with a switch that nothing answers for, in a directory of its own.
+fn inventory(platform: &str) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("inventory.toml");
+    let text = format!(
+        "[device.sw1]\nplatform = \"{platform}\"\ncertname = \"sw1.lab.test\"\naddress = \"127.0.0.1\"\n\
+         port = 1\nuser = \"u\"\nagent = true\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let file = file.display().to_string();
+    (dir, file)
+}
+
+#[test]
+fn a_misspelt_platform_is_found_before_the_run() {
+    let (_dir, file) = inventory("cisco_iso");
+    for command in ["check", "show"] {
+        let (code, _, err) = switchtender(&["inventory", command, "--inventory", &file]);
+        assert_eq!(code, Some(1), "{err}");
+        assert!(err.contains("did you mean `cisco_ios`?"), "{err}");
+    }
+}
+
+#[test]
+fn a_catalog_that_is_not_there_is_told_as_that() {
+    let (_dir, file) = inventory("cisco_ios");
+    let (code, _, err) =
+        switchtender(&["plan", "--inventory", &file, "--catalog", "no/such/place"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("cannot read no/such/place"), "{err}");
+    assert!(err.contains("--catalog names a catalog"), "{err}");
+}
+
+/// A plan of a catalog that is refused; nothing is connected to.
+fn refused(catalog: &str) -> String {
+    let (dir, file) = inventory("cisco_ios");
+    let state = dir.path().join("state").display().to_string();
+    let (code, out, err) = switchtender(&[
+        "plan",
+        "--inventory",
+        &file,
+        "--catalog",
+        catalog,
+        "--state-dir",
+        &state,
+    ]);
+    assert_eq!((code, err.as_str()), (Some(1), ""), "{out}");
+    assert!(
+        out.contains("sw1: Error: the catalog is refused\n\nDevice"),
+        "{out}"
+    );
+    out
+}
+
+#[test]
+fn the_catalog_of_another_device_is_refused_for_this_alone() {
+    let out = refused("examples/catalogs/lb1.json");
+    assert_eq!(out.matches("error[").count(), 1, "{out}");
+    assert!(
+        out.contains("error[wrong-name]") && !out.contains("note["),
+        "{out}"
+    );
+}
+
+#[test]
+fn what_stands_in_the_way_is_not_hidden_among_remarks() {
+    let catalog = std::fs::read_to_string("examples/catalogs/sw1.json").unwrap();
+    let catalog = catalog.replace("\"vlan_name\":\"users\"", "\"vlan_name\":\"my users\"");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("sw1.json");
+    std::fs::write(&path, catalog).unwrap();
+    let out = refused(&path.display().to_string());
+    assert!(
+        out.contains("error[unwritable-value]") && !out.contains("note["),
+        "{out}"
+    );
+}
+
+#[test]
+fn explanations_of_drivers_stand_in_columns_and_name_other_platforms() {
+    let (code, out, err) =
+        switchtender(&["driver", "explain", "cisco_ios", "network_trunk", "mode"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let column = |word: &str, line: &str| {
+        let found = out.lines().find(|text| text.trim_start().starts_with(word));
+        found
+            .and_then(|text| text.find(line))
+            .unwrap_or_else(|| panic!("{word}: {out}"))
+    };
+    assert_eq!(
+        column("access", "switchport mode access"),
+        column("dynamic_desirable", "switchport mode dynamic desirable")
+    );
+    let (code, _, err) = switchtender(&["driver", "explain", "f5_bigip", "network_vlan"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("platforms that have one: cisco_ios"), "{err}");
+}
+
+/// Who changes what is built in sees which tests fail for it, and whose they are.
+#[test]
+fn tests_of_ones_own_definitions_are_counted_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("cisco_ios")).unwrap();
+    let head = "schema = 1\nplatform = \"cisco_ios\"\ntype = \"network_vlan\"\n\
+                extends = \"shipped\"\n[attr.vlan_name]\n";
+    let test = |command: &str| {
+        format!(
+            "[[test]]\nname = \"mine\"\nwant = {{ id = \"42\", vlan_name = \"lab\" }}\n\
+             commands = [\"vlan 42\", \" {command}\"]\n"
+        )
+    };
+    let label = "set.text = \"label {vlan_name}\"\n";
+    let shipped = include_str!("../../devices/definitions/cisco_ios/network_vlan.toml");
+    let shipped = shipped.matches("[[test]]").count();
+    let inherited = format!("own: 0 passed, 0 failed\nbuilt in: {shipped} passed, 0 failed\n");
+    let broken = format!(
+        "cisco_ios/network_vlan: create (built in)\nexpected:\n  vlan 42\n   name lab\n\
+         found:\n  vlan 42\n   label lab\n\n\
+         own: 0 passed, 0 failed\nbuilt in: {} passed, 1 failed\n",
+        shipped - 1
+    );
+    // What is changed, what is said, and the exit code.
+    let cases = [
+        // Without tests of its own, a file is tested by those of the one that it extends.
+        (String::new(), inherited.as_str(), 0),
+        (
+            test("name lab"),
+            "own: 1 passed, 0 failed\nbuilt in: 0 passed, 0 failed\n",
+            0,
+        ),
+        (
+            test("label lab"),
+            "cisco_ios/network_vlan: mine\nexpected:\n  vlan 42\n   label lab\nfound:\n  \
+             vlan 42\n   name lab\n\nown: 0 passed, 1 failed\nbuilt in: 0 passed, 0 failed\n",
+            1,
+        ),
+        (label.to_owned(), broken.as_str(), 1),
+    ];
+    for (change, expected, code) in cases {
+        let file = dir.path().join("cisco_ios/network_vlan.toml");
+        std::fs::write(&file, format!("{head}{change}")).unwrap();
+        let own = dir.path().to_str().unwrap();
+        let ran = switchtender(&["driver", "test", own, "--type", "network_vlan"]);
+        assert_eq!(
+            ran,
+            (Some(code), expected.to_owned(), String::new()),
+            "{change}"
+        );
+    }
+}
+
+const EXAMPLES: [&str; 5] = [
+    "--inventory",
+    "examples/inventory.toml",
+    "--catalog",
+    "examples/catalogs",
+    "--mock",
+];
+
+#[test]
+fn a_directory_of_configurations_for_mocks_that_is_not_there_is_told() {
+    let arguments = [
+        &["plan"],
+        &EXAMPLES[..],
+        &["--mock-config", "no/such/place"],
+    ]
+    .concat();
+    let (code, _, err) = switchtender(&arguments);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("cannot read no/such/place"), "{err}");
+}
+
+#[test]
+fn the_table_of_a_run_that_changes_nothing_counts_what_it_would_change() {
+    let arguments = [&["apply"], &EXAMPLES[..], &["--noop", "--target", "lb1"]].concat();
+    let (code, out, _) = switchtender(&arguments);
+    assert_eq!(code, Some(0));
+    let table = out.rsplit("\n\n").next().unwrap();
+    assert!(table.contains("To change"), "{out}");
+    assert!(table.contains("pending         11         11 "), "{out}");
+}
+
+#[test]
+fn a_credential_that_many_devices_miss_is_told_at_its_place_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("inventory.toml");
+    let text = "[defaults]\nplatform = \"cisco_ios\"\nuser = \"u\"\n\
+                password = { env = \"SWITCHTENDER_TEST_NOT_SET\" }\n\
+                [device]\nsw1 = { address = \"192.0.2.1\" }\nsw2 = { address = \"192.0.2.2\" }\n";
+    std::fs::write(&file, text).unwrap();
+    for device in ["sw1", "sw2"] {
+        let catalog = format!("{{\"name\": \"{device}\", \"resources\": []}}");
+        std::fs::write(dir.path().join(format!("{device}.json")), catalog).unwrap();
+    }
+    let at = |path: &std::path::Path| path.display().to_string();
+    let (file, dir, state) = (at(&file), at(dir.path()), at(&dir.path().join("state")));
+    let (code, out, _) = switchtender(&[
+        "apply",
+        "--inventory",
+        &file,
+        "--catalog",
+        &dir,
+        "--state-dir",
+        &state,
+    ]);
+    assert_eq!(code, Some(1));
+    assert_eq!(out.matches("is not set").count(), 1, "{out}");
+    for device in ["sw1", "sw2"] {
+        let line = format!("{device}: Error: a credential cannot be had");
+        assert!(out.contains(&line), "{out}");
+    }
+}
+
+#[test]
+fn a_check_that_knew_no_platform_says_so() {
+    let catalog = "examples/catalogs/sw1.json";
+    let (code, out, _) = switchtender(&["validate", catalog]);
+    assert_eq!(code, Some(0));
+    assert!(
+        out.contains("1 of no known platform: --inventory FILE"),
+        "{out}"
+    );
+    for known in [
+        ["--platform", "cisco_ios"],
+        ["--inventory", "examples/inventory.toml"],
+    ] {
+        let (_, out, _) = switchtender(&[&["validate", catalog], &known[..]].concat());
+        assert!(!out.contains("of no known platform"), "{out}");
+    }
+    // A catalog of a host has none.
+    let (_, out, _) = switchtender(&["validate", catalog, "--for", "host"]);
+    assert!(!out.contains("of no known platform"), "{out}");
+}
+
+#[test]
+fn a_resource_is_found_by_every_spelling_of_its_name_and_nothing_is_told_as_nothing() {
+    let look = |words: &[&str]| {
+        let inventory = ["--mock", "--inventory", "examples/inventory.toml"];
+        switchtender(&[&["resource"], words, &inventory].concat())
+    };
+    let (code, out, err) = look(&["sw1", "network_interface", "Gi1/0/2"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(
+        out.starts_with("network_interface { 'GigabitEthernet1/0/2':"),
+        "{out}"
+    );
+    let (code, _, err) = look(&["sw1", "network_interface", "Gi9/9/9"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("sw1 has no network_interface `GigabitEthernet9/9/9`"),
+        "{err}"
+    );
+    let (code, out, err) = look(&["lb1", "f5_pool"]);
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert_eq!(err, "lb1 has no f5_pool\n");
+}
+
+#[test]
+fn the_short_help_has_what_is_common_and_the_long_one_all_settings() {
+    for command in ["device", "doctor"] {
+        let (_, short, _) = switchtender(&[command, "-h"]);
+        assert!(short.contains("--server <TEXT>"), "{short}");
+        assert!(short.contains("see more with '--help'"), "{short}");
+        assert!(!short.contains("payload_soft_limit"), "{short}");
+        let (_, long, _) = switchtender(&[command, "--help"]);
+        assert!(long.contains("--payload_soft_limit"), "{long}");
+    }
+}
+
+#[test]
+fn a_directory_of_facts_or_configurations_that_is_not_there_is_told() {
+    for flag in ["--facts", "--running"] {
+        let (code, _, err) =
+            switchtender(&["validate", "examples/catalogs", flag, "no/such/place"]);
+        assert_eq!(code, Some(2));
+        assert!(err.contains("cannot read directory no/such/place"), "{err}");
+    }
+}
