@@ -1,7 +1,7 @@
 //! The engine does what the real Puppet 7 was recorded to do, and deviates only where it says so.
 //!
-//! The cases are in `tests/fixtures/conformance`; `SWITCHTENDER_CONFORMANCE=DIR` plays the files of a
-//! directory instead.
+//! The cases are in `tests/fixtures/conformance/cases`; `SWITCHTENDER_CONFORMANCE=DIR` plays the files
+//! of another directory.
 
 mod case;
 mod declared;
@@ -13,8 +13,7 @@ mod unrecorded;
 mod world;
 
 use std::fs;
-use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 use switchtender::deviations::{Deviation, Deviations};
@@ -22,35 +21,38 @@ use switchtender::deviations::{Deviation, Deviations};
 /// How many disagreements are shown in full.
 const SHOWN: usize = 3;
 
+/// The recorded cases, by their names. A directory in `SWITCHTENDER_CONFORMANCE` replaces them.
 fn cases() -> Vec<Json> {
-    if let Some(dir) = std::env::var_os("SWITCHTENDER_CONFORMANCE") {
-        let mut files: Vec<_> = fs::read_dir(&dir)
-            .unwrap_or_else(|error| panic!("{}: {error}", Path::new(&dir).display()))
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
-            .collect();
-        files.sort();
-        return files
-            .iter()
-            .map(|path| {
-                serde_json::from_str(&fs::read_to_string(path).unwrap()).expect("a case is JSON")
-            })
-            .collect();
-    }
-    packed_cases()
+    let other = std::env::var_os("SWITCHTENDER_CONFORMANCE").map(PathBuf::from);
+    let dir = other.clone().unwrap_or_else(recorded);
+    let mut files: Vec<_> = fs::read_dir(&dir)
+        .unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
+        .collect();
+    files.sort();
+    let least = if other.is_some() { 1 } else { 400 };
+    assert!(
+        files.len() >= least,
+        "only {} cases in {}",
+        files.len(),
+        dir.display()
+    );
+    files.iter().map(|path| read(path)).collect()
 }
 
-/// The cases that come with the project.
-fn packed_cases() -> Vec<Json> {
-    let packed =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/conformance/cases.jsonl.gz");
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(fs::File::open(packed).unwrap())
-        .read_to_string(&mut text)
-        .unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).expect("a case is JSON"))
-        .collect()
+/// The recorded case of this name.
+fn recorded_case(name: &str) -> Json {
+    read(&recorded().join(format!("{name}.json")))
+}
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/conformance/cases")
+}
+
+fn read(path: &Path) -> Json {
+    let read = || serde_json::from_slice(&fs::read(path)?).map_err(std::io::Error::from);
+    read().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The recorded runs, without what an engine need not have.

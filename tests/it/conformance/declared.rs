@@ -216,13 +216,9 @@ fn rows() -> Vec<Row> {
 
 #[test]
 fn each_declared_deviation_does_what_it_says() {
-    let cases = super::packed_cases();
     for (name, deviation, claims) in rows() {
-        let case = cases
-            .iter()
-            .find(|case| case["name"] == name)
-            .unwrap_or_else(|| panic!("no case {name}"));
-        let played = case::play_with_containers(case, &Deviations::of([deviation]));
+        let case = super::recorded_case(name);
+        let played = case::play_with_containers(&case, &Deviations::of([deviation]));
         let runs = Json::from(played.runs);
         for (path, expected) in claims {
             let actual = runs.pointer(path).cloned().unwrap_or(Json::Null);
@@ -233,12 +229,8 @@ fn each_declared_deviation_does_what_it_says() {
 
 #[test]
 fn audited_secrets_are_nowhere_in_what_is_kept_or_told() {
-    let cases = super::packed_cases();
-    let case = cases
-        .iter()
-        .find(|case| case["name"] == "property-sensitive-audit")
-        .unwrap();
-    let played = case::play(case, &Deviations::default());
+    let case = super::recorded_case("property-sensitive-audit");
+    let played = case::play(&case, &Deviations::default());
     for run in &played.runs {
         let stored = run["persisted"]["state"]["Dev_port[eth0]"]["secret"].as_str();
         assert!(stored.unwrap().starts_with("sha256:"));
