@@ -42,13 +42,26 @@ fn the_main_job_runs_from_a_fresh_clone() {
     }
 }
 
-/// Automation and people run the same tests.
+/// Automation and people run the same tests. A shell function named `cargo` prints its arguments.
 #[test]
-fn the_test_command_is_the_one_that_automation_runs() {
+fn ci_run_calls_the_test_command_of_the_readme() {
     let readme = fs::read_to_string("README.md").expect("the README is there");
-    let automation = fs::read_to_string(".ci/run").expect("automation is there");
-    assert!(readme.contains("<!-- test command -->\n```sh\ncargo test "));
-    assert!(automation.contains("<!-- test command -->"));
+    let command = readme
+        .split("<!-- test command -->\n```sh\n")
+        .nth(1)
+        .and_then(|block| block.lines().next())
+        .expect("the test command is marked");
+    let output = Command::new(".ci/run")
+        .arg("tests")
+        .env("BASH_FUNC_cargo%%", "() { echo \"called: cargo $*\"; }")
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{output:?}");
+    let called = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| line.strip_prefix("called: ").map(str::to_owned))
+        .collect::<Vec<_>>();
+    assert_eq!(called, [command]);
 }
 
 /// The example for automation, as it stands, with the examples' own inventory and catalogs: what

@@ -34,19 +34,6 @@ const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
         "the dialogue engine maps bytes to actions",
     ),
     (
-        "devices/src",
-        &["switchtender::", "catalog::", "switchtender_mocks::"],
-        "the device side stands alone",
-    ),
-    (
-        "mocks/src",
-        &[
-            "switchtender_devices::driver",
-            "switchtender_devices::dialogue",
-        ],
-        "mocks contradict drivers",
-    ),
-    (
         "src",
         &["russh::", "reqwest::"],
         "SSH lives in devices/src/session and in the mocks, and the agent's HTTP in one room",
