@@ -36,7 +36,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::control::{ExchangeLog, lock};
-use crate::fault::{self, FaultPlan, Mock, UnsuitedFault};
+use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
 use device::Device;
 pub use options::{LoginMethods, SwitchOptions};
 use shell::Shared;
@@ -65,9 +65,9 @@ pub enum StartSwitchError {
         /// As given.
         line: String,
     },
-    /// A fault that a switch cannot show.
+    /// The mock does not support a fault.
     #[error(transparent)]
-    Fault(#[from] UnsuitedFault),
+    Fault(#[from] UnsupportedFault),
     /// The port cannot be had.
     #[error("mock switch {name} cannot listen on port {port} of 127.0.0.1")]
     Listen {
@@ -97,7 +97,7 @@ impl CliSwitch {
             hardware::Hardware::find(&options.model).ok_or_else(|| StartSwitchError::Model {
                 model: options.model.clone(),
             })?;
-        fault::check(&options.faults, Mock::Switch)?;
+        fault::check_supported(&options.faults, MockKind::Switch)?;
         let accounts =
             ssh::Accounts::new(&options).map_err(|line| StartSwitchError::Key { line })?;
         let listen = |source| StartSwitchError::Listen {

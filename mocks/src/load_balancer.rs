@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::control::{ExchangeLog, lock};
-use crate::fault::{self, FaultPlan, Mock, UnsuitedFault};
+use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
 use api::{Api, Request};
 pub use options::LoadBalancerOptions;
 use server::Shared;
@@ -53,9 +53,9 @@ pub enum StartLoadBalancerError {
         /// What the device said.
         message: String,
     },
-    /// A fault that a load balancer cannot show.
+    /// The mock does not support a fault.
     #[error(transparent)]
-    Fault(#[from] UnsuitedFault),
+    Fault(#[from] UnsupportedFault),
     /// The port cannot be had.
     #[error("mock load balancer {name} cannot listen on port {port} of 127.0.0.1")]
     Listen {
@@ -81,7 +81,7 @@ impl LoadBalancer {
         options: LoadBalancerOptions,
         port: u16,
     ) -> Result<RunningLoadBalancer, StartLoadBalancerError> {
-        fault::check(&options.faults, Mock::LoadBalancer)?;
+        fault::check_supported(&options.faults, MockKind::LoadBalancer)?;
         let sessions = Sessions::new(&options.user, &options.password, options.token_lifetime);
         let tree = factory::tree(&options.hostname, &options.version);
         let mut api = Api::new(

@@ -1,4 +1,4 @@
-//! `switchtender mock`: mock devices by hand.
+//! `switchtender mock`: starts mock devices and lists their faults.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -6,32 +6,34 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use switchtender_mocks::fault::{FORMS, Mock};
+use switchtender_mocks::fault::{FAULTS, FaultDescription, MockKind};
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
 use switchtender_mocks::{Fault, LoadBalancerOptions, SharedWriter, SwitchOptions};
 
 use super::exit::{CommandError, Exit, print};
 
-/// Start mock devices on this machine, until interrupted
+/// Start mock devices on this machine
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    kind: Kind,
+    command: MockCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Kind {
+enum MockCommand {
     Switch(SwitchArgs),
     LoadBalancer(LoadBalancerArgs),
+    /// List the faults that mock devices can inject
+    Faults,
 }
 
-/// A switch with an IOS-like command line over SSH
+/// Start switches with an IOS-like command line over SSH, until interrupted
 #[derive(Debug, clap::Args)]
 struct SwitchArgs {
     #[command(flatten)]
-    common: Common,
+    common: DeviceArgs,
 
-    /// Running configuration to begin with
+    /// Initial running configuration
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -44,71 +46,71 @@ struct SwitchArgs {
     enable_password: String,
 }
 
-/// A load balancer with an iControl-REST-like interface over HTTPS
+/// Start load balancers with an iControl-REST-like interface over HTTPS, until interrupted
 #[derive(Debug, clap::Args)]
 struct LoadBalancerArgs {
     #[command(flatten)]
-    common: Common,
+    common: DeviceArgs,
 
-    /// Objects to begin with: JSON, {"POST /mgmt/tm/ltm/pool": {…}, …}
+    /// Initial objects: JSON, {"POST /mgmt/tm/ltm/pool": {…}, …}
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
-struct Common {
-    /// How many
+struct DeviceArgs {
+    /// Number of devices
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     count: u16,
 
-    /// Port of the first one, the others follow; 0 takes free ones
+    /// Port of the first device; the others use the next ports. 0 selects free ports
     #[arg(long, default_value_t = 0)]
     port: u16,
 
-    /// User that may log in
+    /// User name for login
     #[arg(long, default_value = "admin")]
     user: String,
 
-    /// Its password
+    /// Password for login
     #[arg(long, default_value = "admin")]
     password: String,
 
-    /// What goes wrong on purpose (repeatable); --fault help lists them
+    /// Inject a fault (repeatable); `mock faults` lists them
     #[arg(long, value_name = "FAULT")]
     fault: Vec<String>,
 
-    /// Write each exchange to this file, one JSON object per line; secrets are in clear, and only
-    /// the owner may read it
+    /// Append each exchange to this file, one JSON object per line. It contains secrets in clear
+    /// text, so only the owner can read it
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }
 
 pub fn run(args: &Args) -> Result<Exit, CommandError> {
-    let common = match &args.kind {
-        Kind::Switch(args) => &args.common,
-        Kind::LoadBalancer(args) => &args.common,
+    let (common, devices) = match &args.command {
+        MockCommand::Faults => {
+            print(&render_faults());
+            return Ok(Exit::SUCCESS);
+        }
+        MockCommand::Switch(args) => {
+            let shared = SharedOptions::new(&args.common)?;
+            let options = (1..=args.common.count)
+                .map(|number| switch(args, &shared, number).map(DeviceOptions::Switch));
+            (&args.common, options.collect::<Result<Vec<_>, _>>()?)
+        }
+        MockCommand::LoadBalancer(args) => {
+            let shared = SharedOptions::new(&args.common)?;
+            let options = (1..=args.common.count).map(|number| {
+                load_balancer(args, &shared, number).map(DeviceOptions::LoadBalancer)
+            });
+            (&args.common, options.collect::<Result<Vec<_>, _>>()?)
+        }
     };
-    if common.fault.iter().any(|fault| fault == "help") {
-        print(&fault_help());
-        return Ok(Exit::SUCCESS);
-    }
-    let prepared = Prepared::new(common)?;
-    let numbers = 1..=common.count;
-    let devices: Result<Vec<DeviceOptions>, CommandError> = match &args.kind {
-        Kind::Switch(args) => numbers
-            .map(|number| switch(args, &prepared, number).map(DeviceOptions::Switch))
-            .collect(),
-        Kind::LoadBalancer(args) => numbers
-            .map(|number| load_balancer(args, &prepared, number).map(DeviceOptions::LoadBalancer))
-            .collect(),
-    };
-    let devices = devices?;
     super::block_on(async {
         let fleet = Fleet::start(devices, common.port).await;
         let fleet =
             fleet.map_err(|error| CommandError::new("cannot start the mock").because(error))?;
         for device in fleet.devices() {
-            print(&invitation(device, common));
+            print(&render_address(device, common));
         }
         super::interrupted().await;
         fleet.stop().await;
@@ -116,8 +118,8 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
     })
 }
 
-/// How to get to a mock that runs.
-fn invitation(device: &RunningDevice, common: &Common) -> String {
+/// How to connect to a running mock.
+fn render_address(device: &RunningDevice, common: &DeviceArgs) -> String {
     let (name, address, user) = (device.name(), device.address(), &common.user);
     match device {
         RunningDevice::Switch(switch) => {
@@ -128,7 +130,9 @@ fn invitation(device: &RunningDevice, common: &Common) -> String {
                 address.ip()
             );
             for line in switch.unknown_lines() {
-                text.push_str(&format!("{name}: keeps `{line}` without knowing it\n"));
+                text.push_str(&format!(
+                    "{name}: keeps the unknown line `{line}` as text\n"
+                ));
             }
             text
         }
@@ -141,19 +145,19 @@ fn invitation(device: &RunningDevice, common: &Common) -> String {
     }
 }
 
-/// What all devices of one command share, read before the first is started.
-struct Prepared {
+/// Options that all devices of a command share.
+struct SharedOptions {
     faults: Vec<Fault>,
     log: Option<SharedWriter>,
 }
 
-impl Prepared {
-    fn new(args: &Common) -> Result<Self, CommandError> {
+impl SharedOptions {
+    fn new(args: &DeviceArgs) -> Result<Self, CommandError> {
         let faults = args.fault.iter().map(|fault| fault.parse());
         let faults = faults.collect::<Result<_, _>>().map_err(|error| {
             CommandError::new("cannot start the mock")
                 .because(error)
-                .hint("--fault help lists the faults")
+                .hint("run `switchtender mock faults`")
         })?;
         let log = match &args.log {
             None => None,
@@ -168,7 +172,7 @@ impl Prepared {
     }
 }
 
-/// Opens a log for its owner alone: lines of configuration are in it whole, secrets too.
+/// Opens a log that only its owner can read, because configuration lines contain secrets.
 fn open_log(path: &Path) -> io::Result<File> {
     const OWNER_ONLY: u32 = 0o600;
     let file = File::options()
@@ -176,7 +180,7 @@ fn open_log(path: &Path) -> io::Result<File> {
         .append(true)
         .mode(OWNER_ONLY)
         .open(path)?;
-    // A file that was there before; what is no file (`/dev/stderr`) stays as it is.
+    // The file may have existed with other permissions. Leave a device such as `/dev/stderr` alone.
     let found = file.metadata()?;
     if found.is_file() && found.permissions().mode() & 0o777 != OWNER_ONLY {
         file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
@@ -186,7 +190,7 @@ fn open_log(path: &Path) -> io::Result<File> {
 
 fn switch(
     args: &SwitchArgs,
-    prepared: &Prepared,
+    shared: &SharedOptions,
     number: u16,
 ) -> Result<SwitchOptions, CommandError> {
     let name = format!("switch{number}");
@@ -199,22 +203,22 @@ fn switch(
         enable_password: Some(args.enable_password.clone()),
         model: args.model.clone().unwrap_or(defaults.model.clone()),
         config: args.config.as_deref().map(read).transpose()?,
-        faults: prepared.faults.clone(),
-        log: prepared.log.clone(),
+        faults: shared.faults.clone(),
+        log: shared.log.clone(),
         ..defaults
     })
 }
 
 fn load_balancer(
     args: &LoadBalancerArgs,
-    prepared: &Prepared,
+    shared: &SharedOptions,
     number: u16,
 ) -> Result<LoadBalancerOptions, CommandError> {
     let name = format!("balancer{number}");
     let config = match &args.config {
         None => None,
         Some(path) => Some(serde_json::from_str(&read(path)?).map_err(|error| {
-            CommandError::new(format!("{} is not JSON", path.display())).because(error)
+            CommandError::new(format!("cannot parse {} as JSON", path.display())).because(error)
         })?),
     };
     Ok(LoadBalancerOptions {
@@ -223,8 +227,8 @@ fn load_balancer(
         user: args.common.user.clone(),
         password: args.common.password.clone(),
         config,
-        faults: prepared.faults.clone(),
-        log: prepared.log.clone(),
+        faults: shared.faults.clone(),
+        log: shared.log.clone(),
         ..LoadBalancerOptions::default()
     })
 }
@@ -235,24 +239,28 @@ fn read(path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// All faults, those of both mocks first, and what their parameters mean.
-fn fault_help() -> String {
-    let width = FORMS.iter().map(|form| form.text.len()).max().unwrap_or(0);
-    let of = |head: &str, only: Option<Mock>| {
-        let forms = FORMS.iter().filter(|form| form.only == only);
-        let lines = forms.map(|form| format!("  {:width$}  {}\n", form.text, form.meaning));
-        format!("{head}:\n{}", lines.collect::<String>())
+/// The table of faults, grouped by mock, and an explanation of the arguments.
+fn render_faults() -> String {
+    let width = FAULTS.iter().map(|row| row.syntax().len()).max();
+    let width = width.unwrap_or(0);
+    let section = |title: &str, mocks: &[MockKind]| {
+        let rows = FAULTS.iter().filter(|row| row.mocks == mocks);
+        let line = |row: &FaultDescription| format!("  {:width$}  {}\n", row.syntax(), row.help);
+        format!("{title}:\n{}", rows.map(line).collect::<String>())
     };
     format!(
-        "{}\n{}\n{}\n{FAULT_PARAMETERS}",
-        of("Both mocks", None),
-        of("mock switch only", Some(Mock::Switch)),
-        of("mock load-balancer only", Some(Mock::LoadBalancer)),
+        "{}\n{}\n{}\n{FAULT_ARGUMENTS}",
+        section("All mocks", &[MockKind::Switch, MockKind::LoadBalancer]),
+        section("Switch", &[MockKind::Switch]),
+        section("Load balancer", &[MockKind::LoadBalancer]),
     )
 }
 
-const FAULT_PARAMETERS: &str = "\
-N|REGEX: once, after N commands or at the first that matches. REGEX alone: at each that matches. A
-command is a line as it is typed on a switch; on a load balancer it is a request, of which REGEX sees
-`METHOD /path` and neither the query nor the body, as in '^PATCH /mgmt/tm/ltm/pool'.
+const FAULT_ARGUMENTS: &str = "\
+TIME      a duration, for example 20ms
+N|REGEX   fires once: after N commands, or at the first command that matches
+REGEX     fires at each command that matches
+
+On a switch, a command is a line. On a load balancer, it is `METHOD /path` without query and
+body, for example '^PATCH /mgmt/tm/ltm/pool'.
 ";

@@ -19,7 +19,7 @@ use super::device::{Device, Mode, Position};
 use super::effect::Reply;
 use super::grammar::{SyntaxError, tokens};
 use crate::control::{ExchangeLog, lock};
-use crate::fault::{Disturbance, FaultPlan, noise};
+use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
 
 /// A host name is cut to this many characters in the prompts of configuration modes.
 const PROMPT_LIMIT: usize = 20;
@@ -230,18 +230,18 @@ impl Shell {
             return self.prompt();
         }
         let mode = self.position.mode.name();
-        let fate = lock(&self.shared.faults).command(line);
-        if fate.drop {
+        let decision = lock(&self.shared.faults).decide(line);
+        if decision.has(FaultKind::DropAfter) {
             self.record(mode, line, "");
             self.ending = Ending::Cut;
             return;
         }
-        if fate.stall {
+        if decision.has(FaultKind::StallAfter) {
             self.record(mode, line, "");
             self.waiting = Waiting::Nothing;
             return;
         }
-        if fate.confirm {
+        if decision.has(FaultKind::Confirm) {
             let question = "This was not expected. Continue? [confirm]";
             self.record(mode, line, question);
             self.print(question);
@@ -250,26 +250,26 @@ impl Shell {
             };
             return;
         }
-        let answer = match &fate.refuse {
-            Some(text) => Answer::text(format!("{}\n", text.as_deref().unwrap_or(REFUSED))),
-            None => self.run(line, fate.lost, false),
+        let answer = match decision.refusal() {
+            Some(text) => Answer::text(format!("{}\n", text.unwrap_or(REFUSED))),
+            None => self.run(line, decision.has(FaultKind::LostWrite), false),
         };
         self.record(mode, line, &answer.text);
-        self.deliver(answer, &fate);
+        self.deliver(answer, &decision);
     }
 
     /// Prints an answer and what follows it, disturbed as the faults say.
-    fn deliver(&mut self, answer: Answer, fate: &Disturbance) {
-        if fate.drop_unanswered {
+    fn deliver(&mut self, answer: Answer, decision: &FaultDecision) {
+        if decision.has(FaultKind::DropUnanswered) {
             self.ending = Ending::Cut;
             return;
         }
-        if fate.garbage {
-            self.out.extend(noise());
+        if decision.has(FaultKind::GarbageAfter) {
+            self.out.extend(garbage());
             return;
         }
         let mut text = answer.text;
-        if fate.syslog {
+        if decision.has(FaultKind::SyslogAfter) {
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
             let (before, after) = lines.split_at(lines.len() / 2);
             text = format!("{}{SYSLOG}\n{}", before.concat(), after.concat());

@@ -195,7 +195,7 @@ impl SessionHandler {
         if !self.accounts.methods().contains(&method) {
             return self.reject();
         }
-        let refused = lock(&self.shared.faults).login_refused();
+        let refused = lock(&self.shared.faults).refuses_login();
         if right && !refused {
             Auth::Accept
         } else {
@@ -224,7 +224,7 @@ impl SessionHandler {
         } = output;
         let (cut, slow) = {
             let mut faults = lock(&self.shared.faults);
-            (faults.output(bytes.len()), faults.slow())
+            (faults.cut_output(bytes.len()), faults.output_pause())
         };
         if let Some(length) = cut {
             bytes.truncate(length);

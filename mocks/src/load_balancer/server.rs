@@ -22,7 +22,7 @@ use super::api::{Api, Request, Response};
 use super::refusal::Refusal;
 use super::tls;
 use crate::control::{ExchangeLog, RoundTrips, lock};
-use crate::fault::{Disturbance, FaultPlan, noise};
+use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
 use crate::network::{Cutter, Wire};
 
 /// What connections share with their box.
@@ -122,10 +122,10 @@ async fn exchange(
         (_, true, false) => format!("{line}?{query}"),
         _ => format!("{line} {}", String::from_utf8_lossy(&body)),
     };
-    let fate = lock(&shared.faults).command(&line);
-    if fate.drop || fate.stall {
+    let decision = lock(&shared.faults).decide(&line);
+    if decision.has(FaultKind::DropAfter) || decision.has(FaultKind::StallAfter) {
         shared.log.record(connection, "rest", received, "", None);
-        if fate.stall {
+        if decision.has(FaultKind::StallAfter) {
             std::future::pending::<()>().await;
         }
         return Err(Cut);
@@ -136,18 +136,15 @@ async fn exchange(
         serde_json::from_slice(&body)
     };
     let answer = match parsed {
-        _ if fate.unavailable => Err(Refusal::unavailable()).into(),
-        _ if fate.refuse.is_some() => {
-            let text = fate
-                .refuse
-                .clone()
-                .flatten()
-                .unwrap_or_else(|| "refused by the mock".to_owned());
+        _ if decision.has(FaultKind::Unavailable) => Err(Refusal::unavailable()).into(),
+        _ if decision.refusal().is_some() => {
+            let message = decision.refusal().flatten();
+            let text = message.unwrap_or("refused by the mock");
             let coded = text.starts_with(|first: char| first.is_ascii_digit());
             Err(if coded {
-                Refusal::coded(text)
+                Refusal::coded(text.to_owned())
             } else {
-                Refusal::configuration(&text)
+                Refusal::configuration(text)
             })
             .into()
         }
@@ -163,7 +160,13 @@ async fn exchange(
             };
             let basic = header(AUTHORIZATION.as_str());
             let token = header("x-f5-auth-token");
-            answer(shared, &request, basic.as_deref(), token.as_deref(), &fate)
+            answer(
+                shared,
+                &request,
+                basic.as_deref(),
+                token.as_deref(),
+                &decision,
+            )
         }
     };
     let text = if answer.body.is_null() {
@@ -179,15 +182,15 @@ async fn exchange(
     shared
         .log
         .record(connection, "rest", received, &shown, Some(answer.status));
-    if fate.drop_unanswered {
+    if decision.has(FaultKind::DropUnanswered) {
         return Err(Cut);
     }
-    let bytes = if fate.garbage {
-        noise()
+    let bytes = if decision.has(FaultKind::GarbageAfter) {
+        garbage()
     } else {
         text.into_bytes()
     };
-    Ok(respond(shared, answer.status, bytes, &fate))
+    Ok(respond(shared, answer.status, bytes, &decision))
 }
 
 fn text_header(headers: &HeaderMap, name: &str) -> Option<String> {
@@ -204,7 +207,7 @@ fn login(shared: &Shared, method: &str, body: &Value) -> Response {
     if method != "POST" {
         return Err(Refusal::method(method, "/mgmt/shared/authn/login")).into();
     }
-    if lock(&shared.faults).login_refused() {
+    if lock(&shared.faults).refuses_login() {
         return Err(Refusal::unauthorized("Authentication failed.")).into();
     }
     lock(&shared.api)
@@ -218,17 +221,17 @@ fn answer(
     request: &Request,
     basic: Option<&str>,
     token: Option<&str>,
-    fate: &Disturbance,
+    decision: &FaultDecision,
 ) -> Response {
     let now = Instant::now();
-    if token.is_none() && basic.is_some() && lock(&shared.faults).login_refused() {
+    if token.is_none() && basic.is_some() && lock(&shared.faults).refuses_login() {
         return Err(Refusal::unauthorized("Authentication required!")).into();
     }
     let mut api = lock(&shared.api);
     if let Err(refusal) = api.sessions.authorize(basic, token, now) {
         return Err(refusal).into();
     }
-    let before = fate.lost.then(|| api.tree.clone());
+    let before = decision.has(FaultKind::LostWrite).then(|| api.tree.clone());
     let response = api.handle(request, now);
     if let Some(before) = before {
         api.tree = before;
@@ -240,14 +243,14 @@ fn respond(
     shared: &Shared,
     status: u16,
     bytes: Vec<u8>,
-    fate: &Disturbance,
+    decision: &FaultDecision,
 ) -> hyper::Response<Pieces> {
     let length = bytes.len();
     let (cut, pause) = {
         let mut faults = lock(&shared.faults);
-        (faults.output(length), faults.slow())
+        (faults.cut_output(length), faults.output_pause())
     };
-    let cut = cut.or(fate.half_body.then_some(length / 2));
+    let cut = cut.or(decision.has(FaultKind::HalfBody).then_some(length / 2));
     let body = Pieces::new(bytes, cut, pause);
     let mut response = hyper::Response::new(body);
     *response.status_mut() =

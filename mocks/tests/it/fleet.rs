@@ -77,7 +77,8 @@ async fn fleet_refuses_faults_that_a_mock_does_not_support() {
         };
         let name = fault.split('=').next().unwrap();
         let text = error.to_string();
-        let words = format!("a mock {mock} cannot show the fault `{name}`; it can show: latency=");
+        let words =
+            format!("the mock {mock} does not support the fault `{name}`; supported: latency=");
         assert!(text.starts_with(&words), "{text}");
         assert!(text.contains(has) && !text.contains(lacks), "{text}");
     }

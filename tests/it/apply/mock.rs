@@ -59,24 +59,24 @@ fn not_started(arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_fault_that_a_mock_would_ignore_is_refused_and_the_help_tells_which_suit() {
+fn mock_faults_are_listed_per_mock_and_unsupported_ones_refused() {
     for (mock, fault, words) in [
         (
             "load-balancer",
             "confirm=^x",
-            "a mock load balancer cannot show the fault `confirm`; it can show: latency=20ms, ",
+            "the mock load balancer does not support the fault `confirm`; supported: latency=TIME, ",
         ),
         (
             "switch",
             "half-body=1",
-            "a mock switch cannot show the fault `half-body`; it can show: latency=20ms, ",
+            "the mock switch does not support the fault `half-body`; supported: latency=TIME, ",
         ),
     ] {
         let ran = not_started(&[mock, "--fault", fault]);
         ran.ends_with(1);
         ran.says(words);
     }
-    let help = not_started(&["switch", "--fault", "help"]);
+    let help = not_started(&["faults"]);
     help.ends_with(0);
     let below = |head: &str| {
         let lines = help.stdout.lines().skip_while(|line| *line != head).skip(1);
@@ -84,13 +84,10 @@ fn a_fault_that_a_mock_would_ignore_is_refused_and_the_help_tells_which_suit() {
         let names = lines.map(|line| line.trim().split(['=', ' ']).next().unwrap());
         names.collect::<Vec<_>>()
     };
-    assert_eq!(below("mock switch only:"), ["confirm", "syslog-after"]);
-    assert_eq!(
-        below("mock load-balancer only:"),
-        ["half-body", "unavailable"]
-    );
-    assert!(below("Both mocks:").contains(&"latency"));
-    help.says("`METHOD /path` and neither the query nor the body");
+    assert_eq!(below("Switch:"), ["confirm", "syslog-after"]);
+    assert_eq!(below("Load balancer:"), ["half-body", "unavailable"]);
+    assert!(below("All mocks:").contains(&"latency"));
+    help.says("`METHOD /path` without query and\nbody");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::cli_switch::configure::Configuring;
 use crate::cli_switch::device::Position;
 use crate::cli_switch::grammar::global::set_banner;
 use crate::control::lock;
-use crate::fault::Disturbance;
+use crate::fault::FaultDecision;
 
 impl Shell {
     /// A question takes a single key: return and `y` mean yes.
@@ -19,7 +19,7 @@ impl Shell {
             Waiting::UnexpectedConfirm { line } if yes => self.run(&line, false, false),
             _ => Answer::text(String::new()),
         };
-        self.deliver(answer, &Disturbance::default());
+        self.deliver(answer, &FaultDecision::default());
     }
 
     pub(super) fn enable_password(&mut self, typed: &str, refused: u32) {

@@ -1,0 +1,119 @@
+//! The table of faults: one row per fault, from which parser, help and checks are made.
+//!
+//! To add a fault, add a row here, then handle its kind in `cli_switch/shell.rs` or
+//! `load_balancer/server.rs`, or in both.
+
+use std::fmt;
+
+use super::argument::ArgumentFormat;
+
+/// A kind of mock device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MockKind {
+    /// A switch over SSH.
+    Switch,
+    /// A load balancer over HTTPS.
+    LoadBalancer,
+}
+
+impl fmt::Display for MockKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            MockKind::Switch => "switch",
+            MockKind::LoadBalancer => "load balancer",
+        })
+    }
+}
+
+const BOTH: &[MockKind] = &[MockKind::Switch, MockKind::LoadBalancer];
+const SWITCH: &[MockKind] = &[MockKind::Switch];
+const LOAD_BALANCER: &[MockKind] = &[MockKind::LoadBalancer];
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct FaultDescription {
+    /// The fault.
+    pub kind: FaultKind,
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Format of the text after the equals sign.
+    pub argument: ArgumentFormat,
+    /// A complete fault, as written on the command line.
+    pub example: &'static str,
+    /// Mocks that support the fault.
+    pub mocks: &'static [MockKind],
+    /// The effect, as a verb phrase.
+    pub help: &'static str,
+}
+
+impl FaultDescription {
+    /// Name and argument, for example `drop-after=N|REGEX`.
+    pub fn syntax(&self) -> String {
+        format!("{}={}", self.name, self.argument)
+    }
+
+    /// Whether a mock supports the fault.
+    pub fn is_supported_by(&self, mock: MockKind) -> bool {
+        self.mocks.contains(&mock)
+    }
+}
+
+macro_rules! fault_table {
+    ($($kind:ident, $name:literal, $argument:ident, $example:literal, $mocks:ident, $help:literal;)*) => {
+        /// The effect of a fault.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum FaultKind {
+            $(#[doc = $help] $kind,)*
+        }
+
+        /// All faults, in the order of the help.
+        pub const FAULTS: &[FaultDescription] = &[
+            $(FaultDescription {
+                kind: FaultKind::$kind,
+                name: $name,
+                argument: ArgumentFormat::$argument,
+                example: $example,
+                mocks: $mocks,
+                help: $help,
+            },)*
+        ];
+    };
+}
+
+fault_table! {
+    Latency, "latency", Time, "latency=20ms", BOTH,
+        "delay everything that the device sends by TIME";
+    DropAfter, "drop-after", Once, "drop-after=3", BOTH,
+        "close the connection on a command, without executing it";
+    DropUnanswered, "drop-unanswered", Once, "drop-unanswered=^vlan 30", BOTH,
+        "execute a command, then close the connection without an answer";
+    DropAtByte, "drop-at-byte", Count, "drop-at-byte=1000", BOTH,
+        "close the connection after N bytes of output";
+    StallAfter, "stall-after", Once, "stall-after=^show version", BOTH,
+        "never answer a command, nor any later one of the connection";
+    GarbageAfter, "garbage-after", Once, "garbage-after=5", BOTH,
+        "answer a command with random bytes";
+    Refuse, "refuse", EachWithText, "refuse=^name two => % Bad VLAN name", BOTH,
+        "refuse matching commands, with TEXT as the message";
+    LoginRefused, "login-refused", Count, "login-refused=1", BOTH,
+        "refuse the first N logins";
+    LostWrite, "lost-write", Each, "lost-write=^vlan", BOTH,
+        "accept matching writes and discard them";
+    Slow, "slow", Time, "slow=1ms", BOTH,
+        "pause for TIME between bytes (switch) or chunks (load balancer) of output";
+    Confirm, "confirm", Each, "confirm=^reload", SWITCH,
+        "ask an unexpected [confirm] question";
+    SyslogAfter, "syslog-after", Once, "syslog-after=^show", SWITCH,
+        "print a system message in the middle of the output";
+    HalfBody, "half-body", Once, "half-body=^GET /mgmt/tm/ltm/pool", LOAD_BALANCER,
+        "send half of the response body, then close the connection";
+    Unavailable, "unavailable", First, "unavailable=2 ^GET", LOAD_BALANCER,
+        "answer the first N (matching) requests with status 503";
+}
+
+impl FaultKind {
+    /// The row of this fault.
+    pub fn description(self) -> &'static FaultDescription {
+        &FAULTS[self as usize]
+    }
+}
