@@ -23,7 +23,7 @@ use switchtender_devices::diagnostic::Source;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, Style, TypeModel};
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::{Committed, Provider, ProviderError};
+use switchtender_devices::provider::{CommitResult, Provider, ProviderError};
 use switchtender_devices::value::{Attributes, Name, Value};
 
 /// As in the binary.
@@ -315,8 +315,8 @@ impl Provider for Empty {
         Ok(Vec::new())
     }
 
-    async fn commit(&mut self, _: &Change) -> Committed {
-        Committed::default()
+    async fn commit(&mut self, _: &Change) -> CommitResult {
+        CommitResult::default()
     }
 
     async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {

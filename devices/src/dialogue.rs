@@ -9,25 +9,25 @@
 //! [`Dialogue::quiet`]. Begin reading at [`engine`]. A REST interface needs
 //! no engine, only its [`RestRules`]; [`Protocol`] is either of the two.
 
+pub mod classify;
+pub mod cli_rules;
+mod cli_rules_file;
+pub mod command;
 mod echo;
 pub mod engine;
-mod exchange;
-pub mod line;
+mod pending_command;
 mod protocol;
 mod question;
-pub mod rest;
-pub mod rules;
-mod rules_file;
+pub mod rest_rules;
 mod screen;
 #[cfg(test)]
 mod tests;
-pub mod verdict;
 
+pub use classify::{Classification, Refusal};
+pub use cli_rules::{CliRules, MessageClass};
+pub use command::{Answer, AskedQuestion, Command, Prompt, SecretResponse, SecretState};
 pub use engine::{Dialogue, Event};
-pub use line::{Answer, Input, Prompt, Question, Secret, SecretState};
 pub use protocol::{Dialect, Protocol};
-pub use rest::RestRules;
-pub use rules::{Class, Rules};
+pub use rest_rules::RestRules;
 #[cfg(test)]
 pub(crate) use tests::rules as rules_for_tests;
-pub use verdict::{Refusal, Verdict};

@@ -19,7 +19,7 @@ pub struct Operation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    Line(Line),
+    Line(ConfigLine),
     Request(Request),
 }
 
@@ -38,7 +38,7 @@ impl Action {
 
 /// A configuration line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ConfigLine {
     /// The lines that lead from global configuration to the line's mode, outermost first:
     /// `["interface GigabitEthernet1/0/1"]`. Empty for global lines.
     pub mode: Vec<Text>,
@@ -47,19 +47,19 @@ pub struct Line {
     /// Further lines that the device reads without a prompt in between (a banner's text).
     pub body: Vec<Text>,
     /// The line may be answered by a question and must go alone.
-    pub may_ask: bool,
+    pub may_prompt: bool,
     /// A warning that people should see before it is sent.
     pub warning: Option<String>,
 }
 
-impl Line {
+impl ConfigLine {
     /// The line that enters these modes, the outermost first.
-    pub fn entering(mode: &[Text]) -> Self {
+    pub fn enter_mode(mode: &[Text]) -> Self {
         Self {
             mode: mode.to_vec(),
             text: None,
             body: Vec::new(),
-            may_ask: false,
+            may_prompt: false,
             warning: None,
         }
     }
@@ -68,13 +68,13 @@ impl Line {
     pub fn global(text: Text) -> Self {
         Self {
             text: Some(text),
-            ..Self::entering(&[])
+            ..Self::enter_mode(&[])
         }
     }
 }
 
 /// As it is told in a message: what is sent last.
-impl fmt::Display for Line {
+impl fmt::Display for ConfigLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.text.as_ref().or(self.mode.last()) {
             Some(text) => text.fmt(f),
@@ -130,23 +130,23 @@ impl fmt::Display for Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The device took it. What else it said, beyond its prompt or its answer, is kept.
-    Done { said: Vec<String> },
+    Done { messages: Vec<String> },
     /// The device refused it, in these words.
-    Refused { said: String },
+    Refused { message: String },
     /// It was not sent, because of what happened before it.
     NotSent,
     /// It was sent and the answer never came.
-    Unknown { why: String },
+    Unknown { reason: String },
 }
 
 /// The outcome of one operation, with the time from sending it to its answer.
 #[derive(Clone, Debug)]
 pub struct OperationResult {
     pub outcome: Outcome,
-    pub took: Duration,
+    pub duration: Duration,
     /// The line on the way to the operation's mode at which it ended: the outcome is that line's,
     /// and the operation itself was not sent.
-    pub short_of: Option<Line>,
+    pub failed_mode_line: Option<ConfigLine>,
 }
 
 impl OperationResult {
@@ -154,8 +154,8 @@ impl OperationResult {
     pub fn new(outcome: Outcome, took: Duration) -> Self {
         Self {
             outcome,
-            took,
-            short_of: None,
+            duration: took,
+            failed_mode_line: None,
         }
     }
 

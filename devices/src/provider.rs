@@ -3,7 +3,7 @@
 //! The transaction asks a [`Provider`] for current state and hands it changes; it knows nothing
 //! else of devices. Implementations: driver-based, simulated, and [`ReadOnly`] around either.
 
-pub mod driven;
+pub mod driver_provider;
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub trait Provider: Send {
     }
 
     /// Whether the type wants [`prefetch`](Provider::prefetch).
-    fn prefetches(&self, model: &TypeModel) -> bool {
+    fn supports_prefetch(&self, model: &TypeModel) -> bool {
         let _ = model;
         true
     }
@@ -99,7 +99,7 @@ pub trait Provider: Send {
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError>;
 
     /// Brings the device to the change's wanted state, one resource at a time.
-    async fn commit(&mut self, change: &Change) -> Committed;
+    async fn commit(&mut self, change: &Change) -> CommitResult;
 
     /// Reacts to a refresh.
     ///
@@ -110,7 +110,7 @@ pub trait Provider: Send {
 
 /// What became of a change.
 #[derive(Clone, Debug, Default)]
-pub struct Committed {
+pub struct CommitResult {
     /// Outcome per attribute of the change, in its order; for create and remove `ensure` alone.
     /// An attribute that is missing here counts as done.
     pub attributes: Vec<(Name, Result<(), ProviderError>)>,
@@ -122,17 +122,18 @@ pub struct Committed {
     pub failure: Option<ProviderError>,
 }
 
-impl Committed {
+impl CommitResult {
     /// Attributes told by their operations: done if all that carry it are done, else as the first
     /// that is not.
     pub fn from_operations(
         change: &Change,
         operations: Vec<(Operation, OperationResult)>,
-    ) -> Committed {
+    ) -> CommitResult {
         // Where the way to the lines is barred, none of them has been refused itself.
         let barred = operations.iter().find_map(|(_, result)| {
             let error = ProviderError::from_result(result)?;
-            (result.short_of.is_some() && error.kind == ErrorKind::NotSent).then_some(error)
+            (result.failed_mode_line.is_some() && error.kind == ProviderErrorKind::NotSent)
+                .then_some(error)
         });
         let attributes = change
             .told_attributes()
@@ -145,26 +146,29 @@ impl Committed {
                     })
                     .find_map(|(_, result)| ProviderError::from_result(result));
                 let first_bad = first_bad.map(|error| match &barred {
-                    Some(barred) if error.kind == ErrorKind::NotSent => barred.clone(),
+                    Some(barred) if error.kind == ProviderErrorKind::NotSent => barred.clone(),
                     _ => error,
                 });
                 (name, first_bad.map_or(Ok(()), Err))
             })
             .collect();
-        Committed {
+        CommitResult {
             attributes,
-            operations: operations.into_iter().flat_map(sent).collect(),
-            ..Committed::default()
+            operations: operations
+                .into_iter()
+                .flat_map(with_failed_mode_line)
+                .collect(),
+            ..CommitResult::default()
         }
     }
 }
 
 /// What was sent for an operation, as it is reported: where it ended on the way to the operation's
 /// mode, that line with its outcome before the operation, which was not sent.
-fn sent(
+fn with_failed_mode_line(
     (operation, mut result): (Operation, OperationResult),
 ) -> Vec<(Operation, OperationResult)> {
-    let Some(line) = result.short_of.take() else {
+    let Some(line) = result.failed_mode_line.take() else {
         return vec![(operation, result)];
     };
     let on_the_way = Operation {
@@ -207,13 +211,13 @@ pub enum NoteLevel {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
-    pub kind: ErrorKind,
+    pub kind: ProviderErrorKind,
     pub message: String,
 }
 
 /// What a failure says about the device's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
+pub enum ProviderErrorKind {
     /// The device refused; nothing changed by what it refused.
     Refused,
     /// It was not sent, because of what happened before it.
@@ -227,7 +231,7 @@ pub enum ErrorKind {
 }
 
 impl ProviderError {
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -235,7 +239,7 @@ impl ProviderError {
     }
 
     pub fn failed(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Failed, message)
+        Self::new(ProviderErrorKind::Failed, message)
     }
 
     /// The failure that an operation came to; `None` for done. Of what the device said it has
@@ -243,20 +247,23 @@ impl ProviderError {
     pub fn from_result(result: &OperationResult) -> Option<Self> {
         match &result.outcome {
             Outcome::Done { .. } => None,
-            Outcome::Refused { said } => {
+            Outcome::Refused { message: said } => {
                 let worded = |line: &&str| line.contains(char::is_alphanumeric);
                 let said = said.lines().find(worded).unwrap_or(said).trim();
-                Some(match &result.short_of {
+                Some(match &result.failed_mode_line {
                     Some(line) => Self::new(
-                        ErrorKind::NotSent,
+                        ProviderErrorKind::NotSent,
                         format!("it was not sent: the device refused `{line}`: {said}"),
                     ),
-                    None => Self::new(ErrorKind::Refused, format!("the device refused it: {said}")),
+                    None => Self::new(
+                        ProviderErrorKind::Refused,
+                        format!("the device refused it: {said}"),
+                    ),
                 })
             }
-            Outcome::NotSent => Some(Self::new(ErrorKind::NotSent, "it was not sent")),
-            Outcome::Unknown { why } => Some(Self::new(
-                ErrorKind::Unknown,
+            Outcome::NotSent => Some(Self::new(ProviderErrorKind::NotSent, "it was not sent")),
+            Outcome::Unknown { reason: why } => Some(Self::new(
+                ProviderErrorKind::Unknown,
                 format!("whether it was applied is unknown: {why}"),
             )),
         }
@@ -274,7 +281,10 @@ impl<'a> ReadOnly<'a> {
     }
 
     fn refusal() -> ProviderError {
-        ProviderError::new(ErrorKind::NotSent, "this run may not write to the device")
+        ProviderError::new(
+            ProviderErrorKind::NotSent,
+            "this run may not write to the device",
+        )
     }
 }
 
@@ -304,8 +314,8 @@ impl Provider for ReadOnly<'_> {
         self.inner.in_sync(wanted, property, current)
     }
 
-    fn prefetches(&self, model: &TypeModel) -> bool {
-        self.inner.prefetches(model)
+    fn supports_prefetch(&self, model: &TypeModel) -> bool {
+        self.inner.supports_prefetch(model)
     }
 
     async fn prefetch(
@@ -332,13 +342,13 @@ impl Provider for ReadOnly<'_> {
         self.inner.preview(change)
     }
 
-    async fn commit(&mut self, change: &Change) -> Committed {
-        Committed {
+    async fn commit(&mut self, change: &Change) -> CommitResult {
+        CommitResult {
             attributes: change
                 .told_attributes()
                 .map(|name| (name, Err(Self::refusal())))
                 .collect(),
-            ..Committed::default()
+            ..CommitResult::default()
         }
     }
 

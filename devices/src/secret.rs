@@ -11,14 +11,14 @@ pub const MASK: &str = "••••";
 
 /// A piece of a [`Text`].
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub enum Piece {
+pub enum TextPiece {
     Plain(String),
     Secret(String),
 }
 
 /// Text with secret pieces.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Text(Vec<Piece>);
+pub struct Text(Vec<TextPiece>);
 
 impl Text {
     pub fn new() -> Self {
@@ -38,40 +38,40 @@ impl Text {
     }
 
     pub fn push(&mut self, text: impl Into<String> + AsRef<str>) {
-        if let Some(Piece::Plain(last)) = self.0.last_mut() {
+        if let Some(TextPiece::Plain(last)) = self.0.last_mut() {
             last.push_str(text.as_ref());
         } else if !text.as_ref().is_empty() {
-            self.0.push(Piece::Plain(text.into()));
+            self.0.push(TextPiece::Plain(text.into()));
         }
     }
 
     pub fn push_secret(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
-            self.0.push(Piece::Secret(text));
+            self.0.push(TextPiece::Secret(text));
         }
     }
 
     pub fn append(&mut self, other: Text) {
         for piece in other.0 {
             match piece {
-                Piece::Plain(text) => self.push(text),
-                Piece::Secret(text) => self.push_secret(text),
+                TextPiece::Plain(text) => self.push(text),
+                TextPiece::Secret(text) => self.push_secret(text),
             }
         }
     }
 
     /// The text with every occurrence of a secret, where it stands as a word, made a secret piece.
     #[must_use]
-    pub fn hide(self, secret: &str) -> Self {
+    pub fn mask_word(self, secret: &str) -> Self {
         let mut hidden = Self::new();
         for piece in self.0 {
             let text = match piece {
-                Piece::Secret(text) => {
+                TextPiece::Secret(text) => {
                     hidden.push_secret(text);
                     continue;
                 }
-                Piece::Plain(text) => text,
+                TextPiece::Plain(text) => text,
             };
             for (index, word) in text.split(' ').enumerate() {
                 if index > 0 {
@@ -87,7 +87,7 @@ impl Text {
         hidden
     }
 
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[TextPiece] {
         &self.0
     }
 
@@ -96,7 +96,9 @@ impl Text {
     }
 
     pub fn has_secret(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Secret(_)))
+        self.0
+            .iter()
+            .any(|piece| matches!(piece, TextPiece::Secret(_)))
     }
 
     /// The text with its secrets, as the device gets it. Never for people.
@@ -116,15 +118,15 @@ impl Text {
 
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|piece| match piece {
-            Piece::Plain(text) | Piece::Secret(text) => text.as_str(),
+            TextPiece::Plain(text) | TextPiece::Secret(text) => text.as_str(),
         })
     }
 
     /// The secrets themselves, for whoever must mask them where the device prints them back.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Secret(text) => Some(text.as_str()),
-            Piece::Plain(_) => None,
+            TextPiece::Secret(text) => Some(text.as_str()),
+            TextPiece::Plain(_) => None,
         })
     }
 }
@@ -145,8 +147,8 @@ impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in &self.0 {
             f.write_str(match piece {
-                Piece::Plain(text) => text,
-                Piece::Secret(_) => MASK,
+                TextPiece::Plain(text) => text,
+                TextPiece::Secret(_) => MASK,
             })?;
         }
         Ok(())
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_secret_in_a_line_of_the_device_can_be_hidden() {
-        let text = Text::plain("no snmp-server community public RO").hide("public");
+        let text = Text::plain("no snmp-server community public RO").mask_word("public");
         assert_eq!(text.to_string(), "no snmp-server community •••• RO");
         assert_eq!(text.reveal(), "no snmp-server community public RO");
     }

@@ -4,17 +4,17 @@
 //! answer; what to send is decided elsewhere.
 
 mod cli;
+pub mod connect_params;
 mod error;
-mod guard;
 mod mask;
 mod open;
 mod rest;
 #[cfg(test)]
 mod scripted;
 mod ssh;
-pub mod target;
 mod transcript;
-mod wire;
+mod transport;
+mod write_guard;
 
 pub use error::{SessionError, SessionErrorKind};
 pub use open::{open, open_and_read};

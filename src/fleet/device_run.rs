@@ -18,7 +18,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::driven::{Difference, DrivenProvider};
+use switchtender_devices::provider::driver_provider::{Difference, DriverProvider};
 use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, SessionError, Statistics};
 use tokio_util::sync::CancellationToken;
@@ -174,7 +174,7 @@ impl Fleet {
             connection = self.reach.connection(device, access) => connection?,
         };
         let (session, facts) = connection.open().await?;
-        let mut provider = DrivenProvider::new(
+        let mut provider = DriverProvider::new(
             Driver::new(&platform, &facts),
             session,
             Box::new(connection),
@@ -337,7 +337,7 @@ impl Fleet {
     /// Proves by one more read that what was set is as it was set.
     async fn prove(
         &self,
-        provider: &mut DrivenProvider,
+        provider: &mut DriverProvider,
         told: &mut Told<'_>,
         result: &mut Outcome,
     ) {
@@ -362,7 +362,7 @@ impl Fleet {
         }
     }
 
-    fn predicted(&self, provider: &DrivenProvider, operations: &[Operations]) -> String {
+    fn predicted(&self, provider: &DriverProvider, operations: &[Operations]) -> String {
         let changes: Vec<(&TypeModel, Vec<Operation>)> = operations
             .iter()
             .filter_map(|(reference, operations)| {
@@ -380,7 +380,7 @@ impl Fleet {
 }
 
 /// Saves the configuration on the device.
-async fn save(provider: &mut DrivenProvider, told: &mut Told<'_>, result: &mut Outcome) {
+async fn save(provider: &mut DriverProvider, told: &mut Told<'_>, result: &mut Outcome) {
     match provider.save().await {
         Ok(_) => told.log(Level::Notice, "saved the configuration".to_owned()),
         Err(error) => result.fail(

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use switchtender_devices::driver::{Facts, Platform, Registry};
-use switchtender_devices::provider::driven::Reconnect;
+use switchtender_devices::provider::driver_provider::Reconnect;
 use switchtender_devices::read::Reads;
-use switchtender_devices::session::target::Target;
+use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::{self, Access, Session, SessionError};
 use switchtender_devices::value::Value;
 
@@ -90,7 +90,7 @@ pub fn begin_transcripts<'a>(
 
 /// The way to one device; it can be gone more than once.
 pub struct Connection {
-    target: Target,
+    target: ConnectParams,
     pub platform: Arc<Platform>,
     access: Access,
     options: Facts,
@@ -99,7 +99,7 @@ pub struct Connection {
 impl Connection {
     /// `options` are the driver's, by name.
     pub fn new(
-        target: Target,
+        target: ConnectParams,
         platform: Arc<Platform>,
         access: Access,
         options: impl IntoIterator<Item = (String, String)>,

@@ -4,7 +4,7 @@
 //! has cut the way to the device. So after a connection that broke once a change was sent nothing
 //! is saved, whatever the inventory says, and people are told what is left to do.
 
-use switchtender_devices::provider::driven::DrivenProvider;
+use switchtender_devices::provider::driver_provider::DriverProvider;
 
 use crate::inventory::SavePolicy;
 
@@ -19,13 +19,13 @@ pub(super) enum Saving {
 
 impl Saving {
     /// Of the run of this device that is ending.
-    pub fn at_the_end(policy: SavePolicy, device: &str, provider: &DrivenProvider) -> Self {
+    pub fn at_the_end(policy: SavePolicy, device: &str, provider: &DriverProvider) -> Self {
         let later = match policy {
             SavePolicy::Never => return Saving::NotDue,
             SavePolicy::OnChange => "the next run that changes something",
             SavePolicy::Always => "the next run",
         };
-        if provider.broke_after_change() {
+        if provider.disconnected_after_change() {
             return Saving::Withheld(format!(
                 "{device} was not told to save its configuration: the connection broke after a \
                  change was sent, and the change may have been the cause. A restart of the device \

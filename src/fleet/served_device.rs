@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use secrecy::ExposeSecret as _;
 use serde_json::Map;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
-use switchtender_devices::provider::driven::{DrivenProvider, Reconnect};
+use switchtender_devices::provider::driver_provider::{DriverProvider, Reconnect};
 use switchtender_devices::session::{Access, Session};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -366,7 +366,7 @@ impl ServedFleet {
             session = way.reconnect().await?;
         }
         let mut kept = Kept::load(store)?;
-        let mut provider = DrivenProvider::new(
+        let mut provider = DriverProvider::new(
             Driver::new(&platform, &facts),
             session,
             Box::new(way),
@@ -427,7 +427,7 @@ impl ServedFleet {
     }
 
     /// Proves by one more read that what was set is as it was set.
-    async fn prove(&self, attempt: &mut Attempt<'_>, provider: &mut DrivenProvider) {
+    async fn prove(&self, attempt: &mut Attempt<'_>, provider: &mut DriverProvider) {
         match provider.verify().await {
             Ok(differences) => {
                 for difference in &differences {

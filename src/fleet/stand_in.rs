@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use secrecy::SecretString;
-use switchtender_devices::session::target::{
-    HostKeyPolicy, RestOptions, SshOptions, Target, TlsPolicy,
+use switchtender_devices::session::connect_params::{
+    ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
 };
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
 use switchtender_mocks::{LoadBalancerOptions, SwitchOptions};
@@ -107,7 +107,7 @@ impl StandIns {
     }
 
     /// How the mock of a device is reached; `None` when its platform has no mock.
-    pub fn target(&self, device: &str) -> Option<Target> {
+    pub fn target(&self, device: &str) -> Option<ConnectParams> {
         let running = self.mocks.find(device)?;
         let (mut host_key, mut tls) = (HostKeyPolicy::Ignore, TlsPolicy::Ignore);
         match running {
@@ -119,7 +119,7 @@ impl StandIns {
             }
         }
         let address = running.address();
-        Some(Target {
+        Some(ConnectParams {
             device: device.to_owned(),
             host: address.ip().to_string(),
             port: Some(address.port()),

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
-use switchtender_devices::session::target::Target;
+use switchtender_devices::session::connect_params::ConnectParams;
 
 use super::{SavePolicy, Secrets};
 
@@ -29,7 +29,7 @@ pub use file::{Entry, parse};
 pub struct Connection {
     /// The platform whose driver is used, `cisco_ios`.
     pub platform: String,
-    pub target: Target,
+    pub target: ConnectParams,
     /// Where the device is, without secrets: for logs and the report.
     pub shown_url: String,
     /// When the configuration is saved.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::document::{self, Item};
-use switchtender_devices::session::target::{Algorithms, RestLogin};
+use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use switchtender_devices::value::Value;
 use toml::de::DeValue;
 

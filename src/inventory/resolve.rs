@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
-use switchtender_devices::session::target::{
-    HostKeyPolicy, RestOptions, SshOptions, Target, TlsPolicy,
+use switchtender_devices::session::connect_params::{
+    ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
 };
 
 use super::layer::{Jump, Layer};
@@ -31,7 +31,7 @@ impl Inventory {
         device: &Device,
         secrets: &Secrets,
         state_dir: &Path,
-    ) -> Result<Target, Vec<Diagnostic>> {
+    ) -> Result<ConnectParams, Vec<Diagnostic>> {
         self.target(&device.name, &device.settings, secrets, state_dir)
             .await
     }
@@ -43,7 +43,7 @@ impl Inventory {
         settings: &'a Layer,
         secrets: &'a Secrets,
         state_dir: &'a Path,
-    ) -> Pin<Box<dyn Future<Output = Result<Target, Vec<Diagnostic>>> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = Result<ConnectParams, Vec<Diagnostic>>> + Send + 'a>> {
         Box::pin(async move {
             let mut errors = Vec::new();
             let password = get(secrets, &settings.password, &mut errors).await;
@@ -82,7 +82,7 @@ impl Inventory {
                     .map(|setting| setting.value.clone())
                     .unwrap_or_default()
             };
-            Ok(Target {
+            Ok(ConnectParams {
                 device: name.to_owned(),
                 host: text(&settings.address),
                 port: value(&settings.port),
@@ -175,7 +175,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use secrecy::ExposeSecret;
-    use switchtender_devices::session::target::Algorithms;
+    use switchtender_devices::session::connect_params::Algorithms;
 
     use super::super::Reading;
     use super::*;
@@ -195,7 +195,7 @@ mod tests {
         })
     }
 
-    async fn resolve(dir: &Path, keys: &str) -> Result<Target, Vec<Diagnostic>> {
+    async fn resolve(dir: &Path, keys: &str) -> Result<ConnectParams, Vec<Diagnostic>> {
         let inventory = inventory(dir, keys);
         inventory
             .resolve(&inventory.devices["sw1"], &secrets(), Path::new("/state"))

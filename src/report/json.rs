@@ -188,13 +188,13 @@ fn operation(record: &OperationRecord) -> Json {
     json["attributes"] = json!(record.operation.attributes);
     let (outcome, message) = match record.result.as_ref().map(|(outcome, _)| outcome) {
         None => ("planned", None),
-        Some(Outcome::Done { said }) => (
+        Some(Outcome::Done { messages: said }) => (
             "done",
             Some(said.join("\n")).filter(|said| !said.is_empty()),
         ),
-        Some(Outcome::Refused { said }) => ("refused", Some(said.clone())),
+        Some(Outcome::Refused { message: said }) => ("refused", Some(said.clone())),
         Some(Outcome::NotSent) => ("not_sent", None),
-        Some(Outcome::Unknown { why }) => ("unknown", Some(why.clone())),
+        Some(Outcome::Unknown { reason: why }) => ("unknown", Some(why.clone())),
     };
     json["outcome"] = json!(outcome);
     json["device_message"] = json!(message);

@@ -11,7 +11,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use switchtender_devices::driver::RememberedSecrets;
-use switchtender_devices::provider::driven::SecretMemory;
+use switchtender_devices::provider::driver_provider::SecretDigestStore;
 use switchtender_devices::value::Value;
 
 use super::{DeviceStore, StoreError};
@@ -82,7 +82,7 @@ impl RememberedSecrets for SecretDigests {
     }
 }
 
-impl SecretMemory for SecretDigests {
+impl SecretDigestStore for SecretDigests {
     fn remember(&self, reference: &str, attribute: &str, value: &Value) {
         let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = digests.digest(value);

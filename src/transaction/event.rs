@@ -201,7 +201,7 @@ pub struct Event {
     pub redacted: Option<bool>,
     pub time: Timestamp,
     /// What the device said to a change that failed.
-    pub failure: Option<switchtender_devices::provider::ErrorKind>,
+    pub failure: Option<switchtender_devices::provider::ProviderErrorKind>,
     pub(super) invalidates_refreshes: bool,
 }
 

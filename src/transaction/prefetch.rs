@@ -20,7 +20,7 @@ impl Run<'_> {
         let model = Arc::clone(resource.model());
         if self.prefetched.contains_key(&model.name)
             || resource.ty.behaviour.providerless()
-            || !self.provider.prefetches(&model)
+            || !self.provider.supports_prefetch(&model)
         {
             return;
         }

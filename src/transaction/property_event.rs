@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use switchtender_devices::model::Style;
-use switchtender_devices::provider::{ErrorKind, ProviderError};
+use switchtender_devices::provider::{ProviderError, ProviderErrorKind};
 use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::resource::{NodeId, Resource};
@@ -161,7 +161,7 @@ impl Run<'_> {
             .traits(&property.name, &property.desired)
             .own_setter;
         let alone = !self.deviations.take(Deviation::FailuresAreToldOnce);
-        let why = if error.kind == ErrorKind::Internal && own_setter {
+        let why = if error.kind == ProviderErrorKind::Internal && own_setter {
             let place = self.resources.node(node).place.clone();
             let text = format!(
                 "Could not set '{}' on {}: {}{}",

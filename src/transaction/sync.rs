@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::model::Role;
-use switchtender_devices::provider::{Committed, ErrorKind, Note, NoteLevel, ProviderError};
+use switchtender_devices::provider::{
+    CommitResult, Note, NoteLevel, ProviderError, ProviderErrorKind,
+};
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::catalog::Level;
@@ -252,7 +254,7 @@ impl Run<'_> {
         resource: &Resource,
         change: Change,
         properties: &[OutOfSync],
-    ) -> Committed {
+    ) -> CommitResult {
         if let Some(message) = resource.ty.behaviour.message(resource) {
             let level = self
                 .resources
@@ -270,19 +272,19 @@ impl Run<'_> {
             } else {
                 self.say(level, text);
             }
-            return Committed::default();
+            return CommitResult::default();
         }
         if resource.ty.behaviour.providerless()
             || (change.attributes.is_empty() && !change.is_whole())
         {
-            return Committed::default();
+            return CommitResult::default();
         }
         let mut committed = self.provider.commit(&change).await;
         let records = std::mem::take(&mut committed.operations)
             .into_iter()
             .map(|(operation, result)| OperationRecord {
                 operation,
-                result: Some((result.outcome, result.took)),
+                result: Some((result.outcome, result.duration)),
             })
             .collect();
         self.tell_operations(id, node, records);
@@ -293,7 +295,7 @@ impl Run<'_> {
     }
 
     /// Puppet's Resource API tells success first; what went wrong comes after it.
-    fn settle_as_resource_api(&self, committed: &mut Committed) {
+    fn settle_as_resource_api(&self, committed: &mut CommitResult) {
         let failed = committed
             .attributes
             .iter()
@@ -314,11 +316,11 @@ impl Run<'_> {
         resource: &Resource,
         properties: &[OutOfSync],
         recorded: &BTreeMap<String, Stored>,
-        committed: Committed,
+        committed: CommitResult,
     ) -> Flushed {
         for property in properties {
             let outcome = match &property.refused {
-                Some(why) => Err(ProviderError::new(ErrorKind::Refused, why.clone())),
+                Some(why) => Err(ProviderError::new(ProviderErrorKind::Refused, why.clone())),
                 None => committed
                     .attributes
                     .iter()

@@ -21,7 +21,7 @@ use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::{Committed, ErrorKind, Provider, ProviderError};
+use switchtender_devices::provider::{CommitResult, Provider, ProviderError, ProviderErrorKind};
 use switchtender_devices::value::{Attributes, Name, Value};
 
 fn fixture(path: &str) -> Vec<u8> {
@@ -155,21 +155,21 @@ impl Provider for Empty {
         Ok(Vec::new())
     }
 
-    async fn commit(&mut self, change: &Change) -> Committed {
+    async fn commit(&mut self, change: &Change) -> CommitResult {
         let reference = ResourceRef::parse(&change.wanted.reference).expect("a reference");
         let title = reference.title();
         let outcome = if title.starts_with("broken") {
             let message = format!("invalid command: {title}");
-            Err(ProviderError::new(ErrorKind::Refused, message))
+            Err(ProviderError::new(ProviderErrorKind::Refused, message))
         } else {
             Ok(())
         };
-        Committed {
+        CommitResult {
             attributes: change
                 .told_attributes()
                 .map(|name| (name.to_owned(), outcome.clone()))
                 .collect(),
-            ..Committed::default()
+            ..CommitResult::default()
         }
     }
 

@@ -13,11 +13,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::cli_rules::{CliRules, ModeId};
+use super::command::{Answer, AskedQuestion, Command, Prompt, SecretState};
 use super::echo;
-use super::exchange::Exchange;
-use super::line::{Answer, Input, Prompt, Question, SecretState};
-use super::question::{expected, question};
-use super::rules::{ModeId, Rules};
+use super::pending_command::PendingCommand;
+use super::question::{expected_answer, find_question};
 use super::screen::Screen;
 use crate::secret::Text;
 
@@ -33,89 +33,92 @@ pub enum Event {
 /// The dialogue with one device.
 #[derive(Debug)]
 pub struct Dialogue {
-    rules: Arc<Rules>,
+    rules: Arc<CliRules>,
     screen: Screen,
-    under_way: VecDeque<Exchange>,
+    pending: VecDeque<PendingCommand>,
     /// Host name, as the last prompt outside configuration showed it.
-    name: Option<String>,
+    hostname: Option<String>,
     /// The prompt behind which the next line is typed.
     last_prompt: String,
     /// The device has printed a line of ours back, so it does so with all of them.
-    echoes: bool,
+    has_seen_echo: bool,
 }
 
 /// After so many empty answers to a request for a secret we interrupt.
-const SECRET_ANSWERS: usize = 5;
+const MAX_SECRET_ANSWERS: usize = 5;
 const INTERRUPT: &str = "\u{3}";
 
 impl Dialogue {
     /// A dialogue with a device that has not said anything yet. The first answer is the first
     /// prompt; its output is what came before it.
-    pub fn new(rules: Arc<Rules>) -> Self {
-        let mut greeting = Exchange::new(Input::default());
+    pub fn new(rules: Arc<CliRules>) -> Self {
+        let mut greeting = PendingCommand::new(Command::default());
         greeting.any_prompt = true;
         greeting.echoed = true;
         Self {
             rules,
             screen: Screen::default(),
-            under_way: VecDeque::from([greeting]),
-            name: None,
+            pending: VecDeque::from([greeting]),
+            hostname: None,
             last_prompt: String::new(),
-            echoes: false,
+            has_seen_echo: false,
         }
     }
 
     /// Notes that a line is being sent and returns what to write for it.
-    pub fn send(&mut self, input: Input) -> Text {
-        let mut exchange = Exchange::new(input);
-        let mut bytes = exchange.input.line.clone();
+    pub fn send(&mut self, input: Command) -> Text {
+        let mut exchange = PendingCommand::new(input);
+        let mut bytes = exchange.command.line.clone();
         bytes.push(&self.rules.newline);
         if self.rules.text_entry.is_none() {
             bytes.append(exchange.take_body(&self.rules.newline));
         }
-        self.under_way.push_back(exchange);
+        self.pending.push_back(exchange);
         bytes
     }
 
     /// Lines that were sent and not answered.
-    pub fn under_way(&self) -> usize {
-        self.under_way.len()
+    pub fn pending_count(&self) -> usize {
+        self.pending.len()
     }
 
     /// The line whose answer is awaited, secrets masked.
-    pub fn awaited(&self) -> Option<&Text> {
-        self.under_way.front().map(|exchange| &exchange.input.line)
+    pub fn current_command(&self) -> Option<&Text> {
+        self.pending.front().map(|exchange| &exchange.command.line)
     }
 
     /// Bytes of unfinished answers that are held in memory.
-    pub fn held(&self) -> usize {
-        self.under_way.iter().map(|exchange| exchange.held).sum()
+    pub fn buffered_bytes(&self) -> usize {
+        self.pending
+            .iter()
+            .map(|exchange| exchange.buffered_bytes)
+            .sum()
     }
 
     /// Takes bytes as they come.
     pub fn receive(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(line) = self.screen.take_line(&mut bytes) {
-            self.complete_line(line, &mut events);
+            self.process_line(line, &mut events);
         }
-        self.last_line(&mut events);
+        self.process_partial_line(&mut events);
         events
     }
 
     /// Nothing came for a while: what stands there is all there is to say for now.
-    pub fn quiet(&mut self) -> Vec<Event> {
+    pub fn on_idle(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
-        let buried = self.next_echo_is_buried();
-        let Some(exchange) = self.under_way.front_mut() else {
+        let buried = self.is_next_echo_in_output();
+        let Some(exchange) = self.pending.front_mut() else {
             return events;
         };
         let current = self.screen.current();
         let standing = if current.trim().is_empty() {
-            exchange.last_printed().to_owned()
+            exchange.last_output_line().to_owned()
         } else {
             current.clone()
         };
-        let believable = match self.echoes {
+        let believable = match self.has_seen_echo {
             true => exchange.any_prompt || exchange.echoed && !buried,
             false => true,
         };
@@ -123,21 +126,21 @@ impl Dialogue {
             && believable
         {
             if current.trim().is_empty() {
-                exchange.forget_last_printed();
+                exchange.remove_last_output_line();
             }
-            let before = std::mem::take(&mut exchange.before);
+            let before = std::mem::take(&mut exchange.output_before_echo);
             exchange.output.splice(0..0, before);
-            self.answered(mode, name, standing, &mut events);
+            self.complete_answer(mode, name, standing, &mut events);
         } else if current.trim().is_empty() {
             // Still working, or silent for good: the time limit decides.
-        } else if exchange.input.secret.is_some() {
-            self.secret_requested(&mut events);
-        } else if let Some(confirm) = question(&self.rules, &current) {
+        } else if exchange.command.secret.is_some() {
+            self.answer_secret_request(&mut events);
+        } else if let Some(confirm) = find_question(&self.rules, &current) {
             let refuse = confirm.refuse.clone();
             exchange.any_prompt = true;
-            exchange.questions.push(Question {
+            exchange.questions.push(AskedQuestion {
                 text: current.trim().to_owned(),
-                agreed: false,
+                accepted: false,
             });
             self.screen.clear();
             events.push(Event::Write(Text::plain(refuse)));
@@ -147,83 +150,86 @@ impl Dialogue {
 
     /// Nothing more will come: an answer that ends in a prompt is one all the same, although the
     /// next line was not printed back any more.
-    pub fn settle(&mut self) -> Vec<Event> {
+    pub fn finish_at_end(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         let current = self.screen.current();
-        let complete = self.under_way.front().is_some_and(Exchange::complete);
+        let complete = self
+            .pending
+            .front()
+            .is_some_and(PendingCommand::is_fully_echoed);
         if complete
-            && !self.next_echo_is_buried()
+            && !self.is_next_echo_in_output()
             && let Some((mode, name)) = self.rules.prompt(&current)
-            && self.expects(mode, &name)
+            && self.is_expected_prompt(mode, &name)
         {
-            self.answered(mode, name, current, &mut events);
+            self.complete_answer(mode, name, current, &mut events);
         }
         events
     }
 
     /// The line that was typed ahead was printed back in the midst of something else, so a prompt
     /// may be its own.
-    fn next_echo_is_buried(&self) -> bool {
-        let (Some(exchange), Some(next)) = (self.under_way.front(), self.under_way.get(1)) else {
+    fn is_next_echo_in_output(&self) -> bool {
+        let (Some(exchange), Some(next)) = (self.pending.front(), self.pending.get(1)) else {
             return false;
         };
-        let printed = exchange.output.iter().chain(&exchange.before);
-        let next = next.command.trim();
+        let printed = exchange.output.iter().chain(&exchange.output_before_echo);
+        let next = next.echo_text.trim();
         !next.is_empty() && printed.into_iter().any(|line| line.contains(next))
     }
 
     /// The end of what was received, for the message when no answer comes.
-    pub fn tail(&self) -> String {
+    pub fn last_output(&self) -> String {
         let mut tail = self.screen.current();
         if tail.trim().is_empty()
-            && let Some(exchange) = self.under_way.front()
+            && let Some(exchange) = self.pending.front()
         {
-            tail = exchange.last_printed().to_owned();
+            tail = exchange.last_output_line().to_owned();
         }
         let tail = tail.trim();
         let start = tail
             .char_indices()
             .rev()
-            .nth(TAIL - 1)
+            .nth(LAST_OUTPUT_CHARS - 1)
             .map_or(0, |(at, _)| at);
         tail[start..].to_owned()
     }
 
-    fn complete_line(&mut self, line: String, events: &mut Vec<Event>) {
+    fn process_line(&mut self, line: String, events: &mut Vec<Event>) {
         if self.rules.noise.is_match(&line) {
             return;
         }
-        let Some(exchange) = self.under_way.front_mut() else {
+        let Some(exchange) = self.pending.front_mut() else {
             return;
         };
         if !exchange.echoed {
-            if let Some(head) = echo::of(&self.rules, &line, &exchange.command) {
+            if let Some(head) = echo::find_echo(&self.rules, &line, &exchange.echo_text) {
                 exchange.echoed = true;
-                self.echoes = true;
-                exchange.held = 0;
-                exchange.before.clear();
+                self.has_seen_echo = true;
+                exchange.buffered_bytes = 0;
+                exchange.output_before_echo.clear();
                 exchange.prompt_width = match &head {
-                    Some(_) => line.len().saturating_sub(exchange.command.len()),
+                    Some(_) => line.len().saturating_sub(exchange.echo_text.len()),
                     None => self.last_prompt.len(),
                 };
                 if let Some((mode, name)) = head {
-                    self.learn(mode, name);
+                    self.update_hostname(mode, name);
                 }
                 return;
             }
-        } else if exchange.body_sent && exchange.body_echo(&self.rules, &line) {
+        } else if exchange.body_sent && exchange.consume_body_echo(&self.rules, &line) {
             return;
         }
-        if let Some(next) = self.under_way.get(1)
-            && let Some(Some((mode, name))) = echo::of(&self.rules, &line, &next.command)
+        if let Some(next) = self.pending.get(1)
+            && let Some(Some((mode, name))) = echo::find_echo(&self.rules, &line, &next.echo_text)
         {
-            let text = line[..line.len().saturating_sub(next.command.len())].to_owned();
+            let text = line[..line.len().saturating_sub(next.echo_text.len())].to_owned();
             let width = text.len();
-            let exchange = &mut self.under_way[0];
-            let before = std::mem::take(&mut exchange.before);
+            let exchange = &mut self.pending[0];
+            let before = std::mem::take(&mut exchange.output_before_echo);
             exchange.output.splice(0..0, before);
-            self.answered(mode, name, text, events);
-            let next = &mut self.under_way[0];
+            self.complete_answer(mode, name, text, events);
+            let next = &mut self.pending[0];
             next.echoed = true;
             next.prompt_width = width;
             return;
@@ -234,16 +240,16 @@ impl Dialogue {
             .as_ref()
             .is_some_and(|pattern| pattern.is_match(&line));
         let newline = &self.rules.newline;
-        let exchange = &mut self.under_way[0];
+        let exchange = &mut self.pending[0];
         if begins_text && exchange.echoed && !exchange.body_sent {
             events.push(Event::Write(exchange.take_body(newline)));
         } else {
-            exchange.keep(line);
+            exchange.push_output(line);
         }
     }
 
-    fn last_line(&mut self, events: &mut Vec<Event>) {
-        let Some(exchange) = self.under_way.front_mut() else {
+    fn process_partial_line(&mut self, events: &mut Vec<Event>) {
+        let Some(exchange) = self.pending.front_mut() else {
             return;
         };
         let any_prompt = exchange.any_prompt;
@@ -258,20 +264,20 @@ impl Dialogue {
             events.push(Event::Write(Text::plain(&pager.key)));
             return;
         }
-        if let Some(secret) = &exchange.input.secret
+        if let Some(secret) = &exchange.command.secret
             && exchange.echoed
             && secret.request.request.is_match(&current)
         {
-            self.secret_requested(events);
+            self.answer_secret_request(events);
             return;
         }
-        if exchange.input.agree
+        if exchange.command.accept_questions
             && exchange.echoed
-            && let Some(answer) = expected(&self.rules, &current, &exchange.command)
+            && let Some(answer) = expected_answer(&self.rules, &current, &exchange.echo_text)
         {
-            exchange.questions.push(Question {
+            exchange.questions.push(AskedQuestion {
                 text: current.trim().to_owned(),
-                agreed: true,
+                accepted: true,
             });
             self.screen.clear();
             events.push(Event::Write(Text::plain(
@@ -279,62 +285,68 @@ impl Dialogue {
             )));
             return;
         }
-        let last = exchange.complete() && self.under_way.len() == 1;
+        let last = exchange.is_fully_echoed() && self.pending.len() == 1;
         if let Some((mode, name)) = self.rules.prompt(&current)
-            && (any_prompt || last && self.expects(mode, &name))
+            && (any_prompt || last && self.is_expected_prompt(mode, &name))
         {
-            self.answered(mode, name, current, events);
+            self.complete_answer(mode, name, current, events);
         }
     }
 
     /// Whether a prompt with this host name is no surprise.
-    fn expects(&self, mode: ModeId, name: &str) -> bool {
-        let Some(known) = &self.name else {
+    fn is_expected_prompt(&self, mode: ModeId, name: &str) -> bool {
+        let Some(known) = &self.hostname else {
             return true;
         };
         // In configuration modes long names are cut.
-        if known == name || self.rules.configures(mode) && known.starts_with(name) {
+        if known == name || self.rules.is_config_mode(mode) && known.starts_with(name) {
             return true;
         }
-        match (&self.rules.rename, self.under_way.front()) {
-            (Some(rename), Some(exchange)) => rename.is_match(&exchange.command),
+        match (&self.rules.rename, self.pending.front()) {
+            (Some(rename), Some(exchange)) => rename.is_match(&exchange.echo_text),
             _ => false,
         }
     }
 
-    fn learn(&mut self, mode: ModeId, name: String) {
-        let cut = self.rules.configures(mode)
+    fn update_hostname(&mut self, mode: ModeId, name: String) {
+        let cut = self.rules.is_config_mode(mode)
             && self
-                .name
+                .hostname
                 .as_ref()
                 .is_some_and(|known| known.starts_with(&name));
         if !cut {
-            self.name = Some(name);
+            self.hostname = Some(name);
         }
     }
 
-    fn answered(&mut self, mode: ModeId, name: String, text: String, events: &mut Vec<Event>) {
+    fn complete_answer(
+        &mut self,
+        mode: ModeId,
+        name: String,
+        text: String,
+        events: &mut Vec<Event>,
+    ) {
         let exchange = self
-            .under_way
+            .pending
             .pop_front()
             .expect("only called while a line is under way");
         self.screen.clear();
-        self.learn(mode, name);
+        self.update_hostname(mode, name);
         self.last_prompt = text.clone();
-        events.push(Event::Answered(exchange.finish(Prompt {
+        events.push(Event::Answered(exchange.into_answer(Prompt {
             mode,
             text: text.trim().to_owned(),
         })));
     }
 
-    fn secret_requested(&mut self, events: &mut Vec<Event>) {
+    fn answer_secret_request(&mut self, events: &mut Vec<Event>) {
         let newline = self.rules.newline.clone();
         let exchange = self
-            .under_way
+            .pending
             .front_mut()
             .expect("only called while a line is under way");
         let known = exchange
-            .input
+            .command
             .secret
             .as_ref()
             .and_then(|secret| secret.value.clone());
@@ -349,7 +361,7 @@ impl Dialogue {
         };
         exchange.secret_answers += 1;
         exchange.any_prompt = true;
-        if exchange.secret_answers > SECRET_ANSWERS {
+        if exchange.secret_answers > MAX_SECRET_ANSWERS {
             answer.push(INTERRUPT);
         } else {
             answer.push(newline);
@@ -360,4 +372,4 @@ impl Dialogue {
 }
 
 /// Characters of the tail in messages.
-const TAIL: usize = 120;
+const LAST_OUTPUT_CHARS: usize = 120;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::pattern::Pattern;
 
-use super::{RestRules, Rules};
+use super::{CliRules, RestRules};
 use crate::document::Table;
 
 /// How to talk with the devices of a platform.
@@ -19,7 +19,7 @@ pub struct Protocol {
 #[derive(Clone, Debug)]
 pub enum Dialect {
     /// A command line over SSH.
-    Cli(Arc<Rules>),
+    Cli(Arc<CliRules>),
     /// JSON over HTTPS.
     Rest(Arc<RestRules>),
 }
@@ -36,7 +36,7 @@ impl Protocol {
         });
         let transport = root.get("transport");
         let dialect = match transport.as_ref().and_then(|item| item.string()).as_deref() {
-            Some("ssh-cli") => Dialect::Cli(Arc::new(Rules::read(root)?)),
+            Some("ssh-cli") => Dialect::Cli(Arc::new(CliRules::read(root)?)),
             Some("rest") => Dialect::Rest(Arc::new(RestRules::read(root)?)),
             _ => return None,
         };

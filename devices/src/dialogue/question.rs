@@ -1,14 +1,17 @@
 //! Questions that a device asks, and which of them are agreed to.
 
-use super::rules::{Confirm, Rules};
+use super::cli_rules::{CliRules, ConfirmRule};
 
 /// The rule for a question that stands in the last line.
-pub fn question<'r>(rules: &'r Rules, line: &str) -> Option<&'r Confirm> {
-    rules.confirms.iter().find(|confirm| asks(confirm, line))
+pub fn find_question<'r>(rules: &'r CliRules, line: &str) -> Option<&'r ConfirmRule> {
+    rules
+        .confirms
+        .iter()
+        .find(|confirm| ends_with_question(confirm, line))
 }
 
 /// What agrees to the question in the last line, if it is expected after the command.
-pub fn expected<'r>(rules: &'r Rules, line: &str, command: &str) -> Option<&'r str> {
+pub fn expected_answer<'r>(rules: &'r CliRules, line: &str, command: &str) -> Option<&'r str> {
     rules
         .confirms
         .iter()
@@ -19,12 +22,12 @@ pub fn expected<'r>(rules: &'r Rules, line: &str, command: &str) -> Option<&'r s
                     .iter()
                     .any(|pattern| pattern.is_match(command))
         })
-        .filter(|confirm| asks(confirm, line))
+        .filter(|confirm| ends_with_question(confirm, line))
         .find_map(|confirm| confirm.answer.as_deref())
 }
 
 /// A question stands at the end of the line.
-fn asks(confirm: &Confirm, line: &str) -> bool {
+fn ends_with_question(confirm: &ConfirmRule, line: &str) -> bool {
     let line = line.trim_end();
     if line.contains(char::is_control) {
         // Garbage asks nothing.

@@ -10,7 +10,7 @@ use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::secret::Text;
 
-pub(crate) fn rules(platform: &str) -> Arc<Rules> {
+pub(crate) fn rules(platform: &str) -> Arc<CliRules> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("definitions")
         .join(platform)
@@ -18,7 +18,7 @@ pub(crate) fn rules(platform: &str) -> Arc<Rules> {
     let text = std::fs::read_to_string(&path).expect("the definition is there");
     let source = Source::new(path.display().to_string(), text);
     let findings = Findings::new(&source);
-    let rules = read(&findings, Rules::read);
+    let rules = read(&findings, CliRules::read);
     let messages = findings.into_list().into_iter().map(|found| found.message);
     assert_eq!(messages.collect::<Vec<_>>(), [""; 0], "{platform}");
     Arc::new(rules.expect("read"))
@@ -114,7 +114,7 @@ fn replay(name: &str, cuts: &[usize]) {
     let mut dialogue = Dialogue::new(rules("frr"));
     // All lines are under way from the beginning: the hardest case for attribution.
     for line in &typed {
-        dialogue.send(Input::line(line.as_str()));
+        dialogue.send(Command::line(line.as_str()));
     }
     let answers = answers_of(feed(&mut dialogue, &device, cuts));
     let got: Vec<_> = answers
@@ -154,10 +154,10 @@ proptest! {
         cuts in prop::collection::vec(1usize..100, 1..10),
     ) {
         let mut dialogue = at_exec();
-        dialogue.send(Input::line("show version"));
+        dialogue.send(Command::line("show version"));
         let events = feed(&mut dialogue, &garbage, &cuts);
         prop_assert!(answers_of(events).is_empty());
-        dialogue.quiet();
+        dialogue.on_idle();
     }
 }
 
@@ -186,13 +186,13 @@ fn many_lines_in_one_write_come_back_in_order() {
     let rules = rules("frr");
     let mut dialogue = Dialogue::new(Arc::clone(&rules));
     for line in lines {
-        dialogue.send(Input::line(line));
+        dialogue.send(Command::line(line));
     }
     let answers = answers_of(feed(&mut dialogue, &device, &[7]));
     let verdicts: Vec<_> = lines
         .iter()
         .zip(answers.iter().skip(1))
-        .map(|(line, answer)| Verdict::of(&rules, &Input::line(*line), answer).refused)
+        .map(|(line, answer)| Classification::new(&rules, &Command::line(*line), answer).refusal)
         .collect();
     let refused: Vec<_> = lines
         .iter()
@@ -207,7 +207,7 @@ fn many_lines_in_one_write_come_back_in_order() {
 #[test]
 fn a_pager_is_turned_and_leaves_no_trace() {
     let mut dialogue = at_exec();
-    dialogue.send(Input::line("show version"));
+    dialogue.send(Command::line("show version"));
     let events = dialogue.receive(b"show version\r\nline 1\r\n --More-- ");
     assert_eq!(events, [Event::Write(Text::plain(" "))]);
     let events = dialogue.receive(
@@ -217,19 +217,21 @@ fn a_pager_is_turned_and_leaves_no_trace() {
     assert_eq!(answers[0].output, ["line 1", " line 2"]);
 }
 
-fn enable(value: Option<&str>) -> (Dialogue, Arc<Rules>) {
+fn enable(value: Option<&str>) -> (Dialogue, Arc<CliRules>) {
     let rules = rules("cisco_ios");
     let mut dialogue = Dialogue::new(Arc::clone(&rules));
     let answers = answers_of(dialogue.receive(b"Welcome # to > core1\r\ncore1>"));
     assert_eq!(rules.modes[answers[0].prompt.mode].name, "user");
-    let request = rules.modes[answers[0].prompt.mode].edges[0].secret.clone();
-    dialogue.send(Input {
+    let request = rules.modes[answers[0].prompt.mode].transitions[0]
+        .secret
+        .clone();
+    dialogue.send(Command {
         line: Text::plain("enable"),
-        secret: request.map(|request| Secret {
+        secret: request.map(|request| SecretResponse {
             request,
             value: value.map(Text::secret),
         }),
-        ..Input::default()
+        ..Command::default()
     });
     (dialogue, rules)
 }
@@ -285,7 +287,7 @@ fn a_request_in_unknown_words_is_answered_when_nothing_more_comes() {
     assert_eq!(dialogue.receive(b"enable\r\nKennwort? "), []);
     let mut secret = Text::secret("s3cret");
     secret.push("\r");
-    assert_eq!(dialogue.quiet(), [Event::Write(secret)]);
+    assert_eq!(dialogue.on_idle(), [Event::Write(secret)]);
 }
 
 #[test]
@@ -297,8 +299,8 @@ fn prompts_are_found_whatever_the_banner_says() {
         let mut answered = answers_of(feed(&mut dialogue, banner, &cuts));
         assert!(!answered.is_empty());
         // A cut after `Site-A#` looks like a prompt; the echo puts it right.
-        dialogue.send(Input::line("terminal length 0"));
-        dialogue.send(Input::line("show clock"));
+        dialogue.send(Command::line("terminal length 0"));
+        dialogue.send(Command::line("show clock"));
         answered = answers_of(feed(
             &mut dialogue,
             b"terminal length 0\r\ncore1.lab#show clock\r\n12:00:00\r\ncore1.lab#",
@@ -312,10 +314,10 @@ fn prompts_are_found_whatever_the_banner_says() {
 #[test]
 fn a_question_that_is_expected_is_agreed_to() {
     let mut dialogue = at_exec();
-    dialogue.send(Input {
+    dialogue.send(Command {
         line: Text::plain("copy running-config startup-config"),
-        agree: true,
-        ..Input::default()
+        accept_questions: true,
+        ..Command::default()
     });
     assert_eq!(
         dialogue.receive(
@@ -325,7 +327,7 @@ fn a_question_that_is_expected_is_agreed_to() {
     );
     let answer =
         &answers_of(dialogue.receive(b"\r\nBuilding configuration...\r\n[OK]\r\ncore1#"))[0];
-    assert!(answer.questions[0].agreed);
+    assert!(answer.questions[0].accepted);
     assert!(answer.output.contains(&"[OK]".to_owned()));
 }
 
@@ -352,19 +354,19 @@ fn a_question_that_nobody_expects_is_declined() {
     ];
     for (command, question, declined) in cases {
         let mut dialogue = at_exec();
-        let input = Input {
+        let input = Command {
             line: Text::plain(command),
-            agree: true,
-            ..Input::default()
+            accept_questions: true,
+            ..Command::default()
         };
         dialogue.send(input.clone());
         let printed = format!("{command}\r\n{question}");
         assert_eq!(dialogue.receive(printed.as_bytes()), [], "{command}");
-        assert_eq!(dialogue.quiet(), [Event::Write(Text::plain(declined))]);
+        assert_eq!(dialogue.on_idle(), [Event::Write(Text::plain(declined))]);
         let answer = &answers_of(dialogue.receive(b"n\r\ncore1#"))[0];
-        let verdict = Verdict::of(&rules, &input, answer);
+        let verdict = Classification::new(&rules, &input, answer);
         assert_eq!(
-            verdict.refused,
+            verdict.refusal,
             Some(Refusal::Question(question.trim().to_owned()))
         );
     }
@@ -374,10 +376,10 @@ fn a_question_that_nobody_expects_is_declined() {
 fn a_text_is_sent_when_the_device_takes_it() {
     let rules = rules("cisco_ios");
     let mut dialogue = at_exec();
-    let input = Input {
+    let input = Command {
         line: Text::plain("banner motd ^"),
         body: vec![Text::plain("core1#"), Text::plain(""), Text::plain("bye^")],
-        ..Input::default()
+        ..Command::default()
     };
     assert_eq!(dialogue.send(input.clone()).reveal(), "banner motd ^\r");
     let events =
@@ -386,92 +388,110 @@ fn a_text_is_sent_when_the_device_takes_it() {
     // The text holds what looks like a prompt, cut where it hurts.
     assert_eq!(dialogue.receive(b"core1#"), []);
     let answers = answers_of(dialogue.receive(b"\r\n\r\nbye^\r\ncore1(config)#"));
-    let verdict = Verdict::of(&rules, &input, &answers[0]);
-    assert_eq!((verdict.refused, verdict.said), (None, vec![]));
+    let verdict = Classification::new(&rules, &input, &answers[0]);
+    assert_eq!((verdict.refusal, verdict.messages), (None, vec![]));
 }
 
 #[test]
 fn a_refused_text_is_not_sent() {
     let rules = rules("cisco_ios");
     let mut dialogue = at_exec();
-    let input = Input {
+    let input = Command {
         line: Text::plain("banner frob ^"),
         body: vec![Text::plain("reload^")],
-        ..Input::default()
+        ..Command::default()
     };
     dialogue.send(input.clone());
     let events = dialogue.receive(
         b"banner frob ^\r\n              ^\r\n% Invalid input detected at '^' marker.\r\n\r\ncore1#",
     );
     assert_eq!(events.len(), 1);
-    let verdict = Verdict::of(&rules, &input, &answers_of(events)[0]);
+    let verdict = Classification::new(&rules, &input, &answers_of(events)[0]);
     assert_eq!(
-        verdict.refused,
+        verdict.refusal,
         Some(Refusal::Error {
-            class: Class::Command,
-            words: "% Invalid input detected at '^' marker. (at `frob`)".to_owned()
+            class: MessageClass::Command,
+            message: "% Invalid input detected at '^' marker. (at `frob`)".to_owned()
         })
     );
 }
 
 #[test]
 fn output_lines_have_their_class() {
-    let cases: [(&str, Option<Class>); 22] = [
+    let cases: [(&str, Option<MessageClass>); 22] = [
         (
             "% Invalid input detected at '^' marker.",
-            Some(Class::Command),
+            Some(MessageClass::Command),
         ),
-        ("% Incomplete command.", Some(Class::Command)),
-        ("% Ambiguous command:  \"sh\"", Some(Class::Command)),
+        ("% Incomplete command.", Some(MessageClass::Command)),
+        ("% Ambiguous command:  \"sh\"", Some(MessageClass::Command)),
         (
             "% Unknown command or computer name, or unable to find computer address",
-            Some(Class::Command),
+            Some(MessageClass::Command),
         ),
-        ("%Unrecognized command", Some(Class::Command)),
+        ("%Unrecognized command", Some(MessageClass::Command)),
         (
             "Command rejected: An interface whose trunk encapsulation is \"Auto\" can not be configured to \"trunk\" mode.",
-            Some(Class::Command),
+            Some(MessageClass::Command),
         ),
-        ("% Command rejected: not allowed", Some(Class::Command)),
-        ("% Bad mask /33 for address 10.0.0.1", Some(Class::Command)),
-        ("%Not a valid host address - x", Some(Class::Command)),
-        ("% 10.0.0.0 overlaps with Vlan10", Some(Class::Command)),
+        (
+            "% Command rejected: not allowed",
+            Some(MessageClass::Command),
+        ),
+        (
+            "% Bad mask /33 for address 10.0.0.1",
+            Some(MessageClass::Command),
+        ),
+        ("%Not a valid host address - x", Some(MessageClass::Command)),
+        (
+            "% 10.0.0.0 overlaps with Vlan10",
+            Some(MessageClass::Command),
+        ),
         (
             "Command is only allowed on VLAN interfaces",
-            Some(Class::Command),
+            Some(MessageClass::Command),
         ),
-        ("Default VLAN 1 may not be deleted.", Some(Class::Command)),
-        ("% VLAN 42 does not exist", Some(Class::Command)),
+        (
+            "Default VLAN 1 may not be deleted.",
+            Some(MessageClass::Command),
+        ),
+        ("% VLAN 42 does not exist", Some(MessageClass::Command)),
         (
             "% Access VLAN does not exist. Creating vlan 42",
-            Some(Class::Warning),
+            Some(MessageClass::Warning),
         ),
-        ("Command authorization failed.", Some(Class::Authorization)),
-        ("% Authorization failed.", Some(Class::Fatal)),
-        ("% Error in authentication.", Some(Class::Fatal)),
-        ("%Error opening tftp://x (Timed out)", Some(Class::Command)),
+        (
+            "Command authorization failed.",
+            Some(MessageClass::Authorization),
+        ),
+        ("% Authorization failed.", Some(MessageClass::Fatal)),
+        ("% Error in authentication.", Some(MessageClass::Fatal)),
+        (
+            "%Error opening tftp://x (Timed out)",
+            Some(MessageClass::Command),
+        ),
         (
             "% Warning: use of this command may cause loops",
-            Some(Class::Warning),
+            Some(MessageClass::Warning),
         ),
         (
             "% Interface GigabitEthernet0/1 IPv4 disabled and address(es) removed due to enabling VRF BLUE",
-            Some(Class::Warning),
+            Some(MessageClass::Warning),
         ),
-        ("Building configuration...", Some(Class::Ignore)),
+        ("Building configuration...", Some(MessageClass::Ignore)),
         ("Enable secret takes precedence", None),
     ];
     let rules = rules("cisco_ios");
     for (line, class) in cases {
-        assert_eq!(rules.classify(line), class, "{line}");
+        assert_eq!(rules.message_class(line), class, "{line}");
     }
 }
 
 #[test]
 fn log_messages_are_no_part_of_an_answer() {
     let mut dialogue = at_exec();
-    dialogue.send(Input::line("end"));
-    dialogue.send(Input::line("show clock"));
+    dialogue.send(Command::line("end"));
+    dialogue.send(Command::line("show clock"));
     let answers = answers_of(dialogue.receive(
         b"\r\n*Mar  1 00:01:02.003: %SYS-5-CONFIG_I: Configured from console by vty0\r\ncore1#end\r\n\
           core1#show clock\r\nLoad for five secs: 1%/0%; one minute: 2%\r\n\
@@ -484,12 +504,12 @@ fn log_messages_are_no_part_of_an_answer() {
 #[test]
 fn a_log_message_behind_the_prompt_does_not_hide_it() {
     let mut dialogue = at_exec();
-    dialogue.send(Input::line("end"));
+    dialogue.send(Command::line("end"));
     let events = dialogue.receive(
         b"end\r\ncore1#\r\n*Mar  1 00:01:02.003: %SYS-5-CONFIG_I: Configured from console by vty0\r\n",
     );
     assert_eq!(events, []);
-    let answers = answers_of(dialogue.quiet());
+    let answers = answers_of(dialogue.on_idle());
     assert_eq!(answers[0].output, [""; 0]);
 }
 
@@ -504,26 +524,26 @@ fn the_prompt_may_cut_or_change_the_host_name() {
         ("end", "core9#"),
     ];
     for (line, prompt) in exchanges {
-        dialogue.send(Input::line(line));
+        dialogue.send(Command::line(line));
         let answers = answers_of(dialogue.receive(format!("{line}\r\n{prompt}").as_bytes()));
         assert_eq!(answers.len(), 1, "{line}");
         assert_eq!(answers[0].prompt.text, prompt);
     }
     // Output that ends like a prompt of another device is none.
-    dialogue.send(Input::line("show users"));
+    dialogue.send(Command::line("show users"));
     assert_eq!(dialogue.receive(b"show users\r\nother#"), []);
 }
 
 #[test]
 fn silence_is_no_answer() {
     let mut dialogue = at_exec();
-    dialogue.send(Input::line("show version"));
-    assert_eq!(dialogue.quiet(), []);
+    dialogue.send(Command::line("show version"));
+    assert_eq!(dialogue.on_idle(), []);
     assert_eq!(dialogue.receive(b"show version\r\nCisco IOS"), []);
-    assert_eq!(dialogue.quiet(), []);
-    assert_eq!(dialogue.tail(), "Cisco IOS");
+    assert_eq!(dialogue.on_idle(), []);
+    assert_eq!(dialogue.last_output(), "Cisco IOS");
     assert_eq!(
-        dialogue.awaited().map(Text::to_string).as_deref(),
+        dialogue.current_command().map(Text::to_string).as_deref(),
         Some("show version")
     );
 }
@@ -531,8 +551,8 @@ fn silence_is_no_answer() {
 #[test]
 fn a_device_that_prints_nothing_back_is_believed_after_a_pause() {
     let mut dialogue = at_exec();
-    dialogue.send(Input::line("show clock"));
+    dialogue.send(Command::line("show clock"));
     assert_eq!(dialogue.receive(b"\r\n12:00\r\ncore1#"), []);
-    let answers = answers_of(dialogue.quiet());
+    let answers = answers_of(dialogue.on_idle());
     assert_eq!(answers[0].output, ["", "12:00"]);
 }

@@ -16,12 +16,12 @@
 //!
 //! Begin at [`opening`]; then [`reading`], and [`writing`] with [`place`], where a session stands.
 
+mod config_mode;
+mod messages;
 mod opening;
-mod place;
 mod reading;
 #[cfg(test)]
 mod tests;
-mod words;
 mod writing;
 
 use std::sync::Arc;
@@ -29,14 +29,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use self::opening::Pending;
-use self::place::Place;
+use self::config_mode::ConfigMode;
+use self::opening::PendingStep;
 use super::error::{SessionError, SessionErrorKind};
-use super::guard::Guard;
-use super::ssh::Connection;
-use super::wire::{Answered, EndReason, Stream, Wire};
+use super::ssh::SshConnection;
+use super::transport::{AnsweredCommand, CliTransport, CloseReason, Stream};
+use super::write_guard::WriteGuard;
 use super::{Access, Session, Statistics};
-use crate::dialogue::{Input, Rules};
+use crate::dialogue::{CliRules, Command};
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
 use crate::secret::Text;
@@ -44,63 +44,66 @@ use crate::secret::Text;
 /// A logged-in command line.
 pub(super) struct CliSession {
     device: String,
-    rules: Arc<Rules>,
-    guard: Guard,
-    wire: Wire,
-    place: Place,
+    rules: Arc<CliRules>,
+    guard: WriteGuard,
+    transport: CliTransport,
+    mode: ConfigMode,
     access: Access,
     enable_password: Option<Text>,
     /// Set-up lines that go out with the first read.
-    pending: Vec<Pending>,
+    pending: Vec<PendingStep>,
     /// A prompt behind an echo has confirmed the mode; the first one may have been part of a
     /// banner.
-    confirmed: bool,
+    mode_confirmed: bool,
     statistics: Statistics,
     /// The session is over.
     broken: Option<SessionErrorKind>,
-    connection: Option<Connection>,
+    connection: Option<SshConnection>,
 }
 
 /// How long the other side may take to hang up.
-const FAREWELL: Duration = Duration::from_secs(3);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A byte stream to a device and what is known about its end.
 pub(super) struct Terminal {
     pub stream: Box<dyn Stream>,
-    pub end: EndReason,
+    pub close_reason: CloseReason,
     /// What the stream runs over, to be ended in order.
-    pub connection: Option<Connection>,
+    pub connection: Option<SshConnection>,
 }
 
 impl CliSession {
     /// Writes harmless lines together and returns their answers, all of them.
-    async fn converse(&mut self, inputs: Vec<Input>) -> Result<Vec<Answered>, SessionErrorKind> {
+    async fn send_all(
+        &mut self,
+        inputs: Vec<Command>,
+    ) -> Result<Vec<AnsweredCommand>, SessionErrorKind> {
         let permitted = inputs
             .into_iter()
             .map(|input| self.guard.permit(input))
             .collect::<Result<Vec<_>, _>>()?;
-        let burst = self.wire.burst(permitted, |_, _| true).await;
+        let burst = self.transport.send_batch(permitted, |_, _| true).await;
         match burst.failure {
             None => Ok(burst.answered),
             Some(failure) => {
-                self.note_end(&failure);
+                self.mark_broken(&failure);
                 Err(failure)
             }
         }
     }
 
-    fn note_end(&mut self, failure: &SessionErrorKind) {
-        let Wire {
+    fn mark_broken(&mut self, failure: &SessionErrorKind) {
+        let CliTransport {
             transcript, mask, ..
-        } = &mut self.wire;
+        } = &mut self.transport;
         transcript.note(&failure.to_string(), mask);
         self.broken = Some(failure.clone());
     }
 
     async fn log_off(&mut self) {
         for step in &self.rules.close {
-            if let Ok(line) = self.guard.permit(Input::line(step.send.as_str())) {
-                self.wire.farewell(line, FAREWELL).await;
+            if let Ok(line) = self.guard.permit(Command::line(step.send.as_str())) {
+                self.transport.send_last(line, CLOSE_TIMEOUT).await;
             }
         }
     }
@@ -110,15 +113,15 @@ impl CliSession {
         let rules = Arc::clone(&self.rules);
         let mut said = Vec::new();
         for step in &rules.save {
-            let input = Input {
+            let input = Command {
                 line: Text::plain(&step.send),
-                agree: true,
-                ..Input::default()
+                accept_questions: true,
+                ..Command::default()
             };
-            let answered = self.converse(vec![input]).await?;
+            let answered = self.send_all(vec![input]).await?;
             for answered in &answered {
-                self.check_step(&Pending::set_up(step.clone()), answered)?;
-                said.push(self.words(&answered.answer.output));
+                self.check_step(&PendingStep::set_up(step.clone()), answered)?;
+                said.push(self.render_output(&answered.answer.output));
             }
         }
         Ok(said.join("; "))
@@ -161,25 +164,25 @@ impl Session for CliSession {
             }
         }
         if let Some(connection) = self.connection.take() {
-            connection.close(FAREWELL).await;
+            connection.close(CLOSE_TIMEOUT).await;
         }
         notes
     }
 
     fn notes(&self) -> Vec<String> {
         let connection = self.connection.as_ref();
-        connection.map_or_else(Vec::new, Connection::notes)
+        connection.map_or_else(Vec::new, SshConnection::notes)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         self.connection
             .as_ref()
-            .map_or_else(Vec::new, Connection::facts)
+            .map_or_else(Vec::new, SshConnection::facts)
     }
 
     fn statistics(&self) -> Statistics {
         Statistics {
-            round_trips: self.wire.round_trips,
+            round_trips: self.transport.round_trips,
             ..self.statistics
         }
     }

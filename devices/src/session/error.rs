@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::target::Algorithms;
+use super::connect_params::Algorithms;
 use crate::operation::Method;
 
 /// Why a session could not be opened, or ended.
@@ -28,7 +28,7 @@ impl SessionError {
     pub fn is_refusal(&self) -> bool {
         matches!(
             self.kind,
-            SessionErrorKind::Refused { .. } | SessionErrorKind::Http { .. }
+            SessionErrorKind::CommandRefused { .. } | SessionErrorKind::HttpStatus { .. }
         )
     }
 
@@ -47,13 +47,13 @@ pub enum SessionErrorKind {
     ConnectTimeout { address: String, limit: Duration },
     /// The jump host's own trouble.
     #[error("jump host {host}: {kind}")]
-    Jump {
+    JumpHost {
         host: String,
         kind: Box<SessionErrorKind>,
     },
-    #[error("no common {what}: the device offers {}", offered.join(", "))]
+    #[error("no common {algorithm_kind}: the device offers {}", offered.join(", "))]
     NoCommonAlgorithm {
-        what: String,
+        algorithm_kind: String,
         offered: Vec<String>,
         /// The narrowest set that would do.
         allowed_by: Option<Algorithms>,
@@ -104,23 +104,26 @@ pub enum SessionErrorKind {
     #[error("the device refused the enable password")]
     EnableRefused { said: String },
     #[error("the device asks for an enable password and there is none")]
-    EnableMissing,
+    NoEnablePassword,
     #[error("the privilege level is too low: {said}")]
-    Privilege { said: String },
+    PrivilegeTooLow { said: String },
     #[error("`{command}` was answered by a question that nobody expected: {question}")]
-    Question { command: String, question: String },
+    UnexpectedQuestion { command: String, question: String },
     #[error("no answer to `{command}` within {limit:?}{}", last_output(tail))]
-    Silence {
+    CommandTimeout {
         command: String,
         limit: Duration,
         tail: String,
     },
     #[error("the device refused `{command}`: {said}")]
-    Refused { command: String, said: String },
-    #[error("the connection ended{}: {why}", after(command))]
-    Dropped { command: String, why: String },
-    #[error("what the device sends makes no sense{}: {why}", after(command))]
-    Garbage { command: String, why: String },
+    CommandRefused { command: String, said: String },
+    #[error("the connection ended{}: {why}", after_command(command))]
+    Disconnected { command: String, why: String },
+    #[error(
+        "what the device sends makes no sense{}: {why}",
+        after_command(command)
+    )]
+    InvalidAnswer { command: String, why: String },
     #[error(
         "the certificate of {address} is not trusted: {why}{}",
         fingerprint(found)
@@ -137,8 +140,8 @@ pub enum SessionErrorKind {
         wanted: String,
         found: String,
     },
-    #[error("{method} {path} was answered by {status}{}", colon(said))]
-    Http {
+    #[error("{method} {path} was answered by {status}{}", after_colon(said))]
+    HttpStatus {
         method: Method,
         path: String,
         status: u16,
@@ -148,7 +151,7 @@ pub enum SessionErrorKind {
     ReadOnly { command: String },
 }
 
-fn after(command: &str) -> String {
+fn after_command(command: &str) -> String {
     if command.is_empty() {
         String::new()
     } else {
@@ -170,7 +173,7 @@ fn fingerprint(found: &Option<String>) -> String {
         .map_or_else(String::new, |found| format!("; its fingerprint is {found}"))
 }
 
-fn colon(said: &str) -> String {
+fn after_colon(said: &str) -> String {
     if said.is_empty() {
         String::new()
     } else {
@@ -188,7 +191,7 @@ impl SessionErrorKind {
             Self::ConnectTimeout { .. } => {
                 "check the way there, or raise `connect_timeout`".to_owned()
             }
-            Self::Jump { kind, .. } => return kind.hint(),
+            Self::JumpHost { kind, .. } => return kind.hint(),
             Self::NoCommonAlgorithm { allowed_by, .. } => match allowed_by {
                 Some(Algorithms::Compatible) => {
                     "set `algorithms = \"compatible\"` for this device".to_owned()
@@ -199,7 +202,7 @@ impl SessionErrorKind {
             Self::HostKeyUnknown { host, fingerprint } => format!(
                 "compare the fingerprint with the device's, then add the key to known_hosts \
                  (`{}`), or pin it by `fingerprint = \"{fingerprint}\"`",
-                keyscan(host)
+                keyscan_command(host)
             ),
             Self::HostKeyChanged { .. } => {
                 "if the device was replaced or its key made anew, remove the old line; \
@@ -221,14 +224,14 @@ impl SessionErrorKind {
             Self::EnableRefused { .. } => {
                 "check the enable password; it was tried once only".to_owned()
             }
-            Self::EnableMissing => "set `enable_password` for this device".to_owned(),
-            Self::Privilege { .. } => "log in as a user with level 15".to_owned(),
-            Self::Question { .. } => {
+            Self::NoEnablePassword => "set `enable_password` for this device".to_owned(),
+            Self::PrivilegeTooLow { .. } => "log in as a user with level 15".to_owned(),
+            Self::UnexpectedQuestion { .. } => {
                 "it was declined; if it is to be agreed to, add it to [confirm] in the \
                  platform's file"
                     .to_owned()
             }
-            Self::Silence { .. } => {
+            Self::CommandTimeout { .. } => {
                 "raise `command_timeout` if the device is slow; if the last output is a prompt, \
                  the platform's file does not know it"
                     .to_owned()
@@ -239,17 +242,17 @@ impl SessionErrorKind {
                  `tls = \"trust_on_first_use\"`"
                     .to_owned()
             }
-            Self::Http { status: 401, .. } => {
+            Self::HttpStatus { status: 401, .. } => {
                 "check user and password; it was tried once only, because accounts lock".to_owned()
             }
-            Self::Http { status: 403, .. } => "the user's role is too small".to_owned(),
+            Self::HttpStatus { status: 403, .. } => "the user's role is too small".to_owned(),
             _ => return None,
         };
         Some(hint)
     }
 }
 /// The command that prints the host key of `host` or, as known_hosts files have it, `[host]:port`.
-fn keyscan(host: &str) -> String {
+fn keyscan_command(host: &str) -> String {
     match host
         .strip_prefix('[')
         .and_then(|rest| rest.split_once("]:"))

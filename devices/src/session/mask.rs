@@ -52,11 +52,11 @@ impl Mask {
         }
         let lines = known
             .split_inclusive('\n')
-            .map(|line| self.by_patterns(line));
+            .map(|line| self.apply_patterns(line));
         lines.collect()
     }
 
-    fn by_patterns(&self, line: &str) -> String {
+    fn apply_patterns(&self, line: &str) -> String {
         let (text, end) = line.split_at(line.trim_end_matches(['\r', '\n']).len());
         let mut text = text.to_owned();
         for pattern in &self.patterns {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::cli::{CliSession, Terminal};
+use super::connect_params::ConnectParams;
 use super::error::{SessionError, SessionErrorKind};
 use super::rest::RestSession;
-use super::target::Target;
 use super::{Access, Session, ssh};
-use crate::dialogue::{Dialect, Protocol, Rules};
+use crate::dialogue::{CliRules, Dialect, Protocol};
 use crate::read::ReadRequest;
 
 /// Connects to a device, checks that it is the one, logs in and makes ready.
@@ -18,7 +18,7 @@ use crate::read::ReadRequest;
 /// # Cancellation
 /// May be dropped; the connection ends.
 pub async fn open(
-    target: &Target,
+    target: &ConnectParams,
     protocol: &Protocol,
     access: Access,
 ) -> Result<Box<dyn Session>, SessionError> {
@@ -35,7 +35,7 @@ pub async fn open(
 /// # Cancellation
 /// Must not be dropped midway.
 pub async fn open_and_read(
-    target: &Target,
+    target: &ConnectParams,
     protocol: &Protocol,
     access: Access,
     reads: &[ReadRequest],
@@ -62,15 +62,15 @@ pub async fn open_and_read(
 }
 
 async fn open_cli(
-    target: &Target,
-    rules: &Arc<Rules>,
+    target: &ConnectParams,
+    rules: &Arc<CliRules>,
     may: (Access, &[String]),
     reads: &[ReadRequest],
 ) -> Result<(CliSession, Vec<String>), SessionErrorKind> {
     let (stream, connection) = ssh::connect(target, rules.port).await?;
     let terminal = Terminal {
         stream: Box::new(stream),
-        end: connection.end_reason(),
+        close_reason: connection.close_reason(),
         connection: Some(connection),
     };
     CliSession::open(target, terminal, rules, may, reads).await

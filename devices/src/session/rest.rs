@@ -6,13 +6,13 @@
 //! once, and a lost answer is told as unknown. A login is never repeated with the same password.
 
 mod client;
-mod failure;
+mod request_error;
 #[cfg(test)]
 mod tests;
 
+mod credential;
+mod http_options;
 mod tls;
-mod token;
-mod way;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use async_trait::async_trait;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use self::client::{Answer, RestClient};
+use self::client::{HttpAnswer, RestClient};
+use super::connect_params::ConnectParams;
 use super::error::{SessionError, SessionErrorKind};
 use super::ssh::tunnel::Tunnel;
-use super::target::Target;
 use super::{Access, Session, Statistics};
 use crate::dialogue::RestRules;
 use crate::operation::{Action, Method, Operation, OperationResult, Outcome, Request};
@@ -49,7 +49,7 @@ impl RestSession {
     /// # Cancellation
     /// May be dropped; a token that was just given out expires by itself.
     pub async fn open(
-        target: &Target,
+        target: &ConnectParams,
         rules: &Arc<RestRules>,
         access: Access,
     ) -> Result<Self, SessionErrorKind> {
@@ -90,7 +90,7 @@ impl RestSession {
         let mut texts = vec![String::new(); requests.len()];
         let mut failure: Option<(usize, SessionErrorKind)> = None;
         while let Some(joined) = under_way.join_next().await {
-            let (index, result) = joined.map_err(|error| SessionErrorKind::Garbage {
+            let (index, result) = joined.map_err(|error| SessionErrorKind::InvalidAnswer {
                 command: String::new(),
                 why: format!("a read ended badly: {error}"),
             })?;
@@ -112,18 +112,20 @@ impl RestSession {
     async fn send(&mut self, request: &Request) -> Outcome {
         self.writes += 1;
         match self.client.send(request).await {
-            Ok(answer) if answer.success() => Outcome::Done { said: Vec::new() },
+            Ok(answer) if answer.is_success() => Outcome::Done {
+                messages: Vec::new(),
+            },
             // What is to be gone is gone.
             Ok(answer) if request.method == Method::Delete && answer.status == NOT_FOUND => {
                 Outcome::Done {
-                    said: vec![self.client.words(&answer)],
+                    messages: vec![self.client.render_message(&answer)],
                 }
             }
             Ok(answer) => Outcome::Refused {
-                said: self.client.words(&answer),
+                message: self.client.render_message(&answer),
             },
             Err(kind @ SessionErrorKind::ReadOnly { .. }) => Outcome::Refused {
-                said: kind.to_string(),
+                message: kind.to_string(),
             },
             Err(kind) => {
                 let why = kind.to_string();
@@ -131,7 +133,7 @@ impl RestSession {
                 if matches!(kind, SessionErrorKind::LoginRefused { .. }) {
                     self.broken = Some(kind);
                 }
-                Outcome::Unknown { why }
+                Outcome::Unknown { reason: why }
             }
         }
     }
@@ -139,7 +141,7 @@ impl RestSession {
 
 const NOT_FOUND: u16 = 404;
 /// For logging off at the end.
-const FAREWELL: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, SessionErrorKind> {
     let get = Request {
@@ -148,18 +150,18 @@ async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, 
         body: None,
         idempotent: true,
     };
-    let answer: Answer = client.send(&get).await?;
-    if answer.success() {
+    let answer: HttpAnswer = client.send(&get).await?;
+    if answer.is_success() {
         return Ok(answer.body);
     }
     if request.optional && answer.status == NOT_FOUND {
         return Ok(String::new());
     }
-    Err(SessionErrorKind::Http {
+    Err(SessionErrorKind::HttpStatus {
         method: Method::Get,
         path: request.command.clone(),
         status: answer.status,
-        said: client.words(&answer),
+        said: client.render_message(&answer),
     })
 }
 
@@ -183,7 +185,7 @@ impl Session for RestSession {
             let outcome = match &operation.action {
                 Action::Request(request) => self.send(request).await,
                 Action::Line(_) => Outcome::Refused {
-                    said: "a command line cannot be sent to a REST interface".to_owned(),
+                    message: "a command line cannot be sent to a REST interface".to_owned(),
                 },
             };
             let done = matches!(outcome, Outcome::Done { .. });
@@ -201,29 +203,29 @@ impl Session for RestSession {
             return Ok(String::new());
         };
         let result = self.client.send(&request).await.and_then(|answer| {
-            if answer.success() {
-                return Ok(self.client.words(&answer));
+            if answer.is_success() {
+                return Ok(self.client.render_message(&answer));
             }
-            Err(SessionErrorKind::Http {
+            Err(SessionErrorKind::HttpStatus {
                 method: request.method,
                 path: request.path.clone(),
                 status: answer.status,
-                said: self.client.words(&answer),
+                said: self.client.render_message(&answer),
             })
         });
         result.map_err(|kind| SessionError::new(self.device.clone(), kind))
     }
 
     async fn close(&mut self) -> Vec<String> {
-        let logged_off = tokio::time::timeout(FAREWELL, self.client.log_off()).await;
+        let logged_off = tokio::time::timeout(CLOSE_TIMEOUT, self.client.log_off()).await;
         // Reads that are over let go of the client.
         if let Some(client) = Arc::get_mut(&mut self.client) {
-            client.leave(FAREWELL).await;
+            client.close_tunnel(CLOSE_TIMEOUT).await;
         }
         match logged_off {
             Ok(Ok(())) => Vec::new(),
             Ok(Err(kind)) => vec![format!("logging off failed: {kind}")],
-            Err(_) => vec![format!("logging off took more than {FAREWELL:?}")],
+            Err(_) => vec![format!("logging off took more than {CLOSE_TIMEOUT:?}")],
         }
     }
 

@@ -7,18 +7,18 @@ use secrecy::SecretString;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpSocket;
 
-use super::target::{HostKeyPolicy, RestOptions, SshOptions, Target};
+use super::connect_params::{ConnectParams, HostKeyPolicy, RestOptions, SshOptions};
 
 /// A device in memory that prints back what it is sent.
 #[derive(Clone, Default)]
-pub(super) struct Device {
+pub(super) struct ScriptedDevice {
     /// The first prompt ends in `>`, and `enable` wants this secret.
     pub enable: Option<&'static str>,
     pub privilege: u8,
     /// Lines that it answers by an error.
     pub refuses: &'static [&'static str],
     /// Lines that it answers by these words.
-    pub says: &'static [(&'static str, &'static str)],
+    pub answers: &'static [(&'static str, &'static str)],
     /// Lines that it answers by a question; `Some`: what it says after anything but `n`.
     pub asks: &'static [(&'static str, &'static str)],
     /// It hangs up instead of answering this line.
@@ -26,20 +26,20 @@ pub(super) struct Device {
     /// It says nothing more from this line on.
     pub silent_at: Option<&'static str>,
     /// It says nothing until it gets a line.
-    pub sleeps: bool,
+    pub starts_silent: bool,
     pub banner: &'static str,
 }
 
 /// What the device saw: the prompt at which each line was taken, and how many pieces came.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct ReceivedLines {
     pub lines: Vec<String>,
-    pub pieces: usize,
+    pub chunks: usize,
 }
 
-pub(super) type Log = Arc<Mutex<Seen>>;
+pub(super) type Log = Arc<Mutex<ReceivedLines>>;
 
-impl Device {
+impl ScriptedDevice {
     pub fn start(self) -> (DuplexStream, Log) {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let log = Log::default();
@@ -52,7 +52,7 @@ impl Device {
         let mut level = if self.enable.is_some() { ">" } else { "#" };
         let mut input = String::new();
         let mut buffer = [0; 4096];
-        if !self.sleeps {
+        if !self.starts_silent {
             let hello = format!("{}\r\ncore1{level}", self.banner);
             stream.write_all(hello.as_bytes()).await.expect("open");
         }
@@ -63,7 +63,7 @@ impl Device {
                 if count == 0 {
                     return;
                 }
-                log.lock().expect("free").pieces += 1;
+                log.lock().expect("free").chunks += 1;
                 input.push_str(&String::from_utf8_lossy(&buffer[..count]));
             }
             let (line, rest) = input.split_once('\r').expect("just seen");
@@ -96,7 +96,7 @@ impl Device {
             }
             if self.refuses.contains(&line.as_str()) {
                 output.push_str("            ^\r\n% Invalid input detected at '^' marker.\r\n\r\n");
-            } else if let Some((_, words)) = self.says.iter().find(|(said, _)| *said == line) {
+            } else if let Some((_, words)) = self.answers.iter().find(|(said, _)| *said == line) {
                 output.push_str(words);
                 output.push_str("\r\n");
             } else if line == "enable" {
@@ -146,10 +146,10 @@ impl Device {
 
 /// More than a busy machine needs for anything that ends by itself: whoever waits for a limit to
 /// strike sets one.
-pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
-pub(super) fn target() -> Target {
-    Target {
+pub(super) fn connect_params() -> ConnectParams {
+    ConnectParams {
         device: "core1".to_owned(),
         host: "192.0.2.1".to_owned(),
         port: None,
@@ -161,14 +161,14 @@ pub(super) fn target() -> Target {
             ..SshOptions::default()
         },
         rest: RestOptions::default(),
-        connect_timeout: PATIENCE,
-        command_timeout: PATIENCE,
+        connect_timeout: TEST_TIMEOUT,
+        command_timeout: TEST_TIMEOUT,
         transcript: None,
     }
 }
 
 /// A port at which nobody listens: bound, so that nobody else gets it while this is kept.
-pub(super) fn deserted_port() -> (TcpSocket, u16) {
+pub(super) fn closed_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().expect("a socket");
     let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     socket.bind(any).expect("bound");

@@ -5,7 +5,7 @@
 //! key, login and time limit.
 
 mod algorithms;
-mod client;
+mod handler;
 mod known_hosts;
 mod login;
 #[cfg(test)]
@@ -20,61 +20,64 @@ use russh::{ChannelStream, Disconnect};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use self::client::{Client, Shared};
+use self::handler::{ClientHandler, ConnectionState};
+use super::connect_params::{ConnectParams, HostKeyPolicy};
 use super::error::SessionErrorKind;
-use super::target::{HostKeyPolicy, Target};
-use super::wire::{EndReason, Stream};
+use super::transport::{CloseReason, Stream};
 
 /// A connection, with those that it runs through.
-pub(super) struct Connection {
-    handle: Handle<Client>,
-    shared: Arc<Shared>,
+pub(super) struct SshConnection {
+    handle: Handle<ClientHandler>,
+    state: Arc<ConnectionState>,
     notes: Vec<String>,
     /// The connection to the jump host.
-    jump: Option<Box<Connection>>,
+    jump: Option<Box<SshConnection>>,
 }
 
 /// The terminal that devices see: wide enough that nothing is wrapped.
 const COLUMNS: u32 = 511;
 const TERMINAL: &str = "vt100";
 /// Keepalives begin after the login, whose limit is shorter: some servers do not bear them before.
-const KEEPALIVE_LEAST: Duration = Duration::from_secs(30);
-const KEEPALIVES_UNANSWERED: usize = 3;
+const MIN_KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
+const MAX_UNANSWERED_KEEPALIVES: usize = 3;
 
 /// Connects, checks the host key, logs in and opens a terminal.
 ///
 /// # Cancellation
 /// May be dropped; the connection ends.
 pub(super) async fn connect(
-    target: &Target,
+    target: &ConnectParams,
     default_port: u16,
-) -> Result<(ChannelStream<Msg>, Connection), SessionErrorKind> {
-    let connection = connection(target, default_port).await?;
+) -> Result<(ChannelStream<Msg>, SshConnection), SessionErrorKind> {
+    let connection = log_in_through_jumps(target, default_port).await?;
     let opening = open_terminal(&connection);
     let stream = timeout(target.connect_timeout, opening)
         .await
-        .map_err(|_| too_slow(target, default_port))??;
+        .map_err(|_| timeout_error(target, default_port))??;
     Ok((stream, connection))
 }
 
 /// A connection that is logged in.
-async fn connection(target: &Target, default_port: u16) -> Result<Connection, SessionErrorKind> {
+async fn log_in_through_jumps(
+    target: &ConnectParams,
+    default_port: u16,
+) -> Result<SshConnection, SessionErrorKind> {
     let Some(jump) = &target.ssh.jump else {
         let address = address(target, default_port);
         let limit = target.connect_timeout;
         return timeout(limit, async {
-            let stream = dial(target, default_port).await?;
+            let stream = connect_tcp(target, default_port).await?;
             log_in(target, default_port, stream, None).await
         })
         .await
         .map_err(|_| SessionErrorKind::ConnectTimeout { address, limit })?;
     };
-    let in_jump = |kind| SessionErrorKind::Jump {
+    let in_jump = |kind| SessionErrorKind::JumpHost {
         host: jump.host.clone(),
         kind: Box::new(kind),
     };
     // A jump host is a host: its port is that of SSH.
-    let hop = Box::pin(connection(jump, SSH_PORT))
+    let hop = Box::pin(log_in_through_jumps(jump, SSH_PORT))
         .await
         .map_err(in_jump)?;
     let opened = timeout(target.connect_timeout, async {
@@ -89,7 +92,7 @@ async fn connection(target: &Target, default_port: u16) -> Result<Connection, Se
                 why: format!(
                     "the jump host {} says: {}",
                     jump.host,
-                    client::words(&error)
+                    handler::render_error(&error)
                 ),
             })?;
         log_in(
@@ -100,12 +103,17 @@ async fn connection(target: &Target, default_port: u16) -> Result<Connection, Se
         )
         .await
     });
-    opened.await.map_err(|_| too_slow(target, default_port))?
+    opened
+        .await
+        .map_err(|_| timeout_error(target, default_port))?
 }
 
 const SSH_PORT: u16 = 22;
 
-async fn dial(target: &Target, default_port: u16) -> Result<TcpStream, SessionErrorKind> {
+async fn connect_tcp(
+    target: &ConnectParams,
+    default_port: u16,
+) -> Result<TcpStream, SessionErrorKind> {
     let port = target.port.unwrap_or(default_port);
     let unreachable = |error: std::io::Error| SessionErrorKind::Unreachable {
         address: address(target, default_port),
@@ -120,31 +128,31 @@ async fn dial(target: &Target, default_port: u16) -> Result<TcpStream, SessionEr
 }
 
 async fn log_in(
-    target: &Target,
+    target: &ConnectParams,
     default_port: u16,
     stream: impl Stream + 'static,
-    jump: Option<Box<Connection>>,
-) -> Result<Connection, SessionErrorKind> {
+    jump: Option<Box<SshConnection>>,
+) -> Result<SshConnection, SessionErrorKind> {
     let port = target.port.unwrap_or(default_port);
     let address = address(target, default_port);
-    let judge = known_hosts::Judge::load(&target.host, port, &target.ssh.host_key)?;
+    let judge = known_hosts::HostKeyVerifier::load(&target.host, port, &target.ssh.host_key)?;
     let config = russh::client::Config {
         preferred: algorithms::preferred(target.ssh.algorithms, &judge.known_algorithms()),
         gex: algorithms::group_exchange(target.ssh.algorithms),
         nodelay: true,
-        keepalive_interval: Some(KEEPALIVE_LEAST.max(2 * target.connect_timeout)),
-        keepalive_max: KEEPALIVES_UNANSWERED,
+        keepalive_interval: Some(MIN_KEEPALIVE_INTERVAL.max(2 * target.connect_timeout)),
+        keepalive_max: MAX_UNANSWERED_KEEPALIVES,
         ..Default::default()
     };
-    let shared = Arc::new(Shared::default());
-    let client = Client::new(judge, Arc::clone(&shared));
+    let shared = Arc::new(ConnectionState::default());
+    let client = ClientHandler::new(judge, Arc::clone(&shared));
     let handle = russh::client::connect_stream(Arc::new(config), stream, client).await;
-    let mut handle = handle.map_err(|error| shared.failure(&address, &error))?;
+    let mut handle = handle.map_err(|error| shared.session_error(&address, &error))?;
     login::log_in(&mut handle, target)
         .await
         .map_err(|failure| match failure {
-            login::Failure::Kind(kind) => kind,
-            login::Failure::Ssh(error) => shared.failure(&address, &error),
+            login::LoginFailure::Kind(kind) => kind,
+            login::LoginFailure::Ssh(error) => shared.session_error(&address, &error),
         })?;
     let mut notes: Vec<_> = jump.iter().flat_map(|jump| jump.notes.clone()).collect();
     notes.extend(shared.notes());
@@ -153,22 +161,22 @@ async fn log_in(
             "the host key of {address} is not checked; pin it by `fingerprint`"
         ));
     }
-    Ok(Connection {
+    Ok(SshConnection {
         handle,
-        shared,
+        state: shared,
         notes,
         jump,
     })
 }
 
-async fn open_terminal(connection: &Connection) -> Result<ChannelStream<Msg>, SessionErrorKind> {
+async fn open_terminal(connection: &SshConnection) -> Result<ChannelStream<Msg>, SessionErrorKind> {
     let refused = |error: russh::Error| SessionErrorKind::NoTerminal {
         why: connection
-            .shared
-            .end
+            .state
+            .close_reason
             .get()
             .cloned()
-            .unwrap_or_else(|| client::words(&error)),
+            .unwrap_or_else(|| handler::render_error(&error)),
     };
     let channel = connection
         .handle
@@ -184,21 +192,21 @@ async fn open_terminal(connection: &Connection) -> Result<ChannelStream<Msg>, Se
     Ok(channel.into_stream())
 }
 
-fn address(target: &Target, default_port: u16) -> String {
+fn address(target: &ConnectParams, default_port: u16) -> String {
     format!("{}:{}", target.host, target.port.unwrap_or(default_port))
 }
 
-fn too_slow(target: &Target, default_port: u16) -> SessionErrorKind {
+fn timeout_error(target: &ConnectParams, default_port: u16) -> SessionErrorKind {
     SessionErrorKind::ConnectTimeout {
         address: address(target, default_port),
         limit: target.connect_timeout,
     }
 }
 
-impl Connection {
+impl SshConnection {
     /// Why the connection ended, once it has.
-    pub fn end_reason(&self) -> EndReason {
-        Arc::clone(&self.shared.end)
+    pub fn close_reason(&self) -> CloseReason {
+        Arc::clone(&self.state.close_reason)
     }
 
     /// What people should know: a key that was stored or not checked.
@@ -208,7 +216,7 @@ impl Connection {
 
     /// The negotiated algorithms.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        self.shared.facts()
+        self.state.facts()
     }
 
     /// Says goodbye to the device and then to the jump hosts.

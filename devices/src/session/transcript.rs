@@ -44,23 +44,23 @@ impl Transcript {
     }
 
     /// Whether anybody reads it.
-    fn is_kept(&self) -> bool {
+    fn is_enabled(&self) -> bool {
         self.file.is_some() || self.logged
     }
 
     /// What was sent, as it may be shown.
     pub fn sent(&mut self, shown: &str, mask: &Mask) {
-        if !self.is_kept() {
+        if !self.is_enabled() {
             return;
         }
         self.flush(mask);
         for line in mask.apply(shown).split_terminator(['\r', '\n']) {
-            self.line('>', line);
+            self.write_line('>', line);
         }
     }
 
     pub fn received(&mut self, bytes: &[u8], mask: &Mask) {
-        if !self.is_kept() {
+        if !self.is_enabled() {
             return;
         }
         for byte in bytes {
@@ -75,7 +75,7 @@ impl Transcript {
     /// Something to know that neither side said.
     pub fn note(&mut self, note: &str, mask: &Mask) {
         self.flush(mask);
-        self.line('#', &mask.apply(note));
+        self.write_line('#', &mask.apply(note));
     }
 
     fn flush(&mut self, mask: &Mask) {
@@ -84,14 +84,14 @@ impl Transcript {
         }
         let pending = std::mem::take(&mut self.pending);
         let text = String::from_utf8_lossy(&pending);
-        self.line('<', mask.apply(&text).trim_end_matches('\r'));
+        self.write_line('<', mask.apply(&text).trim_end_matches('\r'));
     }
 
-    fn line(&mut self, mark: char, text: &str) {
-        if !self.is_kept() {
+    fn write_line(&mut self, mark: char, text: &str) {
+        if !self.is_enabled() {
             return;
         }
-        let text: String = text.chars().flat_map(visible).collect();
+        let text: String = text.chars().flat_map(escape_control).collect();
         tracing::trace!("{mark} {text}");
         if let Some(file) = &mut self.file {
             // A full disk must not end the session; the transcript just ends early.
@@ -103,7 +103,7 @@ impl Transcript {
 }
 
 /// Control characters would move the reader's cursor.
-fn visible(character: char) -> impl Iterator<Item = char> {
+fn escape_control(character: char) -> impl Iterator<Item = char> {
     let escaped = character.is_control() && character != '\t';
     let plain = (!escaped).then_some(character);
     let shown = escaped.then(|| character.escape_default());

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use switchtender_devices::operation::{Action, Line, Operation, OperationResult};
+use switchtender_devices::operation::{Action, ConfigLine, Operation, OperationResult};
 use switchtender_devices::secret::Text;
-use switchtender_devices::session::target::{HostKeyPolicy, Target};
+use switchtender_devices::session::connect_params::{ConnectParams, HostKeyPolicy};
 use switchtender_devices::session::{Access, Session, SessionError, SessionErrorKind, open};
 use switchtender_mocks::{CliSwitch, RunningSwitch, SwitchOptions};
 
@@ -35,11 +35,11 @@ async fn opened(switch: &RunningSwitch) -> Box<dyn Session> {
 fn line(mode: &[&str], text: &str) -> Operation {
     Operation {
         attributes: Vec::new(),
-        action: Action::Line(Line {
+        action: Action::Line(ConfigLine {
             mode: mode.iter().map(|line| Text::plain(*line)).collect(),
             text: (!text.is_empty()).then(|| Text::plain(text)),
             body: Vec::new(),
-            may_ask: false,
+            may_prompt: false,
             warning: None,
         }),
     }
@@ -318,7 +318,7 @@ async fn read_fails_if_the_connection_ends_within_an_answer() {
     );
 }
 
-async fn refused(switch: &RunningSwitch, change: impl FnOnce(&mut Target)) -> SessionError {
+async fn refused(switch: &RunningSwitch, change: impl FnOnce(&mut ConnectParams)) -> SessionError {
     let mut target = switch_target(switch);
     change(&mut target);
     let result = open(&target, &protocol("cisco_ios"), Access::ReadWrite).await;
@@ -343,7 +343,7 @@ async fn failed_login_has_its_reason_and_is_not_repeated() {
     );
     let error = refused(&open, |target| target.enable_password = None).await;
     assert!(
-        matches!(error.kind, SessionErrorKind::EnableMissing),
+        matches!(error.kind, SessionErrorKind::NoEnablePassword),
         "{error}"
     );
     let other = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";

@@ -39,7 +39,7 @@ pub fn refusals(records: &[OperationRecord]) -> Vec<(String, String)> {
     records
         .iter()
         .filter_map(|record| match record.result.as_ref()? {
-            (Outcome::Refused { said }, _) => {
+            (Outcome::Refused { message: said }, _) => {
                 let line = match &record.operation.action {
                     Action::Line(line) => line.to_string(),
                     Action::Request(request) => request.to_string(),

@@ -227,7 +227,7 @@ mod tests {
     use std::path::Path;
 
     use secrecy::ExposeSecret as _;
-    use switchtender_devices::session::target::{HostKeyPolicy, TlsPolicy};
+    use switchtender_devices::session::connect_params::{HostKeyPolicy, TlsPolicy};
 
     use super::super::super::Secrets;
     use super::super::{Readers, parse};

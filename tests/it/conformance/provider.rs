@@ -9,7 +9,7 @@ use switchtender::catalog::rich_data;
 use switchtender_devices::change::{Change, ChangeKind, Instance, Wanted};
 use switchtender_devices::model::{Style, TypeModel};
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::{Committed, Note, NoteLevel, Provider, ProviderError};
+use switchtender_devices::provider::{CommitResult, Note, NoteLevel, Provider, ProviderError};
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::types::fields;
@@ -126,7 +126,7 @@ impl Simulated {
         Ok(attributes)
     }
 
-    fn commit_api(&mut self, change: &Change) -> Committed {
+    fn commit_api(&mut self, change: &Change) -> CommitResult {
         let wanted = &change.wanted;
         let name = key(wanted);
         let should: Map<String, Json> = wanted
@@ -184,14 +184,14 @@ impl Simulated {
 }
 
 /// One outcome for all attributes.
-fn told(change: &Change, result: Result<(), ProviderError>, notes: Vec<Note>) -> Committed {
-    Committed {
+fn told(change: &Change, result: Result<(), ProviderError>, notes: Vec<Note>) -> CommitResult {
+    CommitResult {
         attributes: change
             .told_attributes()
             .map(|name| (name.to_owned(), result.clone()))
             .collect(),
         notes,
-        ..Committed::default()
+        ..CommitResult::default()
     }
 }
 
@@ -254,7 +254,7 @@ impl Provider for Simulated {
         }
     }
 
-    fn prefetches(&self, model: &TypeModel) -> bool {
+    fn supports_prefetch(&self, model: &TypeModel) -> bool {
         matches!(model.name.as_str(), "dev_vlan" | "dev_port")
     }
 
@@ -347,7 +347,7 @@ impl Provider for Simulated {
         Ok(Vec::new())
     }
 
-    async fn commit(&mut self, change: &Change) -> Committed {
+    async fn commit(&mut self, change: &Change) -> CommitResult {
         let wanted = &change.wanted;
         if wanted.model.style == Style::ResourceApi {
             return self.commit_api(change);
@@ -367,10 +367,10 @@ impl Provider for Simulated {
             world.call(json!(["flush", *wanted.reference]));
             failure = world.fault(&["flush", &wanted.reference]).err();
         }
-        Committed {
+        CommitResult {
             attributes,
             failure,
-            ..Committed::default()
+            ..CommitResult::default()
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value as Json};
-use switchtender_devices::provider::{ErrorKind, ProviderError};
+use switchtender_devices::provider::{ProviderError, ProviderErrorKind};
 
 /// Shared by the provider, the types and the observer of a run.
 pub type Shared = Arc<Mutex<World>>;
@@ -48,13 +48,13 @@ impl World {
             fault = &fault[*key];
         }
         let error = match fault {
-            Json::String(message) => ProviderError::new(ErrorKind::Refused, message),
+            Json::String(message) => ProviderError::new(ProviderErrorKind::Refused, message),
             Json::Object(fault) => {
                 let message = fault["message"].as_str().expect("a fault has a message");
                 let kind = if fault.get("kind").and_then(Json::as_str) == Some("standard") {
-                    ErrorKind::Internal
+                    ProviderErrorKind::Internal
                 } else {
-                    ErrorKind::Refused
+                    ProviderErrorKind::Refused
                 };
                 ProviderError::new(kind, message)
             }

@@ -8,7 +8,7 @@ use super::find::{begins_with, without_no};
 use super::rules::{AttributeRule, CONFIG, Kind, Place, range_set};
 use super::template::{Bindings, Template};
 use super::{CliType, is_unset};
-use crate::operation::{Action, Line, Operation};
+use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
@@ -39,7 +39,7 @@ impl CliType {
         }
     }
 
-    fn apply_to_tree(&self, tree: &mut Tree, operation: &Operation, line: &Line) {
+    fn apply_to_tree(&self, tree: &mut Tree, operation: &Operation, line: &ConfigLine) {
         let defaults = self.defaults_for(tree, operation, line);
         let mut level = tree;
         for header in &line.mode {
@@ -101,7 +101,7 @@ impl CliType {
 
     /// What the attributes of an operation have by themselves in its block, where another line says
     /// it.
-    fn defaults_for(&self, tree: &Tree, operation: &Operation, line: &Line) -> Attributes {
+    fn defaults_for(&self, tree: &Tree, operation: &Operation, line: &ConfigLine) -> Attributes {
         let header = line.mode.last().map(Text::reveal).unwrap_or_default();
         let header = self.header_as_read(&header);
         let names: Attributes = match &self.instance.kind {
@@ -312,7 +312,7 @@ impl CliType {
         insert_at(level, place, Node::new(text));
     }
 
-    fn apply_to_table(&self, state: &mut State, line: &Line) {
+    fn apply_to_table(&self, state: &mut State, line: &ConfigLine) {
         let Kind::Row { enter, .. } = &self.instance.kind else {
             return;
         };

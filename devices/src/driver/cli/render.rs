@@ -16,7 +16,7 @@ use super::template::Template;
 use crate::change::ChangeKind;
 use crate::driver::codec::Codec;
 use crate::driver::implementation::RenderError;
-use crate::operation::{Action, Line, Operation};
+use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
 use crate::secret::Text;
 use crate::value::{Attributes, Name, Value};
@@ -228,11 +228,11 @@ impl<'a> Rendering<'a> {
     fn enter(&mut self, attribute: &str) {
         self.operations.push(Operation {
             attributes: vec![attribute.to_owned().into()],
-            action: Action::Line(Line {
+            action: Action::Line(ConfigLine {
                 mode: self.mode.clone(),
                 text: None,
                 body: Vec::new(),
-                may_ask: self.cli.instance.prompts,
+                may_prompt: self.cli.instance.prompts,
                 warning: None,
             }),
         });
@@ -254,11 +254,11 @@ impl<'a> Rendering<'a> {
     fn push(&mut self, attributes: &[&str], text: Text, may_ask: bool) {
         self.operations.push(Operation {
             attributes: attributes.iter().copied().map(Name::from).collect(),
-            action: Action::Line(Line {
+            action: Action::Line(ConfigLine {
                 mode: self.mode.clone(),
                 text: Some(text),
                 body: Vec::new(),
-                may_ask,
+                may_prompt: may_ask,
                 warning: None,
             }),
         });

@@ -5,44 +5,44 @@ use std::sync::Arc;
 use secrecy::ExposeSecret;
 use tokio::time::Instant;
 
-use super::place::Place;
+use super::config_mode::ConfigMode;
 use super::{CliSession, Terminal};
-use crate::dialogue::rules::{Edge, ModeId, Step};
-use crate::dialogue::{Dialogue, Input, Rules, Secret, SecretState, Verdict};
+use crate::dialogue::cli_rules::{ModeId, ModeTransition, Step};
+use crate::dialogue::{Classification, CliRules, Command, Dialogue, SecretResponse, SecretState};
 use crate::read::ReadRequest;
 use crate::secret::Text;
+use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
-use crate::session::guard::Guard;
 use crate::session::mask::Mask;
-use crate::session::target::Target;
 use crate::session::transcript::Transcript;
-use crate::session::wire::{Answered, Wire, WireOptions};
+use crate::session::transport::{AnsweredCommand, CliTransport, TransportOptions};
+use crate::session::write_guard::WriteGuard;
 use crate::session::{Access, Session, Statistics};
 
 /// A set-up line that goes out with the next lines.
-pub(super) struct Pending {
+pub(super) struct PendingStep {
     pub step: Step,
     /// Failing it means that the privilege level is too low.
-    privilege: bool,
+    checks_privilege: bool,
 }
 
-impl Pending {
+impl PendingStep {
     pub(super) fn set_up(step: Step) -> Self {
         Self {
             step,
-            privilege: false,
+            checks_privilege: false,
         }
     }
 
     pub(super) fn privilege(step: Step) -> Self {
         Self {
             step,
-            privilege: true,
+            checks_privilege: true,
         }
     }
 
-    pub(super) fn input(&self) -> Input {
-        Input::line(self.step.send.as_str())
+    pub(super) fn command(&self) -> Command {
+        Command::line(self.step.send.as_str())
     }
 }
 
@@ -53,9 +53,9 @@ impl CliSession {
     /// # Cancellation
     /// May be dropped; the connection ends.
     pub(in crate::session) async fn open(
-        target: &Target,
+        target: &ConnectParams,
         terminal: Terminal,
-        rules: &Arc<Rules>,
+        rules: &Arc<CliRules>,
         (access, reads): (Access, &[String]),
         first: &[ReadRequest],
     ) -> Result<(Self, Vec<String>), SessionErrorKind> {
@@ -65,33 +65,33 @@ impl CliSession {
             mask.add(secret.expose_secret());
         }
         let transcript = Transcript::create(target.transcript.as_deref())?;
-        let options = WireOptions {
-            end: terminal.end,
+        let options = TransportOptions {
+            close_reason: terminal.close_reason,
             window: rules.window,
             newline: rules.newline.clone(),
             limit: target.command_timeout,
         };
         let dialogue = Dialogue::new(Arc::clone(rules));
-        let wire = Wire::new(terminal.stream, dialogue, (mask, transcript), options);
+        let wire = CliTransport::new(terminal.stream, dialogue, (mask, transcript), options);
         let mut session = Self {
             device: target.device.clone(),
             rules: Arc::clone(rules),
-            guard: Guard::new(access, rules, reads),
-            wire,
-            place: Place::Reading,
+            guard: WriteGuard::new(access, rules, reads),
+            transport: wire,
+            mode: ConfigMode::Read,
             access,
             enable_password: target
                 .enable_password
                 .as_ref()
                 .map(|value| Text::secret(value.expose_secret())),
             pending: Vec::new(),
-            confirmed: false,
+            mode_confirmed: false,
             statistics: Statistics::default(),
             broken: None,
             connection: terminal.connection,
         };
-        let mode = session.wire.greeting().await?.prompt.mode;
-        let verify = session.reach_read_mode(mode).await?;
+        let mode = session.transport.wait_for_first_prompt().await?.prompt.mode;
+        let verify = session.enter_read_mode(mode).await?;
         let mut texts = Vec::new();
         if verify || !first.is_empty() {
             // Whether the level is high enough decides whether the session is one.
@@ -109,67 +109,68 @@ impl CliSession {
 
     /// Goes from the mode of a prompt to the one for reads. Set-up lines that do not belong before
     /// that are left pending; whether some of them decide if the session is one.
-    pub(super) async fn reach_read_mode(&mut self, mode: ModeId) -> Result<bool, SessionErrorKind> {
+    pub(super) async fn enter_read_mode(&mut self, mode: ModeId) -> Result<bool, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
         let home = rules.read_mode;
-        let way = rules
-            .way(mode, home)
-            .ok_or_else(|| SessionErrorKind::Garbage {
-                command: String::new(),
-                why: format!(
-                    "there is no way out of the mode `{}`",
-                    rules.modes[mode].name
-                ),
-            })?;
+        let way =
+            rules
+                .transition_path(mode, home)
+                .ok_or_else(|| SessionErrorKind::InvalidAnswer {
+                    command: String::new(),
+                    why: format!(
+                        "there is no way out of the mode `{}`",
+                        rules.modes[mode].name
+                    ),
+                })?;
         let (early, late): (Vec<_>, Vec<_>) = rules
             .open
             .iter()
-            .filter(|step| step.applies(mode, home) || step.applies(home, home))
+            .filter(|step| step.applies_in(mode, home) || step.applies_in(home, home))
             .cloned()
-            .map(Pending::set_up)
-            .partition(|pending| mode != home && pending.step.applies(mode, home));
+            .map(PendingStep::set_up)
+            .partition(|pending| mode != home && pending.step.applies_in(mode, home));
         self.pending = early;
         let mut verify = false;
         for edge in way {
-            self.take(edge).await?;
+            self.follow(edge).await?;
             verify |= edge.verify.is_some();
             self.pending
-                .extend(edge.verify.clone().map(Pending::privilege));
+                .extend(edge.verify.clone().map(PendingStep::privilege));
         }
         self.pending.extend(late);
         Ok(verify)
     }
 
     /// Goes along an edge. Set-up lines that belong before it go out with it.
-    async fn take(&mut self, edge: &Edge) -> Result<(), SessionErrorKind> {
+    async fn follow(&mut self, edge: &ModeTransition) -> Result<(), SessionErrorKind> {
         let before: Vec<_> = std::mem::take(&mut self.pending);
-        let mut inputs: Vec<_> = before.iter().map(Pending::input).collect();
-        inputs.push(Input {
+        let mut inputs: Vec<_> = before.iter().map(PendingStep::command).collect();
+        inputs.push(Command {
             line: Text::plain(&edge.send),
-            secret: edge.secret.clone().map(|request| Secret {
+            secret: edge.secret.clone().map(|request| SecretResponse {
                 request,
                 value: self.enable_password.clone(),
             }),
-            ..Input::default()
+            ..Command::default()
         });
-        let mut answered = self.converse(inputs).await?;
+        let mut answered = self.send_all(inputs).await?;
         let last = answered.pop().expect("the edge's line was answered");
         for (pending, answered) in before.iter().zip(&answered) {
             self.check_step(pending, answered)?;
         }
-        let said = self.words(&last.answer.output);
+        let said = self.render_output(&last.answer.output);
         match last.answer.secret {
             SecretState::Wrong => return Err(SessionErrorKind::EnableRefused { said }),
-            SecretState::Missing => return Err(SessionErrorKind::EnableMissing),
+            SecretState::Missing => return Err(SessionErrorKind::NoEnablePassword),
             SecretState::NotAsked | SecretState::Given => {}
         }
         if last.answer.prompt.mode == edge.to {
-            self.confirmed = true;
+            self.mode_confirmed = true;
             return Ok(());
         }
         Err(match edge.secret {
             Some(_) => SessionErrorKind::EnableRefused { said },
-            None => SessionErrorKind::Refused {
+            None => SessionErrorKind::CommandRefused {
                 command: edge.send.clone(),
                 said,
             },
@@ -178,28 +179,28 @@ impl CliSession {
 
     pub(super) fn check_step(
         &self,
-        pending: &Pending,
-        answered: &Answered,
+        pending: &PendingStep,
+        answered: &AnsweredCommand,
     ) -> Result<(), SessionErrorKind> {
         let step = &pending.step;
-        let verdict = Verdict::of(&self.rules, &answered.input, &answered.answer);
+        let verdict = Classification::new(&self.rules, &answered.command, &answered.answer);
         let output = answered.answer.output.join("\n");
         let unmet = step
             .expect
             .as_ref()
             .is_some_and(|wanted| !wanted.is_match(&output));
-        if step.optional || verdict.refused.is_none() && !unmet {
+        if step.optional || verdict.refusal.is_none() && !unmet {
             return Ok(());
         }
-        if pending.privilege {
-            let said = self.words(&answered.answer.output);
-            return Err(SessionErrorKind::Privilege { said });
+        if pending.checks_privilege {
+            let said = self.render_output(&answered.answer.output);
+            return Err(SessionErrorKind::PrivilegeTooLow { said });
         }
-        Err(match verdict.refused {
-            Some(refusal) => self.refused(&answered.input, refusal),
-            None => SessionErrorKind::Refused {
+        Err(match verdict.refusal {
+            Some(refusal) => self.refusal_error(&answered.command, refusal),
+            None => SessionErrorKind::CommandRefused {
                 command: step.send.clone(),
-                said: self.words(&answered.answer.output),
+                said: self.render_output(&answered.answer.output),
             },
         })
     }

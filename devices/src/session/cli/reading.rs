@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use super::CliSession;
-use super::opening::Pending;
-use super::place::Place;
-use crate::dialogue::rules::Class;
-use crate::dialogue::{Answer, Input, Refusal, Verdict};
+use super::config_mode::ConfigMode;
+use super::opening::PendingStep;
+use crate::dialogue::cli_rules::MessageClass;
+use crate::dialogue::{Answer, Classification, Command, Refusal};
 use crate::read::ReadRequest;
 use crate::session::error::SessionErrorKind;
-use crate::session::wire::Answered;
+use crate::session::transport::AnsweredCommand;
 
 impl CliSession {
     /// Sends reads, with whatever set-up is pending and the way out of configuration in front.
@@ -20,33 +20,33 @@ impl CliSession {
     ) -> Result<Vec<String>, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
         let mut inputs = Vec::new();
-        let leaving = self.place != Place::Reading;
+        let leaving = self.mode != ConfigMode::Read;
         if leaving {
-            inputs.push(Input::line(self.end_line()));
+            inputs.push(Command::line(self.end_line()));
         }
         let pending = std::mem::take(&mut self.pending);
-        inputs.extend(pending.iter().map(Pending::input));
+        inputs.extend(pending.iter().map(PendingStep::command));
         inputs.extend(
             requests
                 .iter()
-                .map(|request| Input::line(request.command.as_str())),
+                .map(|request| Command::line(request.command.as_str())),
         );
         if inputs.is_empty() {
             return Ok(Vec::new());
         }
-        let answered = self.converse(inputs).await?;
+        let answered = self.send_all(inputs).await?;
         let first = answered.last().map(|one| one.answer.prompt.mode);
-        if let Some(mode) = first.filter(|mode| !self.confirmed && *mode != rules.read_mode) {
+        if let Some(mode) = first.filter(|mode| !self.mode_confirmed && *mode != rules.read_mode) {
             // What looked like the first prompt was none. Reads do no harm anywhere.
-            self.confirmed = true;
-            Box::pin(self.reach_read_mode(mode)).await?;
+            self.mode_confirmed = true;
+            Box::pin(self.enter_read_mode(mode)).await?;
             return Box::pin(self.send_reads(requests)).await;
         }
-        self.confirmed = true;
+        self.mode_confirmed = true;
         self.statistics.reads += requests.len() as u64;
         let mut answered = answered.into_iter();
         if leaving && let Some(end) = answered.next() {
-            self.left(&end)?;
+            self.check_left_config(&end)?;
         }
         for (pending, answered) in pending.iter().zip(answered.by_ref()) {
             self.check_step(pending, &answered)?;
@@ -54,28 +54,28 @@ impl CliSession {
         requests
             .iter()
             .zip(answered)
-            .map(
-                |(request, answered)| match Verdict::of_read(&rules, &answered.answer) {
+            .map(|(request, answered)| {
+                match Classification::read_refusal(&rules, &answered.answer) {
                     None => Ok(text_of(answered.answer)),
                     Some(Refusal::Error {
-                        class: Class::Command,
+                        class: MessageClass::Command,
                         ..
                     }) if request.optional => Ok(String::new()),
-                    Some(refusal) => Err(self.refused(&answered.input, refusal)),
-                },
-            )
+                    Some(refusal) => Err(self.refusal_error(&answered.command, refusal)),
+                }
+            })
             .collect()
     }
 
     /// Notes that configuration was left, if it was.
-    fn left(&mut self, end: &Answered) -> Result<(), SessionErrorKind> {
+    fn check_left_config(&mut self, end: &AnsweredCommand) -> Result<(), SessionErrorKind> {
         if end.answer.prompt.mode == self.rules.read_mode {
-            self.place = Place::Reading;
+            self.mode = ConfigMode::Read;
             return Ok(());
         }
-        Err(SessionErrorKind::Refused {
-            command: end.input.line.to_string(),
-            said: self.words(&end.answer.output),
+        Err(SessionErrorKind::CommandRefused {
+            command: end.command.line.to_string(),
+            said: self.render_output(&end.answer.output),
         })
     }
 
@@ -85,7 +85,7 @@ impl CliSession {
         [rules.sub_mode, rules.config_mode]
             .into_iter()
             .flatten()
-            .find_map(|mode| rules.edge(mode, rules.read_mode))
+            .find_map(|mode| rules.transition(mode, rules.read_mode))
             .map(|edge| edge.send.clone())
             .unwrap_or_default()
     }

@@ -2,37 +2,45 @@
 
 use super::*;
 use crate::dialogue::rules_for_tests;
-use crate::operation::{Action, Line, Outcome};
-use crate::session::scripted::{Device, Log, target};
-use crate::session::target::Target;
+use crate::operation::{Action, ConfigLine, Outcome};
+use crate::session::connect_params::ConnectParams;
+use crate::session::scripted::{Log, ScriptedDevice, connect_params};
 
 type Opened = Result<(CliSession, Vec<String>), SessionErrorKind>;
 
-async fn open(device: Device, access: Access) -> (Result<CliSession, SessionErrorKind>, Log) {
+async fn open(
+    device: ScriptedDevice,
+    access: Access,
+) -> (Result<CliSession, SessionErrorKind>, Log) {
     let (opened, log) = open_and_read(device, access, &[]).await;
     (opened.map(|(session, _)| session), log)
 }
 
-async fn open_and_read(device: Device, access: Access, first: &[ReadRequest]) -> (Opened, Log) {
+async fn open_and_read(
+    device: ScriptedDevice,
+    access: Access,
+    first: &[ReadRequest],
+) -> (Opened, Log) {
     let (stream, log) = device.start();
     let terminal = Terminal {
         stream: Box::new(stream),
-        end: EndReason::default(),
+        close_reason: CloseReason::default(),
         connection: None,
     };
     let reads = ["show clock".to_owned(), "show version".to_owned()];
     let rules = rules_for_tests("cisco_ios");
-    let opened = CliSession::open(&target(), terminal, &rules, (access, &reads), first).await;
+    let opened =
+        CliSession::open(&connect_params(), terminal, &rules, (access, &reads), first).await;
     (opened, log)
 }
 
-async fn ready(device: Device) -> (CliSession, Log) {
+async fn ready(device: ScriptedDevice) -> (CliSession, Log) {
     let (session, log) = open(device, Access::ReadWrite).await;
     let mut session = session.expect("opened");
     session.read(&[]).await.expect("set up");
     let mut seen = log.lock().expect("free");
     seen.lines.clear();
-    seen.pieces = 0;
+    seen.chunks = 0;
     drop(seen);
     (session, log)
 }
@@ -52,11 +60,11 @@ fn request(command: &str) -> ReadRequest {
 fn operation(mode: &[&str], text: &str) -> Operation {
     Operation {
         attributes: vec!["x".to_owned().into()],
-        action: Action::Line(Line {
+        action: Action::Line(ConfigLine {
             mode: mode.iter().map(|line| Text::plain(*line)).collect(),
             text: (!text.is_empty()).then(|| Text::plain(text)),
             body: Vec::new(),
-            may_ask: false,
+            may_prompt: false,
             warning: None,
         }),
     }
@@ -66,11 +74,11 @@ fn outcomes(results: &[OperationResult]) -> Vec<String> {
     results
         .iter()
         .map(|result| match &result.outcome {
-            Outcome::Done { said } if said.is_empty() => "done".to_owned(),
-            Outcome::Done { said } => format!("done: {}", said.join("; ")),
-            Outcome::Refused { said } => format!("refused: {said}"),
+            Outcome::Done { messages: said } if said.is_empty() => "done".to_owned(),
+            Outcome::Done { messages: said } => format!("done: {}", said.join("; ")),
+            Outcome::Refused { message: said } => format!("refused: {said}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { why } => format!("unknown: {why}"),
+            Outcome::Unknown { reason: why } => format!("unknown: {why}"),
         })
         .collect()
 }
@@ -85,7 +93,7 @@ const DONE: &str = "done";
 
 #[tokio::test]
 async fn set_up_and_reads_go_out_together() {
-    let (session, log) = open(Device::default(), Access::ReadWrite).await;
+    let (session, log) = open(ScriptedDevice::default(), Access::ReadWrite).await;
     let mut session = session.expect("opened");
     let texts = session
         .read(&[request("show clock"), request("show version")])
@@ -102,17 +110,17 @@ async fn set_up_and_reads_go_out_together() {
             "core1#show version",
         ]
     );
-    assert_eq!(log.lock().expect("free").pieces, 1);
+    assert_eq!(log.lock().expect("free").chunks, 1);
     // The first prompt, and one for everything else.
     assert_eq!(session.statistics().round_trips, 2);
 }
 
 #[tokio::test]
 async fn a_login_as_plain_user_becomes_privileged() {
-    let device = Device {
+    let device = ScriptedDevice {
         enable: Some("en-secret"),
         privilege: 15,
-        ..Device::default()
+        ..ScriptedDevice::default()
     };
     let (session, log) = open(device, Access::ReadOnly).await;
     session.expect("opened");
@@ -131,10 +139,10 @@ async fn a_login_as_plain_user_becomes_privileged() {
 
 #[tokio::test]
 async fn the_first_reads_go_out_with_the_question_about_the_privilege() {
-    let device = Device {
+    let device = ScriptedDevice {
         enable: Some("en-secret"),
         privilege: 15,
-        ..Device::default()
+        ..ScriptedDevice::default()
     };
     let first = [request("show clock")];
     let (opened, log) = open_and_read(device, Access::ReadOnly, &first).await;
@@ -155,9 +163,9 @@ async fn the_first_reads_go_out_with_the_question_about_the_privilege() {
 
 #[tokio::test]
 async fn a_wrong_enable_secret_is_tried_once() {
-    let device = Device {
+    let device = ScriptedDevice {
         enable: Some("another"),
-        ..Device::default()
+        ..ScriptedDevice::default()
     };
     let (session, log) = open(device, Access::ReadWrite).await;
     let error = session.err().expect("refused");
@@ -181,16 +189,16 @@ async fn a_wrong_enable_secret_is_tried_once() {
 
 #[tokio::test]
 async fn a_level_that_is_too_low_is_told() {
-    let device = Device {
+    let device = ScriptedDevice {
         enable: Some("en-secret"),
         privilege: 7,
-        ..Device::default()
+        ..ScriptedDevice::default()
     };
     let (session, _) = open(device, Access::ReadWrite).await;
     let error = session.err().expect("refused");
     assert_eq!(
         error,
-        SessionErrorKind::Privilege {
+        SessionErrorKind::PrivilegeTooLow {
             said: "Current privilege level is 7".to_owned()
         }
     );
@@ -198,9 +206,9 @@ async fn a_level_that_is_too_low_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_sleeping_line_is_woken_by_one_empty_line() {
-    let device = Device {
-        sleeps: true,
-        ..Device::default()
+    let device = ScriptedDevice {
+        starts_silent: true,
+        ..ScriptedDevice::default()
     };
     let (session, log) = open(device, Access::ReadWrite).await;
     let mut session = session.expect("opened");
@@ -211,7 +219,7 @@ async fn a_sleeping_line_is_woken_by_one_empty_line() {
 
 #[tokio::test]
 async fn a_resource_costs_two_round_trips_and_its_neighbour_too() {
-    let (mut session, log) = ready(Device::default()).await;
+    let (mut session, log) = ready(ScriptedDevice::default()).await;
     let vlan = |id: &str, name: &str| {
         let mode = format!("vlan {id}");
         vec![
@@ -253,9 +261,9 @@ async fn a_resource_costs_two_round_trips_and_its_neighbour_too() {
 
 #[tokio::test]
 async fn lines_behind_a_refused_one_are_told_as_they_were_answered() {
-    let (mut session, log) = ready(Device {
+    let (mut session, log) = ready(ScriptedDevice {
         refuses: &["speed 7"],
-        ..Device::default()
+        ..ScriptedDevice::default()
     })
     .await;
     let mode = ["interface Gi1/0/1"];
@@ -288,18 +296,18 @@ async fn lines_behind_a_refused_one_are_told_as_they_were_answered() {
 
 #[tokio::test]
 async fn a_mode_that_was_not_entered_gets_no_lines() {
-    let cases: [(Device, &str); 2] = [
+    let cases: [(ScriptedDevice, &str); 2] = [
         (
-            Device {
+            ScriptedDevice {
                 refuses: &["interface Foo9"],
-                ..Device::default()
+                ..ScriptedDevice::default()
             },
             "refused: % Invalid input detected at '^' marker.",
         ),
         (
-            Device {
-                says: &[("interface Foo9", "no such thing here")],
-                ..Device::default()
+            ScriptedDevice {
+                answers: &[("interface Foo9", "no such thing here")],
+                ..ScriptedDevice::default()
             },
             "refused: no such thing here",
         ),
@@ -323,9 +331,9 @@ async fn a_mode_that_was_not_entered_gets_no_lines() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unexpected_question_is_declined_and_told() {
-    let (mut session, log) = ready(Device {
+    let (mut session, log) = ready(ScriptedDevice {
         asks: &[("no feature", "This is dangerous. Go on? [confirm]")],
-        ..Device::default()
+        ..ScriptedDevice::default()
     })
     .await;
     let outcomes = commit(&mut session, &[operation(&[], "no feature")]).await;
@@ -345,14 +353,14 @@ async fn an_unexpected_question_is_declined_and_told() {
 
 #[tokio::test]
 async fn an_expected_question_is_agreed_to_and_asked_alone() {
-    let (mut session, log) = ready(Device {
+    let (mut session, log) = ready(ScriptedDevice {
         asks: &[("no username x", "This operation will remove all username related configurations with same name. Do you want to continue? [confirm]")],
-        ..Device::default()
+        ..ScriptedDevice::default()
     })
     .await;
     let mut asks = operation(&[], "no username x");
     if let Action::Line(line) = &mut asks.action {
-        line.may_ask = true;
+        line.may_prompt = true;
     }
     let operations = [
         operation(&[], "ntp server 1"),
@@ -366,9 +374,9 @@ async fn an_expected_question_is_agreed_to_and_asked_alone() {
 
 #[tokio::test]
 async fn a_dropped_connection_tells_what_is_known() {
-    let (mut session, _) = ready(Device {
+    let (mut session, _) = ready(ScriptedDevice {
         drops_at: Some("mtu 9000"),
-        ..Device::default()
+        ..ScriptedDevice::default()
     })
     .await;
     let mode = ["interface Gi1/0/1"];
@@ -402,9 +410,9 @@ async fn a_dropped_connection_tells_what_is_known() {
 #[tokio::test(start_paused = true)]
 async fn silence_ends_at_the_limit_and_says_what_was_last() {
     let (session, _) = open(
-        Device {
+        ScriptedDevice {
             silent_at: Some("show version"),
-            ..Device::default()
+            ..ScriptedDevice::default()
         },
         Access::ReadWrite,
     )
@@ -420,9 +428,9 @@ async fn silence_ends_at_the_limit_and_says_what_was_last() {
 
 #[tokio::test]
 async fn a_refused_read_is_an_error_unless_it_is_optional() {
-    let device = || Device {
+    let device = || ScriptedDevice {
         refuses: &["show version"],
-        ..Device::default()
+        ..ScriptedDevice::default()
     };
     let (mut session, _) = ready(device()).await;
     let error = session
@@ -444,7 +452,7 @@ async fn a_refused_read_is_an_error_unless_it_is_optional() {
 
 #[tokio::test]
 async fn a_read_only_session_sends_nothing_but_reads() {
-    let (session, log) = open(Device::default(), Access::ReadOnly).await;
+    let (session, log) = open(ScriptedDevice::default(), Access::ReadOnly).await;
     let mut session = session.expect("opened");
     session.read(&[request("show clock")]).await.expect("read");
     let before = lines(&log).len();
@@ -472,18 +480,18 @@ async fn a_read_only_session_sends_nothing_but_reads() {
         "{error}"
     );
     // Even the inner way is barred.
-    assert!(session.go_to(&[Text::plain("vlan 10")]).await.is_err());
+    assert!(session.enter_mode(&[Text::plain("vlan 10")]).await.is_err());
     assert_eq!(lines(&log).len(), before);
 }
 
 #[tokio::test]
 async fn after_a_login_that_is_not_valid_any_more_nothing_is_tried() {
-    let (mut session, log) = ready(Device {
-        says: &[(
+    let (mut session, log) = ready(ScriptedDevice {
+        answers: &[(
             "ntp server 1",
             "% Authorization failed.\r\nkey 0 somebodys-key",
         )],
-        ..Device::default()
+        ..ScriptedDevice::default()
     })
     .await;
     let told = commit(&mut session, &[operation(&[], "ntp server 1")]).await;
@@ -502,9 +510,9 @@ async fn after_a_login_that_is_not_valid_any_more_nothing_is_tried() {
 
 #[tokio::test]
 async fn a_command_that_the_user_may_not_give_leaves_the_session_alone() {
-    let (mut session, _) = ready(Device {
-        says: &[("ntp server 1", "Command authorization failed.")],
-        ..Device::default()
+    let (mut session, _) = ready(ScriptedDevice {
+        answers: &[("ntp server 1", "Command authorization failed.")],
+        ..ScriptedDevice::default()
     })
     .await;
     let told = commit(&mut session, &[operation(&[], "ntp server 1")]).await;
@@ -517,7 +525,7 @@ async fn a_command_that_the_user_may_not_give_leaves_the_session_alone() {
 
 #[tokio::test]
 async fn closing_leaves_configuration_and_logs_off() {
-    let (mut session, log) = ready(Device::default()).await;
+    let (mut session, log) = ready(ScriptedDevice::default()).await;
     commit(&mut session, &[operation(&["vlan 10"], "name x")]).await;
     assert_eq!(session.close().await, [""; 0]);
     assert_eq!(lines(&log)[3..], ["core1(config-vlan)#end", "core1#exit"]);
@@ -527,25 +535,25 @@ async fn closing_leaves_configuration_and_logs_off() {
 async fn secrets_are_in_no_message_and_no_transcript() {
     let directory = tempfile::tempdir().expect("made");
     let path = directory.path().join("core1.log");
-    let device = Device {
+    let device = ScriptedDevice {
         enable: Some("en-secret"),
         privilege: 15,
-        says: &[(
+        answers: &[(
             "snmp-server community top-secret RO",
             "% Error: top-secret is bad",
         )],
         banner: "pw-secret",
-        ..Device::default()
+        ..ScriptedDevice::default()
     };
     let (stream, _) = device.start();
     let terminal = Terminal {
         stream: Box::new(stream),
-        end: EndReason::default(),
+        close_reason: CloseReason::default(),
         connection: None,
     };
-    let target = Target {
+    let target = ConnectParams {
         transcript: Some(path.clone()),
-        ..target()
+        ..connect_params()
     };
     let rules = rules_for_tests("cisco_ios");
     let may = (Access::ReadWrite, &[][..]);

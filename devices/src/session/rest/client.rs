@@ -10,37 +10,37 @@ use serde::de::IgnoredAny;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::time::{Instant, sleep};
 
-use super::failure::{Circumstances, kind};
-use super::tls::{self, Trust};
-use super::token::{Account, Credential, token_in};
-use super::way::Way;
-use crate::dialogue::rest::{RestRules, TokenRules};
+use super::credential::{Account, Credential, find_token};
+use super::http_options::HttpOptions;
+use super::request_error::{RequestContext, classify};
+use super::tls::{self, CertificateCheck};
+use crate::dialogue::rest_rules::{RestRules, TokenRules};
 use crate::operation::{Method, Request};
 use crate::session::Access;
+use crate::session::connect_params::{ConnectParams, RestLogin};
 use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
-use crate::session::target::{RestLogin, Target};
 use crate::session::transcript::Transcript;
 
 /// Longest part of a device's words in a message.
-const WORDS_LIMIT: usize = 2048;
+const MESSAGE_LIMIT: usize = 2048;
 /// An answer longer than this is none.
 const BODY_LIMIT: usize = 256 << 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// A busy device is asked again for no longer than this.
-const PATIENCE: Duration = Duration::from_secs(120);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// An answer that came back whole.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub status: u16,
     pub body: String,
 }
 
-impl Answer {
-    pub fn success(&self) -> bool {
+impl HttpAnswer {
+    pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
@@ -52,17 +52,17 @@ pub(super) struct RestClient {
     rules: Arc<RestRules>,
     account: Account,
     access: Access,
-    trust: Trust,
-    way: Way,
+    trust: CertificateCheck,
+    options: HttpOptions,
     tunnel: Option<Tunnel>,
     credential: AsyncMutex<Option<Credential>>,
     permits: Semaphore,
     round_trips: AtomicU64,
-    record: Mutex<Record>,
+    log: Mutex<SessionLog>,
 }
 
 /// What people may see of the session.
-struct Record {
+struct SessionLog {
     mask: Mask,
     transcript: Transcript,
     notes: Vec<String>,
@@ -70,7 +70,7 @@ struct Record {
 
 impl RestClient {
     pub fn new(
-        target: &Target,
+        target: &ConnectParams,
         rules: &Arc<RestRules>,
         access: Access,
         tunnel: Option<Tunnel>,
@@ -87,18 +87,18 @@ impl RestClient {
             why,
         };
         let socket = tunnel.as_ref().map(|tunnel| tunnel.socket().to_owned());
-        let way = Way::new(target, socket).map_err(unusable)?;
-        let (builder, trust) = tls::arm(way.builder(), &target.rest.tls)?;
+        let way = HttpOptions::new(target, socket).map_err(unusable)?;
+        let (builder, trust) = tls::configure(way.builder(), &target.rest.tls)?;
         let http = builder
             .build()
-            .map_err(|error| unusable(super::failure::chain(&error)))?;
+            .map_err(|error| unusable(super::request_error::chain(&error)))?;
         let mut mask = Mask::new(&rules.secrets);
         for secret in target.secrets() {
             mask.add(secret.expose_secret());
-            mask.add(&json_escaped(secret.expose_secret()));
+            mask.add(&json_escape(secret.expose_secret()));
         }
         let mut notes = tunnel.as_ref().map(Tunnel::notes).unwrap_or_default();
-        if !trust.checked {
+        if !trust.is_enabled {
             notes.push(format!(
                 "the certificate of {address} is not checked; pin it by `fingerprint`"
             ));
@@ -108,15 +108,15 @@ impl RestClient {
             base: format!("https://{address}"),
             address,
             rules: Arc::clone(rules),
-            account: Account::of(target),
+            account: Account::new(target),
             access,
             trust,
-            way,
+            options: way,
             tunnel,
             credential: AsyncMutex::new(None),
             permits: Semaphore::new(rules.parallel),
             round_trips: AtomicU64::new(0),
-            record: Mutex::new(Record {
+            log: Mutex::new(SessionLog {
                 mask,
                 transcript: Transcript::create(target.transcript.as_deref())?,
                 notes,
@@ -129,7 +129,7 @@ impl RestClient {
     }
 
     pub fn notes(&self) -> Vec<String> {
-        self.record().notes.clone()
+        self.log().notes.clone()
     }
 
     /// Makes ready to send: a token, or nothing to do.
@@ -144,7 +144,9 @@ impl RestClient {
         let credential = self.credential.lock().await.take();
         let (
             Some(Credential::Token {
-                token, ours: true, ..
+                token,
+                revoke_on_close: true,
+                ..
             }),
             Some(rules),
         ) = (&credential, &self.rules.token)
@@ -155,17 +157,17 @@ impl RestClient {
         let request = self.http.delete(format!("{}{path}", self.base));
         let request = self
             .account
-            .sign(request, credential.as_ref().expect("just matched"));
+            .authenticate(request, credential.as_ref().expect("just matched"));
         let shown = format!("DELETE {}", rules.logout);
-        let answer = self.exchange(request, &shown).await?;
-        if answer.success() {
+        let answer = self.send_logged(request, &shown).await?;
+        if answer.is_success() {
             return Ok(());
         }
-        Err(SessionErrorKind::Http {
+        Err(SessionErrorKind::HttpStatus {
             method: Method::Delete,
             path: rules.logout.clone(),
             status: answer.status,
-            said: self.words(&answer),
+            said: self.render_message(&answer),
         })
     }
 
@@ -173,16 +175,16 @@ impl RestClient {
     ///
     /// # Errors
     /// There is no whole answer, the login was refused, or this session may not send it.
-    pub async fn send(&self, request: &Request) -> Result<Answer, SessionErrorKind> {
+    pub async fn send(&self, request: &Request) -> Result<HttpAnswer, SessionErrorKind> {
         let shown = format!("{} {}", request.method, request.path);
         if self.access == Access::ReadOnly && request.method != Method::Get {
             return Err(SessionErrorKind::ReadOnly { command: shown });
         }
         if let Some(body) = &request.body {
-            let mut record = self.record();
+            let mut record = self.log();
             for secret in body.secrets() {
                 record.mask.add(secret);
-                record.mask.add(&json_unescaped(secret));
+                record.mask.add(&json_unescape(secret));
             }
         }
         let _permit = self
@@ -200,14 +202,14 @@ impl RestClient {
             if let Ok(answer) = &result
                 && answer.status == UNAUTHORIZED
             {
-                if logged_in_again || !self.renew(&credential).await? {
+                if logged_in_again || !self.renew_credential(&credential).await? {
                     return Err(self.login_refused());
                 }
                 logged_in_again = true;
                 continue;
             }
-            let again = repeatable && self.worth_another_try(request, &result);
-            if !again || began.elapsed() + pause > PATIENCE.min(self.way.command_timeout) {
+            let again = repeatable && self.is_retryable(request, &result);
+            if !again || began.elapsed() + pause > RETRY_TIMEOUT.min(self.options.command_timeout) {
                 return self.final_result(request, result);
             }
             sleep(pause).await;
@@ -217,34 +219,34 @@ impl RestClient {
 
     /// The device's words about an answer, for people: its message, code behind, secrets masked,
     /// not too long.
-    pub fn words(&self, answer: &Answer) -> String {
+    pub fn render_message(&self, answer: &HttpAnswer) -> String {
         let parsed: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
         let message = parsed
             .as_ref()
             .and_then(|value| value.get(&self.rules.message))
             .and_then(|message| message.as_str());
         let words = match (message, &parsed) {
-            (Some(message), _) => self.code_last(message),
-            (None, _) if answer.success() => String::new(),
+            (Some(message), _) => self.move_code_last(message),
+            (None, _) if answer.is_success() => String::new(),
             (None, None) if is_html(&answer.body) => "an HTML page".to_owned(),
             (None, _) => answer.body.trim().to_owned(),
         };
-        let mut masked = self.record().mask.apply(&words);
-        if masked.len() > WORDS_LIMIT {
-            let end = (0..=WORDS_LIMIT)
+        let mut masked = self.log().mask.apply(&words);
+        if masked.len() > MESSAGE_LIMIT {
+            let end = (0..=MESSAGE_LIMIT)
                 .rev()
                 .find(|end| masked.is_char_boundary(*end))
                 .unwrap_or(0);
             masked.truncate(end);
             masked.push('…');
         }
-        if masked.is_empty() && !answer.success() {
+        if masked.is_empty() && !answer.is_success() {
             return format!("status {}", answer.status);
         }
         masked
     }
 
-    fn code_last(&self, message: &str) -> String {
+    fn move_code_last(&self, message: &str) -> String {
         let found = self.rules.code.as_ref().and_then(|code| code.find(message));
         match found {
             Some(found) if found.start() == 0 && found.end() < message.len() => {
@@ -255,8 +257,8 @@ impl RestClient {
         }
     }
 
-    fn record(&self) -> std::sync::MutexGuard<'_, Record> {
-        self.record.lock().expect("never held over a panic")
+    fn log(&self) -> std::sync::MutexGuard<'_, SessionLog> {
+        self.log.lock().expect("never held over a panic")
     }
 
     fn login_refused(&self) -> SessionErrorKind {
@@ -273,10 +275,10 @@ impl RestClient {
 
     /// Logs in again after a token was not taken any more; false when there is no way to. Several
     /// requests that fail at once lead to one login.
-    async fn renew(&self, stale: &Credential) -> Result<bool, SessionErrorKind> {
+    async fn renew_credential(&self, stale: &Credential) -> Result<bool, SessionErrorKind> {
         let Credential::Token {
             token: stale,
-            ours: true,
+            revoke_on_close: true,
             ..
         } = stale
         else {
@@ -301,17 +303,17 @@ impl RestClient {
             (Some(rules), RestLogin::Auto | RestLogin::Token) => rules,
             _ => return Ok(Credential::Basic),
         };
-        if let Some(token) = &self.account.given {
+        if let Some(token) = &self.account.configured_token {
             return Ok(Credential::Token {
                 header: rules.header.clone(),
                 token: token.clone(),
-                ours: false,
+                revoke_on_close: false,
             });
         }
-        self.ask_for_token(rules).await
+        self.request_token(rules).await
     }
 
-    async fn ask_for_token(&self, rules: &TokenRules) -> Result<Credential, SessionErrorKind> {
+    async fn request_token(&self, rules: &TokenRules) -> Result<Credential, SessionErrorKind> {
         let body = self.account.login_body(rules).to_string();
         let mut request = self
             .http
@@ -319,34 +321,35 @@ impl RestClient {
             .header(reqwest::header::CONTENT_TYPE, JSON)
             .body(body);
         if rules.with_basic {
-            request = self.account.basic(request);
+            request = self.account.add_basic_auth(request);
         }
         let shown = format!("POST {}", rules.login);
-        let answer = self.exchange(request, &shown).await?;
-        let unknown = rules.unknown_status.contains(&answer.status);
+        let answer = self.send_logged(request, &shown).await?;
+        let unknown = rules.unsupported_status.contains(&answer.status);
         if unknown && self.account.login == RestLogin::Auto {
             return Ok(Credential::Basic);
         }
         if answer.status == UNAUTHORIZED {
             return Err(self.login_refused());
         }
-        if !answer.success() {
-            return Err(SessionErrorKind::Http {
+        if !answer.is_success() {
+            return Err(SessionErrorKind::HttpStatus {
                 method: Method::Post,
                 path: rules.login.clone(),
                 status: answer.status,
-                said: self.words(&answer),
+                said: self.render_message(&answer),
             });
         }
-        let token =
-            token_in(&answer.body, &rules.token).ok_or_else(|| SessionErrorKind::Garbage {
+        let token = find_token(&answer.body, &rules.token).ok_or_else(|| {
+            SessionErrorKind::InvalidAnswer {
                 command: shown,
                 why: format!("there is no `{}` in the answer", rules.token),
-            })?;
-        let mut record = self.record();
+            }
+        })?;
+        let mut record = self.log();
         record.mask.add(token.expose_secret());
         // Only now, that the token is known, may what was received be written.
-        let Record {
+        let SessionLog {
             transcript, mask, ..
         } = &mut *record;
         transcript.received(
@@ -356,7 +359,7 @@ impl RestClient {
         Ok(Credential::Token {
             header: rules.header.clone(),
             token,
-            ours: true,
+            revoke_on_close: true,
         })
     }
 
@@ -364,7 +367,7 @@ impl RestClient {
         &self,
         request: &Request,
         credential: &Credential,
-    ) -> Result<Answer, SessionErrorKind> {
+    ) -> Result<HttpAnswer, SessionErrorKind> {
         let url = format!("{}{}", self.base, request.path);
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
@@ -379,55 +382,55 @@ impl RestClient {
                 .header(reqwest::header::CONTENT_TYPE, JSON)
                 .body(body.reveal());
         }
-        let http = self.account.sign(http, credential);
+        let http = self.account.authenticate(http, credential);
         let shown = format!("{} {}", request.method, request.path);
-        self.note_sent(&request.to_string());
-        let answer = self.exchange_unnoted(http, &shown).await;
-        self.note_received(&answer);
+        self.log_sent(&request.to_string());
+        let answer = self.send_unlogged(http, &shown).await;
+        self.log_received(&answer);
         answer
     }
 
     /// A request that people may know of by its first line only.
-    async fn exchange(
+    async fn send_logged(
         &self,
         request: RequestBuilder,
         shown: &str,
-    ) -> Result<Answer, SessionErrorKind> {
-        self.note_sent(shown);
-        self.exchange_unnoted(request, shown).await
+    ) -> Result<HttpAnswer, SessionErrorKind> {
+        self.log_sent(shown);
+        self.send_unlogged(request, shown).await
     }
 
-    async fn exchange_unnoted(
+    async fn send_unlogged(
         &self,
         request: RequestBuilder,
         shown: &str,
-    ) -> Result<Answer, SessionErrorKind> {
+    ) -> Result<HttpAnswer, SessionErrorKind> {
         self.round_trips.fetch_add(1, Ordering::Relaxed);
-        let circumstances = Circumstances {
+        let circumstances = RequestContext {
             address: &self.address,
             command: shown,
             trust: &self.trust,
-            connect_timeout: self.way.connect_timeout,
-            command_timeout: self.way.command_timeout,
+            connect_timeout: self.options.connect_timeout,
+            command_timeout: self.options.command_timeout,
         };
-        let failed = |error: reqwest::Error| kind(&error, &circumstances);
+        let failed = |error: reqwest::Error| classify(&error, &circumstances);
         let mut response = match request.send().await.map_err(failed) {
             Ok(response) => response,
-            Err(kind) => return Err(self.explained(kind).await),
+            Err(kind) => return Err(self.with_details(kind).await),
         };
-        self.settle_trust()?;
+        self.store_fingerprint()?;
         let status = response.status().as_u16();
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(failed)? {
             body.extend_from_slice(&piece);
             if body.len() > BODY_LIMIT {
-                return Err(SessionErrorKind::Garbage {
+                return Err(SessionErrorKind::InvalidAnswer {
                     command: shown.to_owned(),
                     why: format!("an answer of more than {} MiB", BODY_LIMIT >> 20),
                 });
             }
         }
-        Ok(Answer {
+        Ok(HttpAnswer {
             status,
             body: String::from_utf8_lossy(&body).into_owned(),
         })
@@ -435,18 +438,18 @@ impl RestClient {
 
     /// Adds what only a further look shows: what the jump host said, and of a certificate that is
     /// not trusted the fingerprint, so that people can pin it.
-    async fn explained(&self, kind: SessionErrorKind) -> SessionErrorKind {
+    async fn with_details(&self, kind: SessionErrorKind) -> SessionErrorKind {
         let refusal = self.tunnel.as_ref().and_then(Tunnel::refusal);
         match (kind, refusal) {
             (SessionErrorKind::CertificateUntrusted { address, why, .. }, _) => {
                 SessionErrorKind::CertificateUntrusted {
                     address,
                     why,
-                    found: tls::presented(self.way.builder(), &self.base).await,
+                    found: tls::fetch_fingerprint(self.options.builder(), &self.base).await,
                 }
             }
             (
-                SessionErrorKind::Unreachable { .. } | SessionErrorKind::Dropped { .. },
+                SessionErrorKind::Unreachable { .. } | SessionErrorKind::Disconnected { .. },
                 Some(refusal),
             ) => SessionErrorKind::Unreachable {
                 address: self.address.clone(),
@@ -457,29 +460,29 @@ impl RestClient {
     }
 
     /// Says goodbye to the jump host, if there is one.
-    pub async fn leave(&mut self, limit: Duration) {
+    pub async fn close_tunnel(&mut self, limit: Duration) {
         if let Some(tunnel) = self.tunnel.take() {
             tunnel.close(limit).await;
         }
     }
 
-    fn settle_trust(&self) -> Result<(), SessionErrorKind> {
-        let note = self.trust.settle(&self.address)?;
-        self.record().notes.extend(note);
+    fn store_fingerprint(&self) -> Result<(), SessionErrorKind> {
+        let note = self.trust.store_fingerprint(&self.address)?;
+        self.log().notes.extend(note);
         Ok(())
     }
 
-    fn note_sent(&self, shown: &str) {
-        let mut record = self.record();
-        let Record {
+    fn log_sent(&self, shown: &str) {
+        let mut record = self.log();
+        let SessionLog {
             transcript, mask, ..
         } = &mut *record;
         transcript.sent(shown, mask);
     }
 
-    fn note_received(&self, answer: &Result<Answer, SessionErrorKind>) {
-        let mut record = self.record();
-        let Record {
+    fn log_received(&self, answer: &Result<HttpAnswer, SessionErrorKind>) {
+        let mut record = self.log();
+        let SessionLog {
             transcript, mask, ..
         } = &mut *record;
         match answer {
@@ -492,33 +495,33 @@ impl RestClient {
     }
 
     /// Busy, broken, or still booting: what another try may mend.
-    fn worth_another_try(
+    fn is_retryable(
         &self,
         request: &Request,
-        result: &Result<Answer, SessionErrorKind>,
+        result: &Result<HttpAnswer, SessionErrorKind>,
     ) -> bool {
         match result {
             Ok(answer) => {
                 let busy = self.rules.busy_status.contains(&answer.status)
-                    || !answer.success()
+                    || !answer.is_success()
                         && self
                             .rules
                             .busy
                             .iter()
                             .any(|words| words.is_match(&answer.body));
-                busy || senseless(request, answer)
+                busy || is_malformed(request, answer)
             }
-            Err(kind) => matches!(kind, SessionErrorKind::Dropped { .. }),
+            Err(kind) => matches!(kind, SessionErrorKind::Disconnected { .. }),
         }
     }
 
     fn final_result(
         &self,
         request: &Request,
-        result: Result<Answer, SessionErrorKind>,
-    ) -> Result<Answer, SessionErrorKind> {
+        result: Result<HttpAnswer, SessionErrorKind>,
+    ) -> Result<HttpAnswer, SessionErrorKind> {
         let answer = result?;
-        if !senseless(request, &answer) {
+        if !is_malformed(request, &answer) {
             return Ok(answer);
         }
         let why = if answer.body.trim().is_empty() {
@@ -528,7 +531,7 @@ impl RestClient {
         } else {
             "the answer is not JSON".to_owned()
         };
-        Err(SessionErrorKind::Garbage {
+        Err(SessionErrorKind::InvalidAnswer {
             command: format!("{} {}", request.method, request.path),
             why,
         })
@@ -539,8 +542,8 @@ const UNAUTHORIZED: u16 = 401;
 const JSON: &str = "application/json";
 
 /// A successful answer to a read that is not JSON.
-fn senseless(request: &Request, answer: &Answer) -> bool {
-    let read = request.method == Method::Get && answer.success();
+fn is_malformed(request: &Request, answer: &HttpAnswer) -> bool {
+    let read = request.method == Method::Get && answer.is_success();
     read && serde_json::from_str::<IgnoredAny>(&answer.body).is_err()
 }
 
@@ -548,11 +551,11 @@ fn is_html(body: &str) -> bool {
     body.trim_start().starts_with('<')
 }
 
-fn json_escaped(text: &str) -> String {
+fn json_escape(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-fn json_unescaped(text: &str) -> String {
+fn json_unescape(text: &str) -> String {
     serde_json::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| text.to_owned())
 }

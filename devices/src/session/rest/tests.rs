@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use self::server::{LOGIN, LOGOUT, POOLS, Reply, Server, script, seen, serve};
+use self::server::{HttpsTestServer, LOGIN, LOGOUT, POOLS, Reply, script, seen, serve};
 use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::secret::Text;
-use crate::session::scripted::{PATIENCE, deserted_port};
-use crate::session::target::{RestLogin, RestOptions, SshOptions, TlsPolicy};
+use crate::session::connect_params::{RestLogin, RestOptions, SshOptions, TlsPolicy};
+use crate::session::scripted::{TEST_TIMEOUT, closed_port};
 
 /// On a busy machine, too. Who waits for an answer, or tries again, gives up after as long.
 const LONG_ENOUGH_TO_LOG_IN: Duration = Duration::from_secs(2);
 
-fn target(server: &Server) -> Target {
-    Target {
+fn target(server: &HttpsTestServer) -> ConnectParams {
+    ConnectParams {
         device: "lb1".to_owned(),
         host: "127.0.0.1".to_owned(),
         port: Some(server.port),
@@ -31,8 +31,8 @@ fn target(server: &Server) -> Target {
             tls: TlsPolicy::CaFile(server.ca.clone()),
             ..RestOptions::default()
         },
-        connect_timeout: PATIENCE,
-        command_timeout: PATIENCE,
+        connect_timeout: TEST_TIMEOUT,
+        command_timeout: TEST_TIMEOUT,
         transcript: None,
     }
 }
@@ -51,7 +51,7 @@ fn rules() -> Arc<RestRules> {
     Arc::new(rules.expect("read"))
 }
 
-async fn open(target: &Target) -> Result<RestSession, SessionErrorKind> {
+async fn open(target: &ConnectParams) -> Result<RestSession, SessionErrorKind> {
     RestSession::open(target, &rules(), Access::ReadWrite).await
 }
 
@@ -84,11 +84,11 @@ async fn commit(session: &mut RestSession, operations: &[Operation]) -> Vec<Stri
     results
         .into_iter()
         .map(|result| match result.outcome {
-            Outcome::Done { said } if said.is_empty() => "done".to_owned(),
-            Outcome::Done { said } => format!("done: {}", said.join("; ")),
-            Outcome::Refused { said } => format!("refused: {said}"),
+            Outcome::Done { messages: said } if said.is_empty() => "done".to_owned(),
+            Outcome::Done { messages: said } => format!("done: {}", said.join("; ")),
+            Outcome::Refused { message: said } => format!("refused: {said}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { why } => format!("unknown: {why}"),
+            Outcome::Unknown { reason: why } => format!("unknown: {why}"),
         })
         .collect()
 }
@@ -317,7 +317,7 @@ async fn what_answers_without_tls_is_told_so() {
 async fn a_device_that_is_not_there_is_unreachable() {
     let server = serve(script(&[])).await;
     let mut target = target(&server);
-    let (_socket, port) = deserted_port();
+    let (_socket, port) = closed_port();
     target.port = Some(port);
     let error = open(&target).await.err().expect("nobody there");
     assert!(
@@ -544,7 +544,7 @@ async fn trouble_on_the_way_through_a_jump_host_says_where() {
         error.to_string(),
         "jump host 127.0.0.1: the device refused the login of admin"
     );
-    let (_socket, port) = deserted_port();
+    let (_socket, port) = closed_port();
     target.ssh.jump = Some(Box::new(target_of(&jump)));
     target.port = Some(port);
     let error = open(&target).await.err().expect("nobody there");

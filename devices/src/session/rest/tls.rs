@@ -11,12 +11,12 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureScheme};
 use sha2::{Digest, Sha256};
 
+use crate::session::connect_params::TlsPolicy;
 use crate::session::error::SessionErrorKind;
-use crate::session::target::TlsPolicy;
 
 /// What a connection has shown of the other side.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trust {
+pub(super) struct CertificateCheck {
     /// The fingerprint that is required.
     wanted: Option<String>,
     /// The fingerprint that was found, once a handshake has shown it.
@@ -24,41 +24,41 @@ pub(super) struct Trust {
     /// Where the first fingerprint is to be stored.
     store: Option<PathBuf>,
     stored: Arc<OnceLock<()>>,
-    pub checked: bool,
+    pub is_enabled: bool,
 }
 
 /// Arms a client with a policy.
-pub(super) fn arm(
+pub(super) fn configure(
     builder: ClientBuilder,
     policy: &TlsPolicy,
-) -> Result<(ClientBuilder, Trust), SessionErrorKind> {
+) -> Result<(ClientBuilder, CertificateCheck), SessionErrorKind> {
     install_provider();
-    let mut trust = Trust {
-        checked: true,
-        ..Trust::default()
+    let mut trust = CertificateCheck {
+        is_enabled: true,
+        ..CertificateCheck::default()
     };
     match policy {
         TlsPolicy::System => return Ok((builder, trust)),
         TlsPolicy::CaFile(path) => {
             let pem = std::fs::read(path).map_err(|error| file_error(path, error.to_string()))?;
             let anchors = reqwest::Certificate::from_pem_bundle(&pem)
-                .map_err(|error| file_error(path, super::failure::chain(&error)))?;
+                .map_err(|error| file_error(path, super::request_error::chain(&error)))?;
             if anchors.is_empty() {
                 return Err(file_error(path, "it has no certificate in it".to_owned()));
             }
             return Ok((builder.tls_certs_only(anchors), trust));
         }
-        TlsPolicy::Fingerprint(fingerprint) => trust.wanted = Some(normal(fingerprint)),
+        TlsPolicy::Fingerprint(fingerprint) => trust.wanted = Some(normalize(fingerprint)),
         TlsPolicy::TrustOnFirstUse(path) => match std::fs::read_to_string(path) {
-            Ok(stored) => trust.wanted = Some(normal(&stored)),
+            Ok(stored) => trust.wanted = Some(normalize(&stored)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 trust.store = Some(path.clone());
             }
             Err(error) => return Err(file_error(path, error.to_string())),
         },
-        TlsPolicy::Ignore => trust.checked = false,
+        TlsPolicy::Ignore => trust.is_enabled = false,
     }
-    let verifier = Pinned {
+    let verifier = FingerprintVerifier {
         trust: trust.clone(),
         provider: ring::default_provider(),
     };
@@ -71,9 +71,9 @@ pub(super) fn arm(
 
 /// The fingerprint of the certificate that is shown at `url`; nothing is sent there, for the
 /// handshake is broken off.
-pub(super) async fn presented(builder: ClientBuilder, url: &str) -> Option<String> {
+pub(super) async fn fetch_fingerprint(builder: ClientBuilder, url: &str) -> Option<String> {
     let nobody = TlsPolicy::Fingerprint(String::new());
-    let (builder, trust) = arm(builder, &nobody).ok()?;
+    let (builder, trust) = configure(builder, &nobody).ok()?;
     let client = builder.build().ok()?;
     let refused = client.head(url).send().await;
     debug_assert!(refused.is_err(), "no certificate has an empty fingerprint");
@@ -97,7 +97,7 @@ fn file_error(path: &Path, why: String) -> SessionErrorKind {
 }
 
 /// Fingerprints compare without colons and case.
-fn normal(fingerprint: &str) -> String {
+fn normalize(fingerprint: &str) -> String {
     fingerprint
         .chars()
         .filter(char::is_ascii_hexdigit)
@@ -105,9 +105,9 @@ fn normal(fingerprint: &str) -> String {
         .to_ascii_lowercase()
 }
 
-impl Trust {
+impl CertificateCheck {
     /// The refusal, when the certificate was not the wanted one.
-    pub fn refusal(&self, address: &str) -> Option<SessionErrorKind> {
+    pub fn mismatch(&self, address: &str) -> Option<SessionErrorKind> {
         let (wanted, found) = (self.wanted.as_ref()?, self.found.get()?);
         (wanted != found).then(|| SessionErrorKind::CertificateFingerprint {
             address: address.to_owned(),
@@ -117,7 +117,7 @@ impl Trust {
     }
 
     /// Stores the first fingerprint; a note for people when it did.
-    pub fn settle(&self, address: &str) -> Result<Option<String>, SessionErrorKind> {
+    pub fn store_fingerprint(&self, address: &str) -> Result<Option<String>, SessionErrorKind> {
         let (Some(path), Some(found)) = (&self.store, self.found.get()) else {
             return Ok(None);
         };
@@ -150,12 +150,12 @@ impl Trust {
 /// Compares the fingerprint and nothing else; the signatures of the handshake are verified all
 /// the same, for they prove that the other side has the key.
 #[derive(Debug)]
-struct Pinned {
-    trust: Trust,
+struct FingerprintVerifier {
+    trust: CertificateCheck,
     provider: CryptoProvider,
 }
 
-impl ServerCertVerifier for Pinned {
+impl ServerCertVerifier for FingerprintVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

@@ -6,7 +6,7 @@ use russh::client::GexParams;
 use russh::keys::{Algorithm, EcdsaCurve, HashAlg};
 use russh::{AlgorithmKind, Preferred, cipher, kex, mac};
 
-use crate::session::target::Algorithms;
+use crate::session::connect_params::Algorithms;
 
 /// Key exchanges without SHA-1 on curves and groups that nobody doubts.
 const MODERN_KEX: &[kex::Name] = &[

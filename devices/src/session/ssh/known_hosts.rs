@@ -8,28 +8,28 @@ use russh::keys::ssh_key::known_hosts::{Entry, HostPatterns, Marker};
 use russh::keys::{Algorithm, HashAlg, PublicKey};
 use sha1::Sha1;
 
+use crate::session::connect_params::HostKeyPolicy;
 use crate::session::error::SessionErrorKind;
-use crate::session::target::HostKeyPolicy;
 
 /// Judges the key of one host.
-pub(super) struct Judge {
+pub(super) struct HostKeyVerifier {
     /// The host as `known_hosts` names it: `host`, or `[host]:port` where the port is not 22.
     name: String,
     policy: HostKeyPolicy,
     /// The lines about this host.
-    entries: Vec<Known>,
+    entries: Vec<KnownHost>,
 }
 
 /// A line of a file that speaks of the host.
 #[derive(Debug)]
-struct Known {
+struct KnownHost {
     file: PathBuf,
     line: usize,
     marker: Option<Marker>,
     key: PublicKey,
 }
 
-impl Judge {
+impl HostKeyVerifier {
     /// Reads the files of the policy. One that is not there has no keys in it.
     pub fn load(host: &str, port: u16, policy: &HostKeyPolicy) -> Result<Self, SessionErrorKind> {
         let host = host.to_ascii_lowercase();
@@ -44,7 +44,7 @@ impl Judge {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(file_error("cannot read", file, &error)),
             };
-            entries.extend(lines_about(&name, file, &text));
+            entries.extend(entries_for(&name, file, &text));
         }
         Ok(Self {
             name,
@@ -60,9 +60,9 @@ impl Judge {
     }
 
     /// `Ok` when the key may be trusted, with a note for people where there is something to say.
-    pub fn judge(&self, key: &PublicKey) -> Result<Option<String>, SessionErrorKind> {
+    pub fn verify(&self, key: &PublicKey) -> Result<Option<String>, SessionErrorKind> {
         let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
-        let same = |known: &&Known| known.key.key_data() == key.key_data();
+        let same = |known: &&KnownHost| known.key.key_data() == key.key_data();
         let host = || self.name.clone();
         let mut about = self.entries.iter();
         if let Some(known) =
@@ -161,18 +161,18 @@ fn file_error(what: &'static str, path: &Path, error: &std::io::Error) -> Sessio
 }
 
 /// The lines that speak of a host. Lines that nobody can read are passed over, as ssh does.
-fn lines_about<'t>(
+fn entries_for<'t>(
     name: &'t str,
     file: &'t Path,
     text: &'t str,
-) -> impl Iterator<Item = Known> + 't {
+) -> impl Iterator<Item = KnownHost> + 't {
     text.lines().enumerate().filter_map(move |(index, line)| {
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
         if line.is_empty() || line.starts_with('#') {
             return None;
         }
         let entry: Entry = line.parse().ok()?;
-        matches(entry.host_patterns(), name).then(|| Known {
+        matches(entry.host_patterns(), name).then(|| KnownHost {
             file: file.to_owned(),
             line: index + 1,
             marker: entry.marker().copied(),
@@ -236,14 +236,14 @@ mod tests {
     const RSA: &str = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBGxZ\
                        a3LQeFQxSoKnBpbVeVhIBQdoPHrSvO5bNwA5VYkXQ8GnSk4tg9iC5q3dPCJTB6n5WQDrRzDKTPSIb6vRHdE=";
 
-    fn judgement(text: &str, host: &str, port: u16) -> String {
+    fn verify_against(text: &str, host: &str, port: u16) -> String {
         let directory = tempfile::tempdir().expect("made");
         let file = directory.path().join("known_hosts");
         std::fs::write(&file, text).expect("written");
         let policy = HostKeyPolicy::KnownHosts(vec![directory.path().join("missing"), file]);
-        let judge = Judge::load(host, port, &policy).expect("loaded");
+        let judge = HostKeyVerifier::load(host, port, &policy).expect("loaded");
         let key = PublicKey::from_openssh(OURS).expect("a key");
-        match judge.judge(&key) {
+        match judge.verify(&key) {
             Ok(_) => "known".to_owned(),
             Err(SessionErrorKind::HostKeyUnknown { .. }) => "unknown".to_owned(),
             Err(SessionErrorKind::HostKeyChanged { line, .. }) => format!("changed {line}"),
@@ -345,7 +345,7 @@ mod tests {
             ),
         ];
         for (name, text, host, port, expected) in cases {
-            assert_eq!(judgement(&text, host, port), expected, "{name}");
+            assert_eq!(verify_against(&text, host, port), expected, "{name}");
         }
     }
 
@@ -355,14 +355,17 @@ mod tests {
         let salt = "O33ESRMWPVkMYIwJ1Uw+n877jTo=";
         let hash = "nuuC5vEqXlEZ/8BXQR7m619W6Ak=";
         let text = format!("|1|{salt}|{hash} {OURS}\n");
-        assert_eq!(judgement(&text, "example.com", 22), "known");
-        assert_eq!(judgement(&text, "example.org", 22), "unknown");
+        assert_eq!(verify_against(&text, "example.com", 22), "known");
+        assert_eq!(verify_against(&text, "example.org", 22), "unknown");
     }
 
     #[test]
     fn a_key_of_another_kind_is_a_changed_one() {
         if PublicKey::from_openssh(RSA).is_ok() {
-            assert_eq!(judgement(&format!("sw1 {RSA}\n"), "sw1", 22), "changed 1");
+            assert_eq!(
+                verify_against(&format!("sw1 {RSA}\n"), "sw1", 22),
+                "changed 1"
+            );
         } else {
             panic!("the test's own key is no key");
         }
@@ -374,15 +377,15 @@ mod tests {
         let file = directory.path().join("state/known_hosts");
         let policy = HostKeyPolicy::TrustOnFirstUse(vec![file.clone()]);
         let key = PublicKey::from_openssh(OURS).expect("a key");
-        let load = || Judge::load("sw1", 2222, &policy).expect("loaded");
-        let note = load().judge(&key).expect("trusted").expect("told");
+        let load = || HostKeyVerifier::load("sw1", 2222, &policy).expect("loaded");
+        let note = load().verify(&key).expect("trusted").expect("told");
         assert!(note.contains("for the first time"), "{note}");
         let stored = std::fs::read_to_string(&file).expect("stored");
         assert_eq!(stored, format!("[sw1]:2222 {OURS}\n"));
-        assert_eq!(load().judge(&key), Ok(None));
+        assert_eq!(load().verify(&key), Ok(None));
         let other = PublicKey::from_openssh(OTHER).expect("a key");
         assert!(matches!(
-            load().judge(&other),
+            load().verify(&other),
             Err(SessionErrorKind::HostKeyChanged { line: 1, .. })
         ));
     }
@@ -392,9 +395,9 @@ mod tests {
         let key = PublicKey::from_openssh(OURS).expect("a key");
         let right = key.fingerprint(HashAlg::Sha256).to_string();
         let judge = |pin: &str| {
-            Judge::load("sw1", 22, &HostKeyPolicy::Fingerprint(pin.to_owned()))
+            HostKeyVerifier::load("sw1", 22, &HostKeyPolicy::Fingerprint(pin.to_owned()))
                 .expect("loaded")
-                .judge(&key)
+                .verify(&key)
         };
         assert_eq!(judge(&right), Ok(None));
         assert!(matches!(

@@ -9,31 +9,31 @@ use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
 use russh::{MethodKind, MethodSet};
 use secrecy::ExposeSecret;
 
-use super::client::Client;
+use super::handler::ClientHandler;
+use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
-use crate::session::target::Target;
 
 /// Why a login failed.
-pub(super) enum Failure {
+pub(super) enum LoginFailure {
     Kind(SessionErrorKind),
     Ssh(russh::Error),
 }
 
-impl From<russh::Error> for Failure {
+impl From<russh::Error> for LoginFailure {
     fn from(error: russh::Error) -> Self {
-        Failure::Ssh(error)
+        LoginFailure::Ssh(error)
     }
 }
 
-impl From<SessionErrorKind> for Failure {
+impl From<SessionErrorKind> for LoginFailure {
     fn from(kind: SessionErrorKind) -> Self {
-        Failure::Kind(kind)
+        LoginFailure::Kind(kind)
     }
 }
 
 /// What has been tried already.
 #[derive(Default)]
-struct Tried {
+struct AttemptedMethods {
     key: bool,
     agent: bool,
     password: bool,
@@ -41,8 +41,11 @@ struct Tried {
 
 /// Logs in with what the target has, in the order in which the server lists the methods. A
 /// password is tried once, by one method: wrong ones lock accounts.
-pub(super) async fn log_in(handle: &mut Handle<Client>, target: &Target) -> Result<(), Failure> {
-    let mut tried = Tried::default();
+pub(super) async fn log_in(
+    handle: &mut Handle<ClientHandler>,
+    target: &ConnectParams,
+) -> Result<(), LoginFailure> {
+    let mut tried = AttemptedMethods::default();
     // Asking for nothing tells the methods without an attempt being counted.
     let mut methods = match handle.authenticate_none(&target.user).await? {
         AuthResult::Success => return Ok(()),
@@ -77,11 +80,11 @@ pub(super) async fn log_in(handle: &mut Handle<Client>, target: &Target) -> Resu
             }
             Some(MethodKind::KeyboardInteractive) => {
                 tried.password = true;
-                by_questions(handle, target).await?
+                by_keyboard_interactive(handle, target).await?
             }
             _ => {
                 let methods = names(&methods);
-                return Err(Failure::Kind(if tried.any() {
+                return Err(LoginFailure::Kind(if tried.any() {
                     SessionErrorKind::LoginRefused {
                         user: target.user.clone(),
                         methods,
@@ -100,7 +103,7 @@ pub(super) async fn log_in(handle: &mut Handle<Client>, target: &Target) -> Resu
     }
 }
 
-impl Tried {
+impl AttemptedMethods {
     fn any(&self) -> bool {
         self.key || self.agent || self.password
     }
@@ -110,12 +113,15 @@ fn names(methods: &MethodSet) -> Vec<String> {
     methods.iter().map(String::from).collect()
 }
 
-fn password(target: &Target) -> String {
+fn password(target: &ConnectParams) -> String {
     let password = target.password.as_ref();
     password.map_or_else(String::new, |text| text.expose_secret().to_owned())
 }
 
-async fn by_key(handle: &mut Handle<Client>, target: &Target) -> Result<AuthResult, Failure> {
+async fn by_key(
+    handle: &mut Handle<ClientHandler>,
+    target: &ConnectParams,
+) -> Result<AuthResult, LoginFailure> {
     let path = target
         .ssh
         .private_key
@@ -144,10 +150,10 @@ async fn by_key(handle: &mut Handle<Client>, target: &Target) -> Result<AuthResu
 
 /// Offers the agent's keys, one after the other.
 async fn by_agent(
-    handle: &mut Handle<Client>,
-    target: &Target,
+    handle: &mut Handle<ClientHandler>,
+    target: &ConnectParams,
     methods: MethodSet,
-) -> Result<AuthResult, Failure> {
+) -> Result<AuthResult, LoginFailure> {
     let unusable = |why: String| SessionErrorKind::Agent { why };
     let socket = target.ssh.agent.as_ref();
     let socket = socket.filter(|path| !path.as_os_str().is_empty());
@@ -196,7 +202,10 @@ async fn by_agent(
 }
 
 /// Keyboard-interactive: each prompt without echo is answered by the password, once.
-async fn by_questions(handle: &mut Handle<Client>, target: &Target) -> Result<AuthResult, Failure> {
+async fn by_keyboard_interactive(
+    handle: &mut Handle<ClientHandler>,
+    target: &ConnectParams,
+) -> Result<AuthResult, LoginFailure> {
     let mut answered = false;
     let mut response = handle
         .authenticate_keyboard_interactive_start(&target.user, None)
@@ -236,7 +245,7 @@ async fn by_questions(handle: &mut Handle<Client>, target: &Target) -> Result<Au
 }
 
 /// A visible prompt asks for the user, if for anything.
-fn answer(prompt: &Prompt, target: &Target) -> String {
+fn answer(prompt: &Prompt, target: &ConnectParams) -> String {
     if prompt.echo {
         target.user.clone()
     } else {

@@ -19,8 +19,8 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::dialogue::rules_for_tests;
 use crate::dialogue::{Dialect, Protocol};
 use crate::read::ReadRequest;
-use crate::session::scripted::{Device, Log, PATIENCE, deserted_port, target};
-use crate::session::target::{Algorithms, HostKeyPolicy, Target};
+use crate::session::connect_params::{Algorithms, ConnectParams, HostKeyPolicy};
+use crate::session::scripted::{Log, ScriptedDevice, TEST_TIMEOUT, closed_port, connect_params};
 use crate::session::{Access, SessionErrorKind, open};
 
 /// Rounds of prompts, each with whether it echoes.
@@ -40,7 +40,7 @@ pub(in crate::session) struct Behaviour {
     /// It says this and goes when a shell is asked for.
     goes: Option<&'static str>,
     kex: Option<kex::Name>,
-    device: Device,
+    device: ScriptedDevice,
 }
 
 impl Behaviour {
@@ -63,12 +63,12 @@ impl Default for Behaviour {
             forwards: false,
             goes: None,
             kex: None,
-            device: Device::default(),
+            device: ScriptedDevice::default(),
         }
     }
 }
 
-pub(in crate::session) struct Server {
+pub(in crate::session) struct SshTestServer {
     port: u16,
     host_key: PublicKey,
     /// Secrets and keys that were shown to it.
@@ -76,7 +76,7 @@ pub(in crate::session) struct Server {
     device: Log,
 }
 
-pub(in crate::session) async fn serve(behaviour: Behaviour) -> Server {
+pub(in crate::session) async fn serve(behaviour: Behaviour) -> SshTestServer {
     let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("made");
     let host_key = key.public_key().clone();
     let mut methods = MethodSet::empty();
@@ -119,7 +119,7 @@ pub(in crate::session) async fn serve(behaviour: Behaviour) -> Server {
             });
         }
     });
-    Server {
+    SshTestServer {
         port,
         host_key,
         attempts,
@@ -283,8 +283,8 @@ fn protocol() -> Protocol {
     }
 }
 
-pub(in crate::session) fn target_of(server: &Server) -> Target {
-    let mut target = target();
+pub(in crate::session) fn target_of(server: &SshTestServer) -> ConnectParams {
+    let mut target = connect_params();
     target.host = "127.0.0.1".to_owned();
     target.port = Some(server.port);
     target.ssh.host_key =
@@ -293,7 +293,7 @@ pub(in crate::session) fn target_of(server: &Server) -> Target {
 }
 
 /// Opens, reads the clock, closes.
-async fn clock(target: &Target) -> Result<String, SessionErrorKind> {
+async fn clock(target: &ConnectParams) -> Result<String, SessionErrorKind> {
     let mut session = open(target, &protocol(), Access::ReadWrite)
         .await
         .map_err(|error| error.kind)?;
@@ -307,7 +307,7 @@ async fn clock(target: &Target) -> Result<String, SessionErrorKind> {
     Ok(texts.into_iter().next().expect("one"))
 }
 
-fn attempts(server: &Server) -> Vec<String> {
+fn attempts(server: &SshTestServer) -> Vec<String> {
     let attempts = server.attempts.lock().expect("free");
     let logins = attempts.iter().filter(|one| !one.starts_with("terminal"));
     logins.cloned().collect()
@@ -623,7 +623,7 @@ async fn trouble_on_the_way_says_where() {
     );
     hop.password = Some(SecretString::from("pw-secret"));
     target.ssh.jump = Some(Box::new(hop));
-    let (_socket, port) = deserted_port();
+    let (_socket, port) = closed_port();
     target.port = Some(port);
     let error = clock(&target).await.expect_err("nobody there");
     assert!(
@@ -652,7 +652,7 @@ async fn the_reason_of_a_disconnection_is_told() {
 async fn nobody_there_silence_and_other_protocols_have_names() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
     let port = listener.local_addr().expect("bound").port();
-    let mut target = target();
+    let mut target = connect_params();
     target.host = "127.0.0.1".to_owned();
     target.port = Some(port);
     // Accepted by the kernel, and then nothing.
@@ -662,7 +662,7 @@ async fn nobody_there_silence_and_other_protocols_have_names() {
         error.to_string(),
         format!("no session with 127.0.0.1:{port} within 200ms")
     );
-    target.connect_timeout = PATIENCE;
+    target.connect_timeout = TEST_TIMEOUT;
     let web = tokio::spawn(async move {
         use tokio::io::AsyncWriteExt;
         while let Ok((mut socket, _)) = listener.accept().await {

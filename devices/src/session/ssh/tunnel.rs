@@ -12,16 +12,16 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{Connection, SSH_PORT, client, connection};
+use super::{SSH_PORT, SshConnection, handler, log_in_through_jumps};
+use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
-use crate::session::target::Target;
 
 /// Each connection to [`socket`](Self::socket) is carried on to the host at the other end.
 pub(in crate::session) struct Tunnel {
     socket: PathBuf,
-    connection: Arc<Connection>,
+    connection: Arc<SshConnection>,
     refusal: Arc<Mutex<Option<String>>>,
-    accepting: AbortOnDropHandle<()>,
+    accept_task: AbortOnDropHandle<()>,
     _directory: TempDir,
 }
 
@@ -30,19 +30,24 @@ impl Tunnel {
     ///
     /// # Cancellation
     /// May be dropped; the connection ends.
-    pub async fn open(jump: &Target, host: &str, port: u16) -> Result<Self, SessionErrorKind> {
-        let in_jump = |kind| SessionErrorKind::Jump {
+    pub async fn open(
+        jump: &ConnectParams,
+        host: &str,
+        port: u16,
+    ) -> Result<Self, SessionErrorKind> {
+        let in_jump = |kind| SessionErrorKind::JumpHost {
             host: jump.host.clone(),
             kind: Box::new(kind),
         };
-        let connection = Box::pin(connection(jump, SSH_PORT))
+        let connection = Box::pin(log_in_through_jumps(jump, SSH_PORT))
             .await
             .map_err(in_jump)?;
         let connection = Arc::new(connection);
         let directory = tempfile::Builder::new().prefix("switchtender-").tempdir();
-        let directory = directory.map_err(|error| unusable(&std::env::temp_dir(), &error))?;
+        let directory = directory.map_err(|error| socket_error(&std::env::temp_dir(), &error))?;
         let socket = directory.path().join("way");
-        let listener = UnixListener::bind(&socket).map_err(|error| unusable(&socket, &error))?;
+        let listener =
+            UnixListener::bind(&socket).map_err(|error| socket_error(&socket, &error))?;
         let refusal = Arc::default();
         let accepting = accept(
             listener,
@@ -54,7 +59,7 @@ impl Tunnel {
             socket,
             connection,
             refusal,
-            accepting: AbortOnDropHandle::new(tokio::spawn(accepting)),
+            accept_task: AbortOnDropHandle::new(tokio::spawn(accepting)),
             _directory: directory,
         })
     }
@@ -77,9 +82,9 @@ impl Tunnel {
 
     /// Says goodbye to the jump host.
     pub async fn close(self, limit: Duration) {
-        self.accepting.abort();
+        self.accept_task.abort();
         // It ends with everything that it carries, and with its hold on the connection.
-        let _ = self.accepting.await;
+        let _ = self.accept_task.await;
         if let Some(connection) = Arc::into_inner(self.connection) {
             connection.close(limit).await;
         }
@@ -88,27 +93,27 @@ impl Tunnel {
 
 async fn accept(
     listener: UnixListener,
-    connection: Arc<Connection>,
+    connection: Arc<SshConnection>,
     to: (String, u16),
     refusal: Arc<Mutex<Option<String>>>,
 ) {
     let mut carried = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         while carried.try_join_next().is_some() {}
-        match carry(&connection, &to, stream).await {
+        match forward(&connection, &to, stream).await {
             Ok(carrying) => {
                 carried.spawn(carrying);
             }
             Err(error) => {
                 let mut refusal = refusal.lock().unwrap_or_else(PoisonError::into_inner);
-                *refusal = Some(client::words(&error));
+                *refusal = Some(handler::render_error(&error));
             }
         }
     }
 }
 
-async fn carry(
-    connection: &Connection,
+async fn forward(
+    connection: &SshConnection,
     (host, port): &(String, u16),
     mut stream: UnixStream,
 ) -> Result<impl Future<Output = ()> + use<>, russh::Error> {
@@ -123,7 +128,7 @@ async fn carry(
     })
 }
 
-fn unusable(path: &Path, error: &std::io::Error) -> SessionErrorKind {
+fn socket_error(path: &Path, error: &std::io::Error) -> SessionErrorKind {
     SessionErrorKind::File {
         what: "cannot make a socket in",
         path: path.to_owned(),

@@ -9,8 +9,8 @@ use switchtender_devices::dialogue::Protocol;
 use switchtender_devices::document::{Findings, read};
 use switchtender_devices::operation::{OperationResult, Outcome};
 use switchtender_devices::read::ReadRequest;
-use switchtender_devices::session::target::{
-    HostKeyPolicy, RestOptions, SshOptions, Target, TlsPolicy,
+use switchtender_devices::session::connect_params::{
+    ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
 };
 use switchtender_mocks::{RunningLoadBalancer, RunningSwitch};
 
@@ -27,8 +27,8 @@ pub fn protocol(platform: &str) -> Protocol {
 }
 
 /// A mock switch with the right passwords.
-pub fn switch_target(switch: &RunningSwitch) -> Target {
-    Target {
+pub fn switch_target(switch: &RunningSwitch) -> ConnectParams {
+    ConnectParams {
         enable_password: Some(SecretString::from("enable")),
         ssh: SshOptions {
             host_key: HostKeyPolicy::Ignore,
@@ -40,8 +40,8 @@ pub fn switch_target(switch: &RunningSwitch) -> Target {
 }
 
 /// A mock load balancer with the right password and fingerprint.
-pub fn load_balancer_target(device: &RunningLoadBalancer) -> Target {
-    Target {
+pub fn load_balancer_target(device: &RunningLoadBalancer) -> ConnectParams {
+    ConnectParams {
         rest: RestOptions {
             tls: TlsPolicy::Fingerprint(device.fingerprint()),
             ..RestOptions::default()
@@ -50,8 +50,8 @@ pub fn load_balancer_target(device: &RunningLoadBalancer) -> Target {
     }
 }
 
-fn target(device: &str, port: u16) -> Target {
-    Target {
+fn target(device: &str, port: u16) -> ConnectParams {
+    ConnectParams {
         device: device.to_owned(),
         host: "127.0.0.1".to_owned(),
         port: Some(port),
@@ -80,11 +80,11 @@ pub fn outcomes(results: &[OperationResult]) -> Vec<String> {
     results
         .iter()
         .map(|result| match &result.outcome {
-            Outcome::Done { said } if said.is_empty() => "done".to_owned(),
-            Outcome::Done { said } => format!("done: {}", said.join("; ")),
-            Outcome::Refused { said } => format!("refused: {said}"),
+            Outcome::Done { messages: said } if said.is_empty() => "done".to_owned(),
+            Outcome::Done { messages: said } => format!("done: {}", said.join("; ")),
+            Outcome::Refused { message: said } => format!("refused: {said}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { why } => format!("unknown: {why}"),
+            Outcome::Unknown { reason: why } => format!("unknown: {why}"),
         })
         .collect()
 }

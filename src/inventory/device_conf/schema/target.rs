@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use switchtender_devices::diagnostic::Diagnostic;
-use switchtender_devices::session::target::{
-    Algorithms, HostKeyPolicy, RestLogin, RestOptions, SshOptions, Target, TlsPolicy,
+use switchtender_devices::session::connect_params::{
+    Algorithms, ConnectParams, HostKeyPolicy, RestLogin, RestOptions, SshOptions, TlsPolicy,
 };
 
 use super::checked::Checked;
@@ -17,12 +17,12 @@ pub fn target(
     legacy: bool,
     around: Surroundings<'_>,
     warnings: &mut Vec<Diagnostic>,
-) -> Target {
+) -> ConnectParams {
     let port = checked
         .integer("port")
         .and_then(|port| u16::try_from(port).ok());
     let log = entry.debug || checked.boolean("ssh_logging", false);
-    Target {
+    ConnectParams {
         device: entry.name.clone(),
         host: checked.text("host").expect("required"),
         port,

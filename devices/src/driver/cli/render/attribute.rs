@@ -8,7 +8,7 @@ use crate::driver::cli::template::Template;
 use crate::driver::codec::RangeSet;
 use crate::driver::implementation::RenderError;
 use crate::map::IndexMap;
-use crate::operation::{Action, Line, Operation};
+use crate::operation::{Action, ConfigLine, Operation};
 use crate::secret::Text;
 use crate::value::{Name, Value};
 
@@ -221,11 +221,11 @@ impl Rendering<'_> {
         let first = lines.next();
         self.operations.push(Operation {
             attributes: vec![rule.name.clone()],
-            action: Action::Line(Line {
+            action: Action::Line(ConfigLine {
                 mode: self.mode.clone(),
                 text: first,
                 body: lines.collect(),
-                may_ask: rule.prompts,
+                may_prompt: rule.prompts,
                 warning: None,
             }),
         });

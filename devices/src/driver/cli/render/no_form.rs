@@ -70,7 +70,7 @@ impl Rendering<'_> {
                 .write(name, value)
                 .filter(|word| secret && !word.is_empty())
             {
-                text = text.hide(&word);
+                text = text.mask_word(&word);
             }
         }
         text

@@ -27,7 +27,7 @@ pub(super) enum Reply {
 /// Replies by request line; of several to the same one each is used once, the last for ever.
 type Script = BTreeMap<&'static str, Vec<Reply>>;
 
-pub(super) struct Server {
+pub(super) struct HttpsTestServer {
     pub port: u16,
     pub ca: PathBuf,
     pub fingerprint: String,
@@ -37,7 +37,7 @@ pub(super) struct Server {
     pub directory: tempfile::TempDir,
 }
 
-pub(super) async fn serve(script: Script) -> Server {
+pub(super) async fn serve(script: Script) -> HttpsTestServer {
     let key = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("made");
     let directory = tempfile::tempdir().expect("made");
     let ca = directory.path().join("ca.pem");
@@ -105,7 +105,7 @@ pub(super) async fn serve(script: Script) -> Server {
             });
         }
     });
-    Server {
+    HttpsTestServer {
         port,
         ca,
         fingerprint,
@@ -178,7 +178,7 @@ pub(super) fn script(lines: &[(&'static str, &[Reply])]) -> Script {
     script
 }
 
-pub(super) fn seen(server: &Server) -> Vec<String> {
+pub(super) fn seen(server: &HttpsTestServer) -> Vec<String> {
     let seen = server.seen.lock().expect("free");
     seen.iter().map(|(line, _)| line.clone()).collect()
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Proxy, redirect};
 
-use crate::session::target::Target;
+use crate::session::connect_params::ConnectParams;
 
 /// The whole of a request may take so many times the limit between two bytes.
-const WHOLE_REQUEST: u32 = 5;
+const TOTAL_TIMEOUT_FACTOR: u32 = 5;
 
-pub(super) struct Way {
+pub(super) struct HttpOptions {
     pub connect_timeout: Duration,
     pub command_timeout: Duration,
     proxy: Option<Proxy>,
@@ -18,10 +18,10 @@ pub(super) struct Way {
     socket: Option<PathBuf>,
 }
 
-impl Way {
+impl HttpOptions {
     /// # Errors
     /// In words: the settings cannot be used.
-    pub fn new(target: &Target, socket: Option<PathBuf>) -> Result<Self, String> {
+    pub fn new(target: &ConnectParams, socket: Option<PathBuf>) -> Result<Self, String> {
         if target.rest.proxy.is_some() && socket.is_some() {
             return Err("it has a proxy and a jump host, and only one can be the way".to_owned());
         }
@@ -29,7 +29,7 @@ impl Way {
         let proxy = proxy.map_err(|error| {
             format!(
                 "the proxy cannot be used: {}",
-                super::failure::chain(&error)
+                super::request_error::chain(&error)
             )
         })?;
         Ok(Self {
@@ -45,7 +45,7 @@ impl Way {
         let builder = Client::builder()
             .connect_timeout(self.connect_timeout)
             .read_timeout(self.command_timeout)
-            .timeout(self.command_timeout * WHOLE_REQUEST)
+            .timeout(self.command_timeout * TOTAL_TIMEOUT_FACTOR)
             .tcp_nodelay(true)
             // A redirection would carry the credentials to where nobody looked.
             .redirect(redirect::Policy::none())

@@ -4,8 +4,8 @@ use reqwest::RequestBuilder;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
-use crate::dialogue::rest::TokenRules;
-use crate::session::target::{RestLogin, Target};
+use crate::dialogue::rest_rules::TokenRules;
+use crate::session::connect_params::{ConnectParams, RestLogin};
 
 /// What goes with a request.
 #[derive(Clone)]
@@ -15,7 +15,7 @@ pub(super) enum Credential {
         header: String,
         token: SecretString,
         /// We asked for it, so we give it back.
-        ours: bool,
+        revoke_on_close: bool,
     },
 }
 
@@ -26,30 +26,30 @@ pub(super) struct Account {
     provider: Option<String>,
     pub login: RestLogin,
     /// A token that was at hand from the beginning.
-    pub given: Option<SecretString>,
+    pub configured_token: Option<SecretString>,
 }
 
 impl Account {
-    pub fn of(target: &Target) -> Self {
+    pub fn new(target: &ConnectParams) -> Self {
         Self {
             user: target.user.clone(),
             password: target.password.clone(),
             provider: target.rest.login_provider.clone(),
             login: target.rest.login,
-            given: target.rest.token.clone(),
+            configured_token: target.rest.token.clone(),
         }
     }
 
     /// Adds user and password to a request.
-    pub fn basic(&self, request: RequestBuilder) -> RequestBuilder {
+    pub fn add_basic_auth(&self, request: RequestBuilder) -> RequestBuilder {
         let password = self.password.as_ref().map(|text| text.expose_secret());
         request.basic_auth(&self.user, password)
     }
 
     /// Adds the proof to a request.
-    pub fn sign(&self, request: RequestBuilder, credential: &Credential) -> RequestBuilder {
+    pub fn authenticate(&self, request: RequestBuilder, credential: &Credential) -> RequestBuilder {
         match credential {
-            Credential::Basic => self.basic(request),
+            Credential::Basic => self.add_basic_auth(request),
             Credential::Token { header, token, .. } => {
                 let value = reqwest::header::HeaderValue::from_str(token.expose_secret());
                 match value {
@@ -83,7 +83,7 @@ impl Account {
 }
 
 /// The token in the answer to a login.
-pub(super) fn token_in(answer: &str, path: &str) -> Option<SecretString> {
+pub(super) fn find_token(answer: &str, path: &str) -> Option<SecretString> {
     let answer: Value = serde_json::from_str(answer).ok()?;
     let found = path
         .split('.')

@@ -10,7 +10,7 @@ pub type ModeId = usize;
 
 /// How one platform talks.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct CliRules {
     /// TCP port where the inventory names none.
     pub port: u16,
     /// What ends a line that we send.
@@ -34,13 +34,13 @@ pub struct Rules {
     /// The one mode that stands for all configuration sub-modes.
     pub sub_mode: Option<ModeId>,
     /// A sub-mode can be entered directly from another one.
-    pub sideways: bool,
+    pub direct_sub_modes: bool,
     /// Sent once after login; none of these may ask a question.
     pub open: Vec<Step>,
     pub close: Vec<Step>,
     pub save: Vec<Step>,
-    pub errors: Errors,
-    pub confirms: Vec<Confirm>,
+    pub errors: ErrorRules,
+    pub confirms: Vec<ConfirmRule>,
 }
 
 /// How much may be under way at once.
@@ -63,17 +63,17 @@ pub struct Pager {
 pub struct Mode {
     pub name: String,
     /// The whole last line is this prompt.
-    pub(super) whole: Pattern,
+    pub(super) prompt_line: Pattern,
     /// A line begins with this prompt.
-    pub(super) head: Pattern,
+    pub(super) prompt_prefix: Pattern,
     /// Texts that the prompt must not contain.
     pub excludes: Vec<String>,
-    pub edges: Vec<Edge>,
+    pub transitions: Vec<ModeTransition>,
 }
 
 /// A way from one mode to another.
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct ModeTransition {
     pub to: ModeId,
     pub send: String,
     /// The device asks for a secret on this way, or may do so.
@@ -105,7 +105,7 @@ pub struct Step {
 
 /// What a line of output means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub enum MessageClass {
     /// Says nothing.
     Ignore,
     /// The command took effect, and people should see this.
@@ -120,16 +120,16 @@ pub enum Class {
 
 /// The lines of output that mean something.
 #[derive(Clone, Debug, Default)]
-pub struct Errors {
+pub struct ErrorRules {
     /// In order of precedence.
     pub patterns: Patterns,
     /// What each of the patterns means.
-    pub classes: Vec<Class>,
+    pub classes: Vec<MessageClass>,
 }
 
 /// A question that the device may ask.
 #[derive(Clone, Debug)]
-pub struct Confirm {
+pub struct ConfirmRule {
     pub name: String,
     pub question: Vec<Pattern>,
     /// What agrees, sent with a newline. `None`: never agreed to.
@@ -142,39 +142,42 @@ pub struct Confirm {
     pub anywhere: bool,
 }
 
-impl Rules {
+impl CliRules {
     /// The mode whose prompt is this whole line, with the host name in it.
     pub fn prompt(&self, line: &str) -> Option<(ModeId, String)> {
         self.modes.iter().enumerate().find_map(|(id, mode)| {
-            let found = mode.whole.captures(line)?;
+            let found = mode.prompt_line.captures(line)?;
             mode.allows(line)
-                .then(|| (id, named(&found, "name").to_owned()))
+                .then(|| (id, named_group(&found, "name").to_owned()))
         })
     }
 
     /// The prompt at the beginning of a line and what follows it.
     pub(super) fn leading_prompt<'l>(&self, line: &'l str) -> Option<(ModeId, String, &'l str)> {
         self.modes.iter().enumerate().find_map(|(id, mode)| {
-            let found = mode.head.captures(line)?;
+            let found = mode.prompt_prefix.captures(line)?;
             let end = found.get(0).map_or(0, |all| all.end());
             mode.allows(&line[..end])
-                .then(|| (id, named(&found, "name").to_owned(), &line[end..]))
+                .then(|| (id, named_group(&found, "name").to_owned(), &line[end..]))
         })
     }
 
     /// The edge between two modes.
-    pub fn edge(&self, from: ModeId, to: ModeId) -> Option<&Edge> {
-        self.modes[from].edges.iter().find(|edge| edge.to == to)
+    pub fn transition(&self, from: ModeId, to: ModeId) -> Option<&ModeTransition> {
+        self.modes[from]
+            .transitions
+            .iter()
+            .find(|edge| edge.to == to)
     }
 
     /// The edges of the shortest way between two modes.
-    pub fn way(&self, from: ModeId, to: ModeId) -> Option<Vec<&Edge>> {
-        let mut reached: Vec<Option<(ModeId, &Edge)>> = vec![None; self.modes.len()];
+    pub fn transition_path(&self, from: ModeId, to: ModeId) -> Option<Vec<&ModeTransition>> {
+        let mut reached: Vec<Option<(ModeId, &ModeTransition)>> = vec![None; self.modes.len()];
         let mut border = vec![from];
         while !border.is_empty() && from != to && reached[to].is_none() {
             let mut next = Vec::new();
             for mode in border {
-                for edge in &self.modes[mode].edges {
+                for edge in &self.modes[mode].transitions {
                     if edge.to != from && reached[edge.to].is_none() {
                         reached[edge.to] = Some((mode, edge));
                         next.push(edge.to);
@@ -195,7 +198,7 @@ impl Rules {
     }
 
     /// Whether configuration lines are taken in this mode.
-    pub fn configures(&self, mode: ModeId) -> bool {
+    pub fn is_config_mode(&self, mode: ModeId) -> bool {
         Some(mode) == self.config_mode || Some(mode) == self.sub_mode
     }
 }
@@ -208,7 +211,7 @@ impl Mode {
 
 impl Step {
     /// Whether the step belongs in a mode.
-    pub fn applies(&self, mode: ModeId, read_mode: ModeId) -> bool {
+    pub fn applies_in(&self, mode: ModeId, read_mode: ModeId) -> bool {
         if self.modes.is_empty() {
             mode == read_mode
         } else {
@@ -217,6 +220,6 @@ impl Step {
     }
 }
 
-fn named<'t>(found: &regex::Captures<'t>, name: &str) -> &'t str {
+fn named_group<'t>(found: &regex::Captures<'t>, name: &str) -> &'t str {
     found.name(name).map_or("", |part| part.as_str())
 }

@@ -6,29 +6,29 @@
 
 use super::Access;
 use super::error::SessionErrorKind;
-use crate::dialogue::{Input, Rules};
+use crate::dialogue::{CliRules, Command};
 
 /// A line that may be sent.
 #[derive(Debug)]
-pub(super) struct Permitted(Input);
+pub(super) struct PermittedCommand(Command);
 
-impl Permitted {
-    pub fn into_input(self) -> Input {
+impl PermittedCommand {
+    pub fn into_command(self) -> Command {
         self.0
     }
 }
 
 /// The rule of one session.
 #[derive(Clone, Debug)]
-pub(super) struct Guard {
+pub(super) struct WriteGuard {
     access: Access,
     /// All that a read-only session may send.
-    harmless: Vec<String>,
+    allowed: Vec<String>,
 }
 
-impl Guard {
+impl WriteGuard {
     /// The rule for a command line: `reads` are the platform's, with `{name}` for a word.
-    pub fn new(access: Access, rules: &Rules, reads: &[String]) -> Self {
+    pub fn new(access: Access, rules: &CliRules, reads: &[String]) -> Self {
         let steps = rules.open.iter().chain(&rules.close);
         let mut harmless: Vec<_> = steps.map(|step| step.send.clone()).collect();
         harmless.extend_from_slice(reads);
@@ -36,41 +36,47 @@ impl Guard {
             .modes
             .iter()
             .enumerate()
-            .flat_map(|(mode, from)| from.edges.iter().map(move |edge| (mode, edge)))
+            .flat_map(|(mode, from)| from.transitions.iter().map(move |edge| (mode, edge)))
         {
             // A way into configuration is none for this session; a way out of it is.
-            if rules.configures(edge.to) && !rules.configures(mode) {
+            if rules.is_config_mode(edge.to) && !rules.is_config_mode(mode) {
                 continue;
             }
             harmless.push(edge.send.clone());
             harmless.extend(edge.verify.iter().map(|step| step.send.clone()));
         }
-        Self { access, harmless }
+        Self {
+            access,
+            allowed: harmless,
+        }
     }
 
     /// Asks for a permit.
     ///
     /// # Errors
     /// The session may only read, and this is no read.
-    pub fn permit(&self, mut input: Input) -> Result<Permitted, SessionErrorKind> {
+    pub fn permit(&self, mut input: Command) -> Result<PermittedCommand, SessionErrorKind> {
         if self.access == Access::ReadOnly {
             let line = input.line.reveal();
             let harmless = input.body.is_empty()
                 && !line.contains(['\r', '\n'])
-                && self.harmless.iter().any(|known| fits(known, &line));
+                && self
+                    .allowed
+                    .iter()
+                    .any(|known| matches_template(known, &line));
             if !harmless {
                 return Err(SessionErrorKind::ReadOnly {
                     command: input.line.to_string(),
                 });
             }
-            input.agree = false;
+            input.accept_questions = false;
         }
-        Ok(Permitted(input))
+        Ok(PermittedCommand(input))
     }
 }
 
 /// Whether a line is a named read; `{…}` stands for one word without separators of commands.
-fn fits(known: &str, line: &str) -> bool {
+fn matches_template(known: &str, line: &str) -> bool {
     let (mut known, mut line) = (known.split(' '), line.split(' '));
     loop {
         match (known.next(), line.next()) {

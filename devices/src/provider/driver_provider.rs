@@ -4,8 +4,8 @@
 //! memory follows what was sent. After a connection that broke in the middle of a change the
 //! device is looked at once more, so that each attribute can be told as done or not applied.
 
-mod broken_connection;
-mod proof;
+mod disconnect;
+mod verify;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use foldhash::{HashMap, HashSet};
 
-use self::broken_connection::{Lost, shown};
-pub use self::proof::Difference;
-use super::{Committed, Note, Provider, ProviderError};
+use self::disconnect::{Disconnect, render_operation};
+pub use self::verify::Difference;
+use super::{CommitResult, Note, Provider, ProviderError};
 use crate::change::{Change, Instance, Wanted};
 use crate::driver::{Driver, RememberedSecrets};
 use crate::model::TypeModel;
@@ -32,54 +32,54 @@ pub trait Reconnect: Send + Sync {
 }
 
 /// Secrets that the device does not show, remembered from run to run.
-pub trait SecretMemory: RememberedSecrets + Send + Sync {
+pub trait SecretDigestStore: RememberedSecrets + Send + Sync {
     /// Keeps (a keyed hash of) a value that was just set.
     fn remember(&self, reference: &str, attribute: &str, value: &Value);
 }
 
 /// Drives one device for one run.
-pub struct DrivenProvider {
+pub struct DriverProvider {
     driver: Driver,
     session: Box<dyn Session>,
     reconnect: Box<dyn Reconnect>,
-    memory: Arc<dyn SecretMemory>,
+    memory: Arc<dyn SecretDigestStore>,
     /// What the run will read; empty once it was read.
     expected: Vec<Arc<Wanted>>,
     /// Types that were read.
-    ready: HashSet<String>,
+    prefetched_types: HashSet<String>,
     /// What was read, as it was.
     read: State,
     /// What was read, with what was done since.
     state: State,
     /// The reads that were sent, and the words in which the device refused one.
-    sent: HashMap<String, Option<ProviderError>>,
+    refused_reads: HashMap<String, Option<ProviderError>>,
     /// What was set in this run, whole.
-    set: Vec<Arc<Wanted>>,
+    applied: Vec<Arc<Wanted>>,
     /// The device took something in this run, whatever became of the rest of its resource.
     changed: bool,
     /// Resources that were retrieved and not yet done with.
-    looked: Mutex<HashMap<Arc<str>, Looked>>,
-    lost: Option<Lost>,
+    inspections: Mutex<HashMap<Arc<str>, Inspection>>,
+    disconnect: Option<Disconnect>,
     /// Costs of sessions that are over.
-    spent: Statistics,
+    closed_statistics: Statistics,
 }
 
 /// What was found out about a resource.
 #[derive(Clone)]
-struct Looked {
+struct Inspection {
     /// The resource with values that depend on the device worked out, if it has any.
     resolved: Option<Arc<Wanted>>,
     current: Option<Arc<Instance>>,
     differs: Vec<Name>,
 }
 
-impl DrivenProvider {
+impl DriverProvider {
     /// A provider for one run.
     pub fn new(
         driver: Driver,
         session: Box<dyn Session>,
         reconnect: Box<dyn Reconnect>,
-        memory: Arc<dyn SecretMemory>,
+        memory: Arc<dyn SecretDigestStore>,
     ) -> Self {
         Self {
             driver,
@@ -87,15 +87,15 @@ impl DrivenProvider {
             reconnect,
             memory,
             expected: Vec::new(),
-            ready: HashSet::default(),
+            prefetched_types: HashSet::default(),
             read: State::default(),
             state: State::default(),
-            sent: HashMap::default(),
-            set: Vec::new(),
+            refused_reads: HashMap::default(),
+            applied: Vec::new(),
             changed: false,
-            looked: Mutex::default(),
-            lost: None,
-            spent: Statistics::default(),
+            inspections: Mutex::default(),
+            disconnect: None,
+            closed_statistics: Statistics::default(),
         }
     }
 
@@ -105,7 +105,7 @@ impl DrivenProvider {
 
     /// What the run has cost so far.
     pub fn statistics(&self) -> Statistics {
-        self.spent.plus(self.session.statistics())
+        self.closed_statistics.plus(self.session.statistics())
     }
 
     /// The difference that these operations would make to the device's configuration, secrets
@@ -129,8 +129,10 @@ impl DrivenProvider {
 
     /// Whether the connection broke after something was sent that changes the device, or may have
     /// changed it. Saving would make that survive the restart that takes it back.
-    pub fn broke_after_change(&self) -> bool {
-        self.lost.as_ref().is_some_and(|lost| lost.after_change)
+    pub fn disconnected_after_change(&self) -> bool {
+        self.disconnect
+            .as_ref()
+            .is_some_and(|lost| lost.after_change)
     }
 
     /// Makes the running configuration the one that the device starts with.
@@ -153,9 +155,9 @@ impl DrivenProvider {
 
     /// Asks the device and parses its answers. A read that the device
     /// refuses is the failure of the types that need it, not of the others.
-    async fn ask(&mut self, requests: Vec<ReadRequest>) -> Result<State, ProviderError> {
-        if let Some(lost) = self.lost.as_ref().filter(|lost| !lost.readable) {
-            return Err(lost.why.clone());
+    async fn read_state(&mut self, requests: Vec<ReadRequest>) -> Result<State, ProviderError> {
+        if let Some(lost) = self.disconnect.as_ref().filter(|lost| !lost.readable) {
+            return Err(lost.error.clone());
         }
         let names = || requests.iter().map(|request| request.name.as_str());
         tracing::debug!(
@@ -166,7 +168,7 @@ impl DrivenProvider {
         match self.session.read(&requests).await {
             Ok(texts) => {
                 for (request, text) in requests.into_iter().zip(texts) {
-                    self.sent.insert(request.name.clone(), None);
+                    self.refused_reads.insert(request.name.clone(), None);
                     reads.insert(request.name, text);
                 }
             }
@@ -181,28 +183,28 @@ impl DrivenProvider {
                         Err(error) if error.is_refusal() => {
                             Some(ProviderError::failed(error.kind.to_string()))
                         }
-                        Err(error) => return Err(self.lose(&error)),
+                        Err(error) => return Err(self.mark_lost(&error)),
                     };
-                    self.sent.insert(request.name, refused);
+                    self.refused_reads.insert(request.name, refused);
                 }
             }
-            Err(error) => return Err(self.lose(&error)),
+            Err(error) => return Err(self.mark_lost(&error)),
         }
         let parsed = self.driver.platform().parse(&reads);
         parsed.map_err(|error| ProviderError::failed(error.to_string()))
     }
 
     /// Reads and keeps what was read.
-    async fn take_in(&mut self, requests: Vec<ReadRequest>) -> Result<(), ProviderError> {
-        let read = self.ask(requests).await?;
+    async fn read_into_state(&mut self, requests: Vec<ReadRequest>) -> Result<(), ProviderError> {
+        let read = self.read_state(requests).await?;
         self.state.extend(read.clone());
         self.read.extend(read);
         Ok(())
     }
 
     /// The refusal of a read that a type needs.
-    fn refused_read(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
-        let refused = |name: &str| self.sent.get(name).cloned().flatten();
+    fn check_refused_reads(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
+        let refused = |name: &str| self.refused_reads.get(name).cloned().flatten();
         let mut requests = self.driver.reads(&[model]).into_iter();
         requests
             .find_map(|request| refused(&request.name))
@@ -210,7 +212,7 @@ impl DrivenProvider {
     }
 
     /// What the state says about a resource.
-    fn look(&self, wanted: &Wanted) -> Result<Looked, ProviderError> {
+    fn inspect(&self, wanted: &Wanted) -> Result<Inspection, ProviderError> {
         let current = self
             .driver
             .instance(wanted, &self.state)
@@ -223,20 +225,22 @@ impl DrivenProvider {
             Cow::Borrowed(_) => None,
             Cow::Owned(resolved) => Some(Arc::new(resolved)),
         };
-        Ok(Looked {
+        Ok(Inspection {
             resolved,
             current: current.map(Arc::new),
             differs,
         })
     }
 
-    fn looked(&self) -> MutexGuard<'_, HashMap<Arc<str>, Looked>> {
-        self.looked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inspections(&self) -> MutexGuard<'_, HashMap<Arc<str>, Inspection>> {
+        self.inspections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The change as the driver needs it: values that depend on the device worked out.
     fn resolved(&self, change: &Change) -> Change {
-        match self.looked().get(&change.wanted.reference) {
+        match self.inspections().get(&change.wanted.reference) {
             Some(looked) => Change {
                 wanted: Arc::clone(looked.resolved.as_ref().unwrap_or(&change.wanted)),
                 current: looked.current.as_deref().cloned(),
@@ -254,7 +258,7 @@ impl DrivenProvider {
     }
 
     /// Keeps the secrets that are now set and that the device will not show.
-    fn remember(&self, change: &Change, committed: &Committed) {
+    fn remember(&self, change: &Change, committed: &CommitResult) {
         if change.wanted.absent() {
             return;
         }
@@ -277,7 +281,7 @@ impl DrivenProvider {
 }
 
 #[async_trait]
-impl Provider for DrivenProvider {
+impl Provider for DriverProvider {
     fn name(&self) -> &str {
         &self.driver.platform().name
     }
@@ -301,7 +305,7 @@ impl Provider for DrivenProvider {
     }
 
     fn in_sync(&self, wanted: &Wanted, property: &str, _: &Value) -> Option<bool> {
-        let all = self.looked();
+        let all = self.inspections();
         let looked = all.get(&wanted.reference)?;
         Some(!looked.differs.iter().any(|name| name == property))
     }
@@ -317,14 +321,15 @@ impl Provider for DrivenProvider {
             let expected = std::mem::take(&mut self.expected);
             let wanted: Vec<&Wanted> = expected.iter().map(Arc::as_ref).collect();
             let requests = self.driver.reads_for(&wanted);
-            self.take_in(requests).await?;
-            self.ready
+            self.read_into_state(requests).await?;
+            self.prefetched_types
                 .extend(expected.iter().map(|wanted| wanted.model.name.clone()));
         }
-        if self.ready.insert(model.name.clone()) {
-            self.take_in(self.driver.reads_for(resources)).await?;
+        if self.prefetched_types.insert(model.name.clone()) {
+            self.read_into_state(self.driver.reads_for(resources))
+                .await?;
         }
-        self.refused_read(model)
+        self.check_refused_reads(model)
     }
 
     async fn retrieve(
@@ -332,10 +337,10 @@ impl Provider for DrivenProvider {
         wanted: &Wanted,
         properties: &[&str],
     ) -> Result<Attributes, ProviderError> {
-        if let Some(lost) = &self.lost {
-            return Err(lost.why.clone());
+        if let Some(lost) = &self.disconnect {
+            return Err(lost.error.clone());
         }
-        let looked = self.look(wanted)?;
+        let looked = self.inspect(wanted)?;
         let mut attributes = Attributes::default();
         for property in properties {
             let value = match (*property, &looked.current) {
@@ -350,7 +355,7 @@ impl Provider for DrivenProvider {
             };
             attributes.insert((*property).to_owned(), value);
         }
-        self.looked().insert(wanted.reference.clone(), looked);
+        self.inspections().insert(wanted.reference.clone(), looked);
         Ok(attributes)
     }
 
@@ -358,9 +363,9 @@ impl Provider for DrivenProvider {
         let all = self.driver.reads(&[model]);
         let missing = all
             .into_iter()
-            .filter(|request| !self.sent.contains_key(&request.name));
-        self.take_in(missing.collect()).await?;
-        self.refused_read(model)?;
+            .filter(|request| !self.refused_reads.contains_key(&request.name));
+        self.read_into_state(missing.collect()).await?;
+        self.check_refused_reads(model)?;
         self.driver
             .instances(model, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))
@@ -370,17 +375,17 @@ impl Provider for DrivenProvider {
         self.render(&self.resolved(change))
     }
 
-    async fn commit(&mut self, change: &Change) -> Committed {
+    async fn commit(&mut self, change: &Change) -> CommitResult {
         let change = self.resolved(change);
-        let failed = |error: ProviderError| Committed {
+        let failed = |error: ProviderError| CommitResult {
             attributes: change
                 .told_attributes()
                 .map(|name| (name, Err(error.clone())))
                 .collect(),
-            ..Committed::default()
+            ..CommitResult::default()
         };
-        if let Some(lost) = &self.lost {
-            return failed(lost.why.clone());
+        if let Some(lost) = &self.disconnect {
+            return failed(lost.error.clone());
         }
         let operations = match self.render(&change) {
             Ok(operations) => operations,
@@ -395,11 +400,14 @@ impl Provider for DrivenProvider {
         let results = self.session.commit(&operations).await;
         let (mut done, mut notes) = (Vec::new(), Vec::new());
         for (operation, result) in operations.iter().zip(&results) {
-            if let Outcome::Done { said } = &result.outcome {
+            if let Outcome::Done { messages: said } = &result.outcome {
                 done.push(operation.clone());
-                let said = said
-                    .iter()
-                    .map(|line| format!("the device said to `{}`: {line}", shown(operation)));
+                let said = said.iter().map(|line| {
+                    format!(
+                        "the device said to `{}`: {line}",
+                        render_operation(operation)
+                    )
+                });
                 notes.extend(said.map(Note::warning));
             }
         }
@@ -407,18 +415,19 @@ impl Provider for DrivenProvider {
         self.driver
             .predict(&change.wanted.model, &mut self.state, &done);
         let told: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
-        let mut committed = Committed::from_operations(&change, told);
+        let mut committed = CommitResult::from_operations(&change, told);
         committed.notes = notes;
-        self.settle(&change, &mut committed).await;
+        self.reconcile_after_disconnect(&change, &mut committed)
+            .await;
         self.remember(&change, &committed);
         if committed
             .attributes
             .iter()
             .all(|(_, outcome)| outcome.is_ok())
         {
-            self.set.push(Arc::clone(&change.wanted));
+            self.applied.push(Arc::clone(&change.wanted));
         }
-        self.looked().remove(&change.wanted.reference);
+        self.inspections().remove(&change.wanted.reference);
         committed
     }
 

@@ -1,30 +1,30 @@
 //! What becomes of a run whose connection broke: the device is looked at once more, and nothing more
 //! is sent.
 
-use super::DrivenProvider;
+use super::DriverProvider;
 use crate::change::Change;
 use crate::operation::{Action, Operation, Outcome};
-use crate::provider::{Committed, ErrorKind, Note, ProviderError};
+use crate::provider::{CommitResult, Note, ProviderError, ProviderErrorKind};
 use crate::session::SessionError;
 use crate::value::Name;
 
 /// The connection broke: nothing more is changed in this run.
-pub struct Lost {
-    pub why: ProviderError,
+pub struct Disconnect {
+    pub error: ProviderError,
     /// Another connection was made, so the device can still be read.
     pub readable: bool,
     /// A change had been sent, which may have been what broke the connection.
     pub after_change: bool,
 }
 
-impl DrivenProvider {
+impl DriverProvider {
     /// Nothing can be sent any more.
-    pub(super) fn lose(&mut self, error: &SessionError) -> ProviderError {
+    pub(super) fn mark_lost(&mut self, error: &SessionError) -> ProviderError {
         let failure = ProviderError::failed(error.kind.to_string());
-        self.lost = Some(Lost {
-            why: failure.clone(),
+        self.disconnect = Some(Disconnect {
+            error: failure.clone(),
             readable: false,
-            after_change: self.changed || self.broke_after_change(),
+            after_change: self.changed || self.disconnected_after_change(),
         });
         failure
     }
@@ -32,19 +32,25 @@ impl DrivenProvider {
     /// Looks again after a connection that broke: what was under way is told as done, or as not
     /// applied. What cannot be found out stays unknown. Nothing more is sent in this run: the
     /// change may have been what broke it.
-    pub(super) async fn settle(&mut self, change: &Change, committed: &mut Committed) {
+    pub(super) async fn reconcile_after_disconnect(
+        &mut self,
+        change: &Change,
+        committed: &mut CommitResult,
+    ) {
         let why =
             committed
                 .operations
                 .iter()
                 .find_map(|(operation, result)| match &result.outcome {
-                    Outcome::Unknown { why } => Some(with_command(why, &shown(operation))),
+                    Outcome::Unknown { reason: why } => {
+                        Some(with_command(why, &render_operation(operation)))
+                    }
                     _ => None,
                 });
         let Some(why) = why else { return };
-        let found = self.look_again(change).await;
-        self.lost = Some(Lost {
-            why: ProviderError::new(ErrorKind::NotSent, format!("not sent: {why}")),
+        let found = self.inspect_again(change).await;
+        self.disconnect = Some(Disconnect {
+            error: ProviderError::new(ProviderErrorKind::NotSent, format!("not sent: {why}")),
             readable: found.is_ok(),
             after_change: true,
         });
@@ -61,12 +67,12 @@ impl DrivenProvider {
             differs.contains(name) && (change.is_whole() || change.attributes.contains(name))
         };
         for (name, outcome) in &mut committed.attributes {
-            let unknown = matches!(outcome, Err(error) if error.kind == ErrorKind::Unknown);
+            let unknown = matches!(outcome, Err(error) if error.kind == ProviderErrorKind::Unknown);
             if missing(name) && (unknown || outcome.is_ok()) {
                 // Something may have been taken and yet not have come to be, as a VLAN is made when
                 // its mode is left.
                 *outcome = Err(ProviderError::new(
-                    ErrorKind::NotSent,
+                    ProviderErrorKind::NotSent,
                     format!("{why}; the device was read again: it was not applied"),
                 ));
             } else if unknown {
@@ -91,18 +97,18 @@ impl DrivenProvider {
         }
     }
 
-    async fn look_again(&mut self, change: &Change) -> Result<Vec<Name>, ProviderError> {
+    async fn inspect_again(&mut self, change: &Change) -> Result<Vec<Name>, ProviderError> {
         let session = self.reconnect.reconnect().await;
         let session = session.map_err(|error| ProviderError::failed(error.to_string()))?;
         let broken = std::mem::replace(&mut self.session, session);
-        self.spent = self.spent.plus(broken.statistics());
+        self.closed_statistics = self.closed_statistics.plus(broken.statistics());
         let requests = self.driver.reads_for(&[&change.wanted]);
-        let again = self.ask(requests).await?;
+        let again = self.read_state(requests).await?;
         // What was read of other types still holds, and is not read again. What was foreseen of this
         // one does not: the device has told.
         self.state.forget_predicted(&change.wanted.model.name);
         self.state.extend(again);
-        self.look(&change.wanted).map(|looked| looked.differs)
+        self.inspect(&change.wanted).map(|looked| looked.differs)
     }
 }
 
@@ -116,7 +122,7 @@ fn with_command(why: &str, command: &str) -> String {
 }
 
 /// An operation in one line, for messages.
-pub fn shown(operation: &Operation) -> String {
+pub fn render_operation(operation: &Operation) -> String {
     match &operation.action {
         Action::Line(line) => line.to_string(),
         Action::Request(request) => format!("{} {}", request.method, request.path),

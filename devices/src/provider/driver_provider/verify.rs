@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{DrivenProvider, Looked};
+use super::{DriverProvider, Inspection};
 use crate::change::Wanted;
 use crate::provider::ProviderError;
 use crate::value::{Attributes, Value};
@@ -16,7 +16,7 @@ pub struct Difference {
     pub found: Value,
 }
 
-impl Looked {
+impl Inspection {
     fn difference(&self, wanted: &Wanted, attribute: &str) -> Difference {
         let present = if self.current.is_some() {
             "present"
@@ -38,7 +38,7 @@ impl Looked {
     }
 }
 
-impl DrivenProvider {
+impl DriverProvider {
     /// Reads what was set in this run once more, and tells what is not as it was set.
     ///
     /// # Errors
@@ -47,15 +47,15 @@ impl DrivenProvider {
     /// # Cancellation
     /// Must not be dropped midway.
     pub async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
-        if self.set.is_empty() {
+        if self.applied.is_empty() {
             return Ok(Vec::new());
         }
-        let set: Vec<&Wanted> = self.set.iter().map(Arc::as_ref).collect();
+        let set: Vec<&Wanted> = self.applied.iter().map(Arc::as_ref).collect();
         let requests = self.driver.reads_for(&set);
-        self.state = self.ask(requests).await?;
+        self.state = self.read_state(requests).await?;
         let mut differences = Vec::new();
-        for wanted in &self.set {
-            let looked = self.look(wanted)?;
+        for wanted in &self.applied {
+            let looked = self.inspect(wanted)?;
             for attribute in &looked.differs {
                 differences.push(looked.difference(wanted, attribute));
             }

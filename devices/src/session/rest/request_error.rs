@@ -2,24 +2,24 @@
 
 use std::error::Error;
 
-use super::tls::Trust;
+use super::tls::CertificateCheck;
 use crate::session::error::SessionErrorKind;
 
 /// What is known when a request fails.
-pub(super) struct Circumstances<'a> {
+pub(super) struct RequestContext<'a> {
     pub address: &'a str,
     /// `GET /path`, for the message.
     pub command: &'a str,
-    pub trust: &'a Trust,
+    pub trust: &'a CertificateCheck,
     pub connect_timeout: std::time::Duration,
     pub command_timeout: std::time::Duration,
 }
 
 /// Names the failure of a request.
-pub(super) fn kind(error: &reqwest::Error, of: &Circumstances<'_>) -> SessionErrorKind {
+pub(super) fn classify(error: &reqwest::Error, of: &RequestContext<'_>) -> SessionErrorKind {
     let address = of.address.to_owned();
     if error.is_connect() {
-        if let Some(refusal) = of.trust.refusal(of.address) {
+        if let Some(refusal) = of.trust.mismatch(of.address) {
             return refusal;
         }
         if let Some(rustls::Error::InvalidCertificate(why)) = tls_error(error) {
@@ -44,13 +44,13 @@ pub(super) fn kind(error: &reqwest::Error, of: &Circumstances<'_>) -> SessionErr
         };
     }
     if error.is_timeout() {
-        return SessionErrorKind::Silence {
+        return SessionErrorKind::CommandTimeout {
             command: of.command.to_owned(),
             limit: of.command_timeout,
             tail: String::new(),
         };
     }
-    SessionErrorKind::Dropped {
+    SessionErrorKind::Disconnected {
         command: of.command.to_owned(),
         why: root_cause(error),
     }

@@ -44,7 +44,7 @@ pub struct TokenRules {
     pub logout: String,
     pub login_provider: String,
     /// Statuses of a login that mean "I know no tokens".
-    pub unknown_status: Vec<u16>,
+    pub unsupported_status: Vec<u16>,
 }
 
 impl RestRules {
@@ -103,7 +103,7 @@ fn token(table: &Table<'_>) -> Option<TokenRules> {
         body: body.unwrap_or_default(),
         with_basic: table.bool("with_basic").unwrap_or(false),
         login_provider: table.string("login_provider").unwrap_or_default(),
-        unknown_status: statuses(table.get("unknown_status")).unwrap_or_else(|| vec![404]),
+        unsupported_status: statuses(table.get("unknown_status")).unwrap_or_else(|| vec![404]),
         login: login?,
         token: token?,
         header: header?,

@@ -1,24 +1,24 @@
 //! A line that is under way, with what was printed since it was sent.
 
+use super::cli_rules::CliRules;
+use super::command::{Answer, AskedQuestion, Command, Prompt, SecretState};
 use super::echo;
-use super::line::{Answer, Input, Prompt, Question, SecretState};
-use super::rules::Rules;
 use crate::secret::Text;
 
 #[derive(Debug)]
-pub struct Exchange {
-    pub input: Input,
+pub struct PendingCommand {
+    pub command: Command,
     /// The line as it is printed back.
-    pub command: String,
+    pub echo_text: String,
     pub echoed: bool,
     /// Width of the prompt in front of the echo.
     pub prompt_width: usize,
     /// What was printed before the echo.
-    pub before: Vec<String>,
+    pub output_before_echo: Vec<String>,
     pub output: Vec<String>,
     /// Bytes in both.
-    pub held: usize,
-    pub questions: Vec<Question>,
+    pub buffered_bytes: usize,
+    pub questions: Vec<AskedQuestion>,
     pub secret: SecretState,
     /// Answers given to requests for a secret, the secret itself included.
     pub secret_answers: usize,
@@ -29,17 +29,17 @@ pub struct Exchange {
     pub any_prompt: bool,
 }
 
-impl Exchange {
-    pub fn new(input: Input) -> Self {
+impl PendingCommand {
+    pub fn new(input: Command) -> Self {
         Self {
-            command: input.line.reveal(),
+            echo_text: input.line.reveal(),
             body_sent: input.body.is_empty(),
-            input,
+            command: input,
             echoed: false,
             prompt_width: 0,
-            before: Vec::new(),
+            output_before_echo: Vec::new(),
             output: Vec::new(),
-            held: 0,
+            buffered_bytes: 0,
             questions: Vec::new(),
             secret: SecretState::NotAsked,
             secret_answers: 0,
@@ -51,7 +51,7 @@ impl Exchange {
     pub fn take_body(&mut self, newline: &str) -> Text {
         self.body_sent = true;
         let mut text = Text::new();
-        for line in &self.input.body {
+        for line in &self.command.body {
             text.append(line.clone());
             text.push(newline);
         }
@@ -59,40 +59,40 @@ impl Exchange {
     }
 
     /// Whether the line is the echo of the body's next line; it is counted then.
-    pub fn body_echo(&mut self, rules: &Rules, line: &str) -> bool {
-        let Some(next) = self.input.body.get(self.body_echoed) else {
+    pub fn consume_body_echo(&mut self, rules: &CliRules, line: &str) -> bool {
+        let Some(next) = self.command.body.get(self.body_echoed) else {
             return false;
         };
-        let found = echo::of(rules, line, &next.reveal()).is_some();
+        let found = echo::find_echo(rules, line, &next.reveal()).is_some();
         self.body_echoed += usize::from(found);
         found
     }
 
     /// Nothing of ours is still to be printed back.
-    pub fn complete(&self) -> bool {
-        self.echoed && (!self.body_sent || self.body_echoed == self.input.body.len())
+    pub fn is_fully_echoed(&self) -> bool {
+        self.echoed && (!self.body_sent || self.body_echoed == self.command.body.len())
     }
 
-    pub fn keep(&mut self, line: String) {
-        self.held += line.len();
+    pub fn push_output(&mut self, line: String) {
+        self.buffered_bytes += line.len();
         if self.echoed {
             self.output.push(line);
         } else {
-            self.before.push(line);
+            self.output_before_echo.push(line);
         }
     }
 
-    pub fn last_printed(&self) -> &str {
+    pub fn last_output_line(&self) -> &str {
         self.output
             .iter()
             .rev()
-            .chain(self.before.iter().rev())
+            .chain(self.output_before_echo.iter().rev())
             .find(|line| !line.trim().is_empty())
             .map_or("", String::as_str)
     }
 
-    pub fn forget_last_printed(&mut self) {
-        for lines in [&mut self.output, &mut self.before] {
+    pub fn remove_last_output_line(&mut self) {
+        for lines in [&mut self.output, &mut self.output_before_echo] {
             while let Some(line) = lines.pop() {
                 if !line.trim().is_empty() {
                     return;
@@ -101,8 +101,8 @@ impl Exchange {
         }
     }
 
-    pub fn finish(mut self, prompt: Prompt) -> Answer {
-        if let Some(secret) = &self.input.secret
+    pub fn into_answer(mut self, prompt: Prompt) -> Answer {
+        if let Some(secret) = &self.command.secret
             && self.secret != SecretState::Missing
             && self.output.iter().any(|line| {
                 let refused = &secret.request.refused;
@@ -116,7 +116,7 @@ impl Exchange {
             prompt,
             questions: self.questions,
             secret: self.secret,
-            body_taken: self.body_sent,
+            body_accepted: self.body_sent,
             prompt_width: self.prompt_width,
         }
     }

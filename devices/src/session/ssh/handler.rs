@@ -7,41 +7,47 @@ use russh::keys::PublicKeyOrCertificate;
 use russh::{AlgorithmKind, Error, Names};
 
 use super::algorithms;
-use super::known_hosts::Judge;
+use super::known_hosts::HostKeyVerifier;
 use crate::session::error::SessionErrorKind;
-use crate::session::wire::EndReason;
+use crate::session::transport::CloseReason;
 
 /// What is learnt in the library's task and needed outside of it.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct ConnectionState {
     /// Why the connection ended. Reads on the channel just end; the reason only comes here.
-    pub end: EndReason,
+    pub close_reason: CloseReason,
     /// Why the host key was refused.
-    refused: OnceLock<SessionErrorKind>,
+    host_key_error: OnceLock<SessionErrorKind>,
     negotiated: Mutex<Option<Vec<(&'static str, String)>>>,
     notes: Mutex<Vec<String>>,
 }
 
-impl Shared {
+impl ConnectionState {
     /// What an error of the library means, with what we know besides.
-    pub fn failure(&self, address: &str, error: &Error) -> SessionErrorKind {
-        if let Some(refused) = self.refused.get() {
+    pub fn session_error(&self, address: &str, error: &Error) -> SessionErrorKind {
+        if let Some(refused) = self.host_key_error.get() {
             return refused.clone();
         }
         match error {
             Error::NoCommonAlgo { kind, theirs, .. } => SessionErrorKind::NoCommonAlgorithm {
-                what: algorithm_kind(kind).to_owned(),
+                algorithm_kind: algorithm_kind(kind).to_owned(),
                 offered: theirs.clone(),
                 allowed_by: algorithms::narrowest(kind, theirs),
             },
             // With ssh-dss alone some servers fail only here.
-            Error::IO(error) if self.end.get().is_none() => SessionErrorKind::Unreachable {
-                address: address.to_owned(),
-                why: error.to_string(),
-            },
+            Error::IO(error) if self.close_reason.get().is_none() => {
+                SessionErrorKind::Unreachable {
+                    address: address.to_owned(),
+                    why: error.to_string(),
+                }
+            }
             error => SessionErrorKind::Unreachable {
                 address: address.to_owned(),
-                why: self.end.get().cloned().unwrap_or_else(|| words(error)),
+                why: self
+                    .close_reason
+                    .get()
+                    .cloned()
+                    .unwrap_or_else(|| render_error(error)),
             },
         }
     }
@@ -67,7 +73,7 @@ fn algorithm_kind(kind: &AlgorithmKind) -> &'static str {
 }
 
 /// The library's error in words that can follow a colon.
-pub(super) fn words(error: &Error) -> String {
+pub(super) fn render_error(error: &Error) -> String {
     match error {
         Error::HUP | Error::Disconnect | Error::SendError | Error::RecvError => {
             "the device closed the connection".to_owned()
@@ -85,18 +91,21 @@ pub(super) fn words(error: &Error) -> String {
 }
 
 /// The handler of one connection.
-pub(super) struct Client {
-    judge: Judge,
-    shared: Arc<Shared>,
+pub(super) struct ClientHandler {
+    verifier: HostKeyVerifier,
+    state: Arc<ConnectionState>,
 }
 
-impl Client {
-    pub fn new(judge: Judge, shared: Arc<Shared>) -> Self {
-        Self { judge, shared }
+impl ClientHandler {
+    pub fn new(judge: HostKeyVerifier, shared: Arc<ConnectionState>) -> Self {
+        Self {
+            verifier: judge,
+            state: shared,
+        }
     }
 }
 
-impl Handler for Client {
+impl Handler for ClientHandler {
     type Error = Error;
 
     async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Error> {
@@ -104,15 +113,15 @@ impl Handler for Client {
             // Certificates are not asked for.
             return Ok(false);
         };
-        match self.judge.judge(key) {
+        match self.verifier.verify(key) {
             Ok(note) => {
-                let mut notes = self.shared.notes.lock().expect("never held over a panic");
+                let mut notes = self.state.notes.lock().expect("never held over a panic");
                 notes.extend(note);
                 Ok(true)
             }
             Err(kind) => {
                 // Set once; a second check does not happen after a refusal.
-                let _ = self.shared.refused.set(kind);
+                let _ = self.state.host_key_error.set(kind);
                 Ok(false)
             }
         }
@@ -131,7 +140,7 @@ impl Handler for Client {
             ("ssh_mac", names.server_mac.as_ref().to_owned()),
         ];
         *self
-            .shared
+            .state
             .negotiated
             .lock()
             .expect("never held over a panic") = Some(facts);
@@ -144,10 +153,10 @@ impl Handler for Client {
                 (format!("{:?}", info.reason_code), Ok(()))
             }
             DisconnectReason::ReceivedDisconnect(info) => (info.message, Ok(())),
-            DisconnectReason::Error(error) => (words(&error), Err(error)),
+            DisconnectReason::Error(error) => (render_error(&error), Err(error)),
         };
         // The first reason is the one.
-        let _ = self.shared.end.set(why);
+        let _ = self.state.close_reason.set(why);
         result
     }
 }

@@ -9,7 +9,7 @@ use secrecy::SecretString;
 
 /// A device as a session sees it.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct ConnectParams {
     /// Name of the device, for messages.
     pub device: String,
     pub host: String,
@@ -29,7 +29,7 @@ pub struct Target {
     pub transcript: Option<PathBuf>,
 }
 
-impl Target {
+impl ConnectParams {
     /// Every secret in it, for whoever must mask them.
     pub fn secrets(&self) -> Vec<&SecretString> {
         let own = [
@@ -53,7 +53,7 @@ pub struct SshOptions {
     pub host_key: HostKeyPolicy,
     pub algorithms: Algorithms,
     /// The host through which the device is reached.
-    pub jump: Option<Box<Target>>,
+    pub jump: Option<Box<ConnectParams>>,
 }
 
 impl Default for SshOptions {

@@ -1,29 +1,29 @@
 //! A line that is sent, and the answer to it.
 
-use super::rules::{ModeId, SecretRequest};
+use super::cli_rules::{ModeId, SecretRequest};
 use crate::secret::Text;
 
 /// A line to be answered by a prompt.
 #[derive(Clone, Debug, Default)]
-pub struct Input {
+pub struct Command {
     pub line: Text,
     /// Lines that are read without a prompt in between.
     pub body: Vec<Text>,
     /// The secret to give if the device asks for it.
-    pub secret: Option<Secret>,
+    pub secret: Option<SecretResponse>,
     /// Agree to the questions that the rules expect after this line. Otherwise all are declined.
-    pub agree: bool,
+    pub accept_questions: bool,
 }
 
 /// What to do when a secret is asked for.
 #[derive(Clone, Debug)]
-pub struct Secret {
+pub struct SecretResponse {
     pub request: SecretRequest,
     /// `None`: there is none to give.
     pub value: Option<Text>,
 }
 
-impl Input {
+impl Command {
     /// A line that cannot ask anything.
     pub fn line(line: impl Into<Text>) -> Self {
         Self {
@@ -40,10 +40,10 @@ pub struct Answer {
     pub output: Vec<String>,
     pub prompt: Prompt,
     /// The questions that were asked, in order.
-    pub questions: Vec<Question>,
+    pub questions: Vec<AskedQuestion>,
     pub secret: SecretState,
     /// The device took the body of the line; true where there is none.
-    pub body_taken: bool,
+    pub body_accepted: bool,
     /// Column in the echoed line's own text of a printed column, for error marks.
     pub prompt_width: usize,
 }
@@ -58,9 +58,9 @@ pub struct Prompt {
 
 /// A question and what was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct AskedQuestion {
     pub text: String,
-    pub agreed: bool,
+    pub accepted: bool,
 }
 
 /// What became of a secret.

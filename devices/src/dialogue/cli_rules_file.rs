@@ -2,17 +2,18 @@
 
 use crate::map::IndexMap;
 
-use super::rules::{
-    Class, Confirm, Edge, Errors, Mode, ModeId, Pager, Rules, SecretRequest, Step, Window,
+use super::cli_rules::{
+    CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
+    SecretRequest, Step, Window,
 };
 use crate::document::{Item, Table};
 use crate::pattern::Pattern;
 
-impl Rules {
+impl CliRules {
     /// Reads the sections that describe the dialogue from a platform's root table. Other sections
     /// are left to whoever else reads the file. Mistakes are collected in the table's findings;
     /// `None` when they leave nothing usable.
-    pub fn read(root: &Table<'_>) -> Option<Rules> {
+    pub fn read(root: &Table<'_>) -> Option<CliRules> {
         let Some(connection) = root.table("connection") else {
             root.missing("connection");
             return None;
@@ -23,7 +24,7 @@ impl Rules {
         if connection.get("read_mode").is_none() {
             connection.missing("read_mode");
         }
-        let rules = Rules {
+        let rules = CliRules {
             port: connection
                 .integer("port")
                 .and_then(|port| u16::try_from(port).ok())
@@ -39,7 +40,7 @@ impl Rules {
             text_entry: pattern(connection.get("text_entry")),
             config_mode: mode_of(&connection, "config_mode", &names),
             sub_mode: mode_of(&connection, "sub_mode", &names),
-            sideways: connection.bool("sideways").unwrap_or(false),
+            direct_sub_modes: connection.bool("sideways").unwrap_or(false),
             open: steps(root, "open", &names),
             close: steps(root, "close", &names),
             save: steps(root, "save", &names),
@@ -127,10 +128,10 @@ impl Mode {
         let never = Pattern::new(r"[^\s\S]").expect("a pattern that matches nothing");
         Mode {
             name,
-            whole: never.clone(),
-            head: never,
+            prompt_line: never.clone(),
+            prompt_prefix: never,
             excludes: Vec::new(),
-            edges: Vec::new(),
+            transitions: Vec::new(),
         }
     }
 }
@@ -159,14 +160,14 @@ fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
     let (item, prompt) = (item?, prompt?);
     Some(Mode {
         name,
-        whole: compile(&item, &format!(r"^(?:{prompt})\s*$"))?,
-        head: compile(&item, &format!("^(?:{prompt}) ?"))?,
+        prompt_line: compile(&item, &format!(r"^(?:{prompt})\s*$"))?,
+        prompt_prefix: compile(&item, &format!("^(?:{prompt}) ?"))?,
         excludes,
-        edges,
+        transitions: edges,
     })
 }
 
-fn edge(to: ModeId, table: &Table<'_>, names: &Names) -> Option<Edge> {
+fn edge(to: ModeId, table: &Table<'_>, names: &Names) -> Option<ModeTransition> {
     let send = table.required_string("send");
     let secret = table.table("secret").and_then(|secret| {
         let request = required_pattern(&secret, "request");
@@ -181,7 +182,7 @@ fn edge(to: ModeId, table: &Table<'_>, names: &Names) -> Option<Edge> {
         .table("verify")
         .and_then(|verify| step(&verify, names));
     table.finish();
-    Some(Edge {
+    Some(ModeTransition {
         to,
         send: send?,
         secret,
@@ -238,19 +239,19 @@ fn step(table: &Table<'_>, names: &Names) -> Option<Step> {
 }
 
 /// The classes in order of precedence: a line that is to be ignored is so whatever else it matches.
-const CLASSES: [(&str, Class); 5] = [
-    ("ignore", Class::Ignore),
-    ("warning", Class::Warning),
-    ("fatal", Class::Fatal),
-    ("authorization", Class::Authorization),
-    ("command", Class::Command),
+const CLASSES: [(&str, MessageClass); 5] = [
+    ("ignore", MessageClass::Ignore),
+    ("warning", MessageClass::Warning),
+    ("fatal", MessageClass::Fatal),
+    ("authorization", MessageClass::Authorization),
+    ("command", MessageClass::Command),
 ];
 
-fn errors(root: &Table<'_>) -> Errors {
+fn errors(root: &Table<'_>) -> ErrorRules {
     let Some(table) = root.table("error") else {
-        return Errors::default();
+        return ErrorRules::default();
     };
-    let (classes, all): (Vec<Class>, Vec<Pattern>) = CLASSES
+    let (classes, all): (Vec<MessageClass>, Vec<Pattern>) = CLASSES
         .iter()
         .flat_map(|(key, class)| {
             patterns(table.get(key))
@@ -259,13 +260,13 @@ fn errors(root: &Table<'_>) -> Errors {
         })
         .unzip();
     table.finish();
-    Errors {
+    ErrorRules {
         patterns: all.into_iter().collect(),
         classes,
     }
 }
 
-fn confirms(root: &Table<'_>) -> Vec<Confirm> {
+fn confirms(root: &Table<'_>) -> Vec<ConfirmRule> {
     let Some(table) = root.table("confirm") else {
         return Vec::new();
     };
@@ -277,7 +278,7 @@ fn confirms(root: &Table<'_>) -> Vec<Confirm> {
             if table.get("question").is_none() {
                 table.missing("question");
             }
-            let confirm = Confirm {
+            let confirm = ConfirmRule {
                 name,
                 question: patterns(table.get("question")),
                 answer: table.string("answer"),
@@ -343,11 +344,11 @@ mod tests {
     use crate::diagnostic::Source;
     use crate::document::{Findings, read};
 
-    fn load(text: &str) -> (Option<Rules>, Vec<String>) {
+    fn load(text: &str) -> (Option<CliRules>, Vec<String>) {
         let source = Source::new("platform.toml", text);
         let findings = Findings::new(&source);
         let rules = read(&findings, |root| {
-            let rules = Rules::read(root);
+            let rules = CliRules::read(root);
             root.finish();
             rules
         });
@@ -381,9 +382,14 @@ to.exec = { send = "end" }
         assert_eq!(rules.prompt("core1# "), Some((0, "core1".into())));
         assert_eq!(rules.prompt("core1(config)#"), Some((1, "core1".into())));
         assert_eq!(rules.prompt("core1(config)#x"), None);
-        let way = rules.way(0, 1).expect("there is a way");
+        let way = rules.transition_path(0, 1).expect("there is a way");
         assert_eq!(way[0].send, "configure terminal");
-        assert!(rules.way(0, 0).expect("no way needed").is_empty());
+        assert!(
+            rules
+                .transition_path(0, 0)
+                .expect("no way needed")
+                .is_empty()
+        );
     }
 
     #[test]

@@ -11,11 +11,11 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
 use super::error::SessionErrorKind;
-use super::guard::Permitted;
 use super::mask::Mask;
 use super::transcript::Transcript;
-use crate::dialogue::rules::Window;
-use crate::dialogue::{Answer, Dialogue, Event, Input};
+use super::write_guard::PermittedCommand;
+use crate::dialogue::cli_rules::Window;
+use crate::dialogue::{Answer, Command, Dialogue, Event};
 use crate::secret::Text;
 
 /// Both directions of a terminal.
@@ -24,24 +24,24 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// Why a connection ended, where the transport has learnt it.
-pub(super) type EndReason = Arc<OnceLock<String>>;
+pub(super) type CloseReason = Arc<OnceLock<String>>;
 
 /// A pause after which what stands there is looked at again.
-const QUIET: Duration = Duration::from_secs(1);
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Quiet pauses before a login without a prompt gets an empty line.
-const PAUSES_BEFORE_KNOCKING: u32 = 2;
+const IDLE_INTERVALS_BEFORE_NEWLINE: u32 = 2;
 /// An answer longer than this is no answer.
 const ANSWER_LIMIT: usize = 64 << 20;
 /// Most bytes that are received at once.
-const PIECE: usize = 16 << 10;
+const READ_SIZE: usize = 16 << 10;
 
 /// A terminal with a dialogue on it.
-pub(super) struct Wire {
+pub(super) struct CliTransport {
     stream: Box<dyn Stream>,
     pub dialogue: Dialogue,
     pub mask: Mask,
     pub transcript: Transcript,
-    end: EndReason,
+    close_reason: CloseReason,
     window: Window,
     newline: String,
     /// For one line, counted from the last byte received.
@@ -49,23 +49,23 @@ pub(super) struct Wire {
     /// Times that we waited after having written something.
     pub round_trips: u64,
     /// Something was written since we last waited.
-    wrote: bool,
+    has_written: bool,
     /// What came last.
     buffer: Vec<u8>,
 }
 
 /// A line and what the device answered to it.
 #[derive(Debug)]
-pub(super) struct Answered {
-    pub input: Input,
+pub(super) struct AnsweredCommand {
+    pub command: Command,
     pub answer: Answer,
-    pub took: Duration,
+    pub duration: Duration,
 }
 
 /// What became of the lines of one burst.
 #[derive(Debug, Default)]
-pub(super) struct Burst {
-    pub answered: Vec<Answered>,
+pub(super) struct BatchResult {
+    pub answered: Vec<AnsweredCommand>,
     /// Lines that were written and not answered.
     pub unanswered: usize,
     /// Why not all were answered.
@@ -73,49 +73,49 @@ pub(super) struct Burst {
 }
 
 /// Lines that were written, when, and their bytes.
-type Waiting = VecDeque<(Input, Instant, usize)>;
+type SentCommands = VecDeque<(Command, Instant, usize)>;
 
-fn take(waiting: &mut Waiting, answer: Answer) -> Answered {
+fn pop_answered(waiting: &mut SentCommands, answer: Answer) -> AnsweredCommand {
     let (input, since, _) = waiting.pop_front().expect("answers are to written lines");
-    Answered {
-        input,
+    AnsweredCommand {
+        command: input,
         answer,
-        took: since.elapsed(),
+        duration: since.elapsed(),
     }
 }
 
-pub(super) struct WireOptions {
-    pub end: EndReason,
+pub(super) struct TransportOptions {
+    pub close_reason: CloseReason,
     pub window: Window,
     pub newline: String,
     pub limit: Duration,
 }
 
-impl Wire {
+impl CliTransport {
     pub fn new(
         stream: Box<dyn Stream>,
         dialogue: Dialogue,
         (mask, transcript): (Mask, Transcript),
-        options: WireOptions,
+        options: TransportOptions,
     ) -> Self {
         Self {
             stream,
             dialogue,
             mask,
             transcript,
-            end: options.end,
+            close_reason: options.close_reason,
             window: options.window,
             newline: options.newline,
             limit: options.limit,
             round_trips: 0,
-            wrote: false,
-            buffer: Vec::with_capacity(PIECE),
+            has_written: false,
+            buffer: Vec::with_capacity(READ_SIZE),
         }
     }
 
     /// Waits for the first prompt. A device that says nothing gets one empty line.
-    pub async fn greeting(&mut self) -> Result<Answer, SessionErrorKind> {
-        self.wrote = true;
+    pub async fn wait_for_first_prompt(&mut self) -> Result<Answer, SessionErrorKind> {
+        self.has_written = true;
         let mut pauses = 0;
         let mut last_byte = Instant::now();
         loop {
@@ -127,11 +127,11 @@ impl Wire {
                 }
                 None => {
                     pauses += 1;
-                    if pauses == PAUSES_BEFORE_KNOCKING {
+                    if pauses == IDLE_INTERVALS_BEFORE_NEWLINE {
                         let newline = Text::plain(&self.newline);
                         self.write(&newline).await?;
                     }
-                    self.dialogue.quiet()
+                    self.dialogue.on_idle()
                 }
             };
             for event in events {
@@ -140,7 +140,7 @@ impl Wire {
                     Event::Write(text) => self.write(&text).await?,
                 }
             }
-            self.check(last_byte)?;
+            self.check_timeout(last_byte)?;
         }
     }
 
@@ -149,13 +149,13 @@ impl Wire {
     ///
     /// # Cancellation
     /// Must not be dropped midway; each wait has a limit.
-    pub async fn burst(
+    pub async fn send_batch(
         &mut self,
-        lines: Vec<Permitted>,
-        mut go_on: impl FnMut(&Input, &Answer) -> bool + Send,
-    ) -> Burst {
-        let mut burst = Burst::default();
-        let mut waiting = Waiting::new();
+        lines: Vec<PermittedCommand>,
+        mut go_on: impl FnMut(&Command, &Answer) -> bool + Send,
+    ) -> BatchResult {
+        let mut burst = BatchResult::default();
+        let mut waiting = SentCommands::new();
         let mut lines = lines.into_iter().peekable();
         let mut stopped = false;
         let mut last_byte = Instant::now();
@@ -163,9 +163,9 @@ impl Wire {
             let mut bytes = Text::new();
             // Refilling line by line would make a round trip of each.
             let refill = waiting.len() <= self.window.lines / 2;
-            while refill && !stopped && lines.peek().is_some() && self.has_room(&waiting) {
+            while refill && !stopped && lines.peek().is_some() && self.has_capacity(&waiting) {
                 let Some(line) = lines.next() else { break };
-                let input = line.into_input();
+                let input = line.into_command();
                 self.mask.add_all(&input.line);
                 for text in &input.body {
                     self.mask.add_all(text);
@@ -189,7 +189,7 @@ impl Wire {
                     last_byte = Instant::now();
                     events
                 }
-                Ok(None) => self.dialogue.quiet(),
+                Ok(None) => self.dialogue.on_idle(),
                 Err(failure) => {
                     burst.failure = Some(failure);
                     break;
@@ -204,15 +204,15 @@ impl Wire {
                         }
                     }
                     Event::Answered(answer) => {
-                        let answered = take(&mut waiting, answer);
-                        stopped |= !go_on(&answered.input, &answered.answer);
+                        let answered = pop_answered(&mut waiting, answer);
+                        stopped |= !go_on(&answered.command, &answered.answer);
                         burst.answered.push(answered);
                     }
                 }
             }
             if !waiting.is_empty()
                 && burst.failure.is_none()
-                && let Err(failure) = self.check(last_byte)
+                && let Err(failure) = self.check_timeout(last_byte)
             {
                 burst.failure = Some(failure);
             }
@@ -221,13 +221,13 @@ impl Wire {
             }
         }
         if let Some(failure) = &mut burst.failure {
-            for event in self.dialogue.settle() {
+            for event in self.dialogue.finish_at_end() {
                 if let Event::Answered(answer) = event {
-                    burst.answered.push(take(&mut waiting, answer));
+                    burst.answered.push(pop_answered(&mut waiting, answer));
                 }
             }
-            if let SessionErrorKind::Dropped { command, .. } = failure {
-                *command = self.command();
+            if let SessionErrorKind::Disconnected { command, .. } = failure {
+                *command = self.current_command();
             }
         }
         burst.unanswered = waiting.len();
@@ -235,8 +235,8 @@ impl Wire {
     }
 
     /// Writes a last line and waits until the other side ends the connection, or a moment.
-    pub async fn farewell(&mut self, line: Permitted, limit: Duration) {
-        let text = self.dialogue.send(line.into_input());
+    pub async fn send_last(&mut self, line: PermittedCommand, limit: Duration) {
+        let text = self.dialogue.send(line.into_command());
         if self.write(&text).await.is_err() {
             return;
         }
@@ -246,14 +246,14 @@ impl Wire {
         let _ = timeout(limit, self.stream.shutdown()).await;
     }
 
-    fn has_room(&self, waiting: &Waiting) -> bool {
+    fn has_capacity(&self, waiting: &SentCommands) -> bool {
         let bytes: usize = waiting.iter().map(|(_, _, bytes)| bytes).sum();
         waiting.is_empty() || waiting.len() < self.window.lines && bytes < self.window.bytes
     }
 
     async fn write(&mut self, text: &Text) -> Result<(), SessionErrorKind> {
         self.transcript.sent(&text.to_string(), &self.mask);
-        self.wrote = true;
+        self.has_written = true;
         let revealed = text.reveal();
         let written = async {
             self.stream.write_all(revealed.as_bytes()).await?;
@@ -261,60 +261,64 @@ impl Wire {
         };
         match timeout(self.limit, written).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(self.dropped(&error.to_string())),
-            Err(_) => Err(self.silence()),
+            Ok(Err(error)) => Err(self.disconnect_error(&error.to_string())),
+            Err(_) => Err(self.timeout_error()),
         }
     }
 
     /// Bytes, turned into events; `None` after a pause without any.
     async fn receive(&mut self) -> Result<Option<Vec<Event>>, SessionErrorKind> {
-        self.round_trips += u64::from(std::mem::take(&mut self.wrote));
-        let pause = QUIET.min(self.limit);
+        self.round_trips += u64::from(std::mem::take(&mut self.has_written));
+        let pause = IDLE_INTERVAL.min(self.limit);
         self.buffer.clear();
         match timeout(pause, self.stream.read_buf(&mut self.buffer)).await {
             Err(_) => return Ok(None),
-            Ok(Err(error)) => return Err(self.dropped(&error.to_string())),
-            Ok(Ok(0)) => return Err(self.dropped("the device closed it")),
+            Ok(Err(error)) => return Err(self.disconnect_error(&error.to_string())),
+            Ok(Ok(0)) => return Err(self.disconnect_error("the device closed it")),
             Ok(Ok(_)) => {}
         }
         self.transcript.received(&self.buffer, &self.mask);
         let events = self.dialogue.receive(&self.buffer);
-        if self.dialogue.held() > ANSWER_LIMIT {
-            return Err(SessionErrorKind::Garbage {
-                command: self.command(),
+        if self.dialogue.buffered_bytes() > ANSWER_LIMIT {
+            return Err(SessionErrorKind::InvalidAnswer {
+                command: self.current_command(),
                 why: format!("more than {} MiB without a prompt", ANSWER_LIMIT >> 20),
             });
         }
         Ok(Some(events))
     }
 
-    fn check(&self, last_byte: Instant) -> Result<(), SessionErrorKind> {
+    fn check_timeout(&self, last_byte: Instant) -> Result<(), SessionErrorKind> {
         if last_byte.elapsed() < self.limit {
             Ok(())
         } else {
-            Err(self.silence())
+            Err(self.timeout_error())
         }
     }
 
-    fn silence(&self) -> SessionErrorKind {
-        SessionErrorKind::Silence {
-            command: self.command(),
+    fn timeout_error(&self) -> SessionErrorKind {
+        SessionErrorKind::CommandTimeout {
+            command: self.current_command(),
             limit: self.limit,
-            tail: self.mask.apply(&self.dialogue.tail()),
+            tail: self.mask.apply(&self.dialogue.last_output()),
         }
     }
 
-    fn dropped(&self, why: &str) -> SessionErrorKind {
-        SessionErrorKind::Dropped {
-            command: self.command(),
-            why: self.end.get().map_or(why, String::as_str).to_owned(),
+    fn disconnect_error(&self, why: &str) -> SessionErrorKind {
+        SessionErrorKind::Disconnected {
+            command: self.current_command(),
+            why: self
+                .close_reason
+                .get()
+                .map_or(why, String::as_str)
+                .to_owned(),
         }
     }
 
     /// The line under way, masked.
-    fn command(&self) -> String {
+    fn current_command(&self) -> String {
         self.dialogue
-            .awaited()
+            .current_command()
             .map(|line| self.mask.apply(&line.to_string()))
             .unwrap_or_default()
     }
