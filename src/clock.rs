@@ -1,17 +1,24 @@
-//! The one place that asks what time it is.
+//! The clock: the only module that reads the time, and the text form of a time.
 //!
-//! Everything that needs the time is given it, so that runs can be repeated.
+//! Other modules take the time as an argument, so that a run can be repeated.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::fmt::temporal::DateTimePrinter;
+use jiff::tz::{Offset, TimeZone};
 
 /// The present instant.
-#[allow(clippy::disallowed_methods, reason = "the one place")]
+#[allow(clippy::disallowed_methods, reason = "the only place")]
 pub fn timestamp() -> Timestamp {
     Timestamp::now()
 }
 
-/// The zone of the machine: schedules are told in local time.
+/// The time zone of the machine: schedules use local time.
 pub fn zone() -> TimeZone {
     TimeZone::system()
+}
+
+/// A time in Puppet's format: ISO 8601 with nine decimals and a numeric offset.
+pub fn puppet_time(time: Timestamp) -> String {
+    const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
+    PRINTER.timestamp_with_offset_to_string(&time, Offset::UTC)
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::PROTOCOL_VERSION;
 use super::run_log::RunLog;
 use super::settings::FactLimits;
+use crate::clock::puppet_time;
 
 /// Facts of one device at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,8 +73,8 @@ impl Facts {
         json!({
             "name": self.name,
             "values": self.values,
-            "timestamp": wire_time(self.timestamp),
-            "expiration": wire_time(expiration),
+            "timestamp": puppet_time(self.timestamp),
+            "expiration": puppet_time(expiration),
         })
         .to_string()
     }
@@ -145,11 +146,6 @@ fn walk(path: &str, value: &Value, seen: &mut impl FnMut(&str, &Value)) {
         }
         leaf => seen(path, leaf),
     }
-}
-
-/// A time as the peer writes it: nine digits of fraction and a numeric zone.
-pub fn wire_time(time: Timestamp) -> String {
-    format!("{time:.9}").replace('Z', "+00:00")
 }
 
 #[cfg(test)]

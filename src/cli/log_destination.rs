@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::json;
 
 use super::exit::CommandError;
-use crate::agent::facts::wire_time;
 use crate::catalog::Level;
+use crate::clock::puppet_time;
 use crate::transaction::LogEntry;
 
 /// All destinations of one process.
@@ -134,7 +134,7 @@ impl Destination {
                 socket.send(line.as_bytes()).map(drop)
             }
             Self::Text(file) => {
-                let time = wire_time(entry.time);
+                let time = puppet_time(entry.time);
                 writeln!(
                     file,
                     "{time} {} ({}): {device}: {told}",
@@ -170,7 +170,7 @@ fn told(entry: &LogEntry) -> String {
 
 fn object(device: &str, entry: &LogEntry) -> serde_json::Value {
     json!({
-        "time": wire_time(entry.time), "device": device, "level": entry.level.to_string(),
+        "time": puppet_time(entry.time), "device": device, "level": entry.level.to_string(),
         "source": entry.source, "message": entry.message, "file": entry.file.as_deref(), "line": entry.line,
     })
 }

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use jiff::fmt::temporal::DateTimePrinter;
-use jiff::tz::Offset;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::{Map, Value as Json, json};
@@ -12,6 +9,7 @@ use switchtender_devices::operation::{Action, Outcome};
 use switchtender_devices::value::Value;
 
 use crate::catalog::rich_data;
+use crate::clock::puppet_time;
 use crate::transaction::event::OperationRecord;
 use crate::transaction::{Event, LogEntry, ResourceStatus};
 
@@ -33,7 +31,7 @@ impl Serialize for Report {
         let context = &self.context;
         let mut report = serializer.serialize_map(None)?;
         report.serialize_entry("host", &context.host)?;
-        report.serialize_entry("time", &time(context.time))?;
+        report.serialize_entry("time", &puppet_time(context.time))?;
         report.serialize_entry("configuration_version", &self.configuration_version)?;
         report.serialize_entry("transaction_uuid", &context.transaction_uuid)?;
         report.serialize_entry("report_format", &FORMAT)?;
@@ -84,12 +82,6 @@ impl Serialize for Statuses<'_> {
     }
 }
 
-/// ISO 8601 with nine decimals, as Puppet writes it.
-pub(super) fn time(time: Timestamp) -> String {
-    const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
-    PRINTER.timestamp_with_offset_to_string(&time, Offset::UTC)
-}
-
 fn log_entry(entry: &LogEntry) -> Json {
     let mut tags: Vec<&str> = Vec::with_capacity(entry.tags.len() + 1);
     let level = entry.level.to_string();
@@ -100,7 +92,7 @@ fn log_entry(entry: &LogEntry) -> Json {
         "message": entry.message,
         "source": entry.source,
         "tags": tags,
-        "time": time(entry.time),
+        "time": puppet_time(entry.time),
         "file": entry.file.as_deref(),
         "line": entry.line,
     })
@@ -144,7 +136,7 @@ impl<'a> StatusForm<'a> {
             containment_path: status.containment_path.iter().map(|step| &**step).collect(),
             evaluation_time: status.evaluation_time.map(|took| took.as_secs_f64()),
             tags: status.tags.iter().map(|tag| &**tag).collect(),
-            time: time(status.time),
+            time: puppet_time(status.time),
             failed: status.failed,
             failed_to_restart: status.failed_to_restart,
             changed: status.changed,
@@ -170,7 +162,7 @@ fn event(event: &Event) -> Json {
         "message": event.message,
         "name": event.name,
         "status": event.status,
-        "time": time(event.time),
+        "time": puppet_time(event.time),
         "redacted": event.redacted,
         "corrective_change": event.corrective_change,
     })
