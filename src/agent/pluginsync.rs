@@ -101,12 +101,7 @@ fn acceptable(path: &str) -> bool {
 }
 
 fn digest(content: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = "{sha256}".to_owned();
-    for byte in sha2::Sha256::digest(content) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("{{sha256}}{}", hex::encode(sha2::Sha256::digest(content)))
 }
 
 /// The files of the directory, by path below it.

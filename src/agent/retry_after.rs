@@ -1,36 +1,40 @@
-//! When to ask again a server that is too busy.
+//! When to repeat a request to an overloaded server.
 //!
-//! 429 and 503 with `Retry-After` are asked again, at most [`ATTEMPTS`] times; without the header
-//! the answer is final. Devices that were sent away together must not come back together, so each
-//! waits a little longer than it was told, by a share of its own.
+//! A response 429 or 503 with `Retry-After` is retried, at most [`ATTEMPTS`] times. Without the
+//! header it is final. Jitter spreads the retries of many devices. The server dictates the delay,
+//! so a crate for exponential backoff does not fit.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// How often a request is repeated at most.
+/// Maximum number of retries of one request.
 pub const ATTEMPTS: usize = 100;
 
-/// How long to wait before the request is repeated, if it is.
+/// The delay before the retry; `None`: no retry.
 ///
-/// `share` is between 0 and 1 and differs from device to device.
+/// `jitter` between 0 and 1 extends the delay by up to a quarter.
 pub fn wait(
     status: u16,
     retry_after: Option<&str>,
     attempt: usize,
     now: Timestamp,
     longest: Duration,
-    share: f64,
+    jitter: f64,
 ) -> Option<Duration> {
     if !matches!(status, 429 | 503) || attempt >= ATTEMPTS {
         return None;
     }
-    let told = parse(retry_after?, now)?;
-    Some(told.mul_f64(1.0 + share.clamp(0.0, 1.0) / 4.0).min(longest))
+    let delay = parse(retry_after?, now)?;
+    Some(
+        delay
+            .mul_f64(1.0 + jitter.clamp(0.0, 1.0) / 4.0)
+            .min(longest),
+    )
 }
 
-/// Seconds, or a date.
+/// Reads seconds or an HTTP date.
 fn parse(text: &str, now: Timestamp) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u32>() {
@@ -41,27 +45,12 @@ fn parse(text: &str, now: Timestamp) -> Option<Duration> {
     Some(Duration::try_from(then.duration_since(now)).unwrap_or(Duration::ZERO))
 }
 
-/// The share of a device: the same for the same name, spread over all names.
-pub fn share(name: &str) -> f64 {
-    // FNV-1a: spread matters here, secrecy does not.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    });
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "a share needs no more than 16 bits"
-    )]
-    {
-        ((hash >> 48) as f64) / 65_536.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn only_a_server_that_says_when_is_asked_again() {
+    fn wait_requires_a_retry_after_header() {
         let now: Timestamp = "2026-11-21T08:00:00Z".parse().unwrap();
         let longest = Duration::from_secs(1800);
         let cases = [
@@ -85,12 +74,18 @@ mod tests {
     }
 
     #[test]
-    fn devices_that_are_sent_away_together_come_back_apart() {
-        let shares: Vec<f64> = (0..20).map(|n| share(&format!("sw{n}.lab.test"))).collect();
-        let low = shares.iter().filter(|share| **share < 0.5).count();
-        assert!((3..=17).contains(&low), "{shares:?}");
-        let now = Timestamp::UNIX_EPOCH;
-        let waited = wait(503, Some("8"), 0, now, Duration::MAX, 1.0);
-        assert_eq!(waited, Some(Duration::from_secs(10)));
+    fn wait_grows_by_a_quarter_at_most() {
+        let wait = |jitter| {
+            wait(
+                503,
+                Some("8"),
+                0,
+                Timestamp::UNIX_EPOCH,
+                Duration::MAX,
+                jitter,
+            )
+        };
+        assert_eq!(wait(0.0), Some(Duration::from_secs(8)));
+        assert_eq!(wait(1.0), Some(Duration::from_secs(10)));
     }
 }

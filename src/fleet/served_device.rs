@@ -86,7 +86,7 @@ impl ServedFleet {
             flawed: false,
             begun: false,
         };
-        self.splay(&entry.name).await;
+        self.splay().await;
         let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
         let _lock = match self.begin(&agent.layout, &store).await {
             Ok(lock) => lock,

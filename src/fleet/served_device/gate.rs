@@ -8,15 +8,15 @@ use tokio_util::sync::CancellationToken;
 use super::ServedFleet;
 use super::error::ServedError;
 use crate::agent::certificates::layout::Layout;
-use crate::agent::{disabled, retry_after};
+use crate::agent::disabled;
 use crate::error_chain::chain;
 use crate::store::{DeviceLock, DeviceStore, LockError};
 
 impl ServedFleet {
-    /// Devices begin apart when the operator says so.
-    pub(super) async fn splay(&self, device: &str) {
+    /// Delays the start by a random time within `splay`.
+    pub(super) async fn splay(&self) {
         if let Some(limit) = self.proxy.settings.splay {
-            let wait = limit.mul_f64(retry_after::share(device));
+            let wait = limit.mul_f64(rand::random());
             tokio::select! {
                 () = self.stop.cancelled() => {}
                 () = tokio::time::sleep(wait) => {}
