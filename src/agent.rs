@@ -7,18 +7,16 @@
 //!
 //! Knows no catalogs beyond their head, no sessions and no transactions. Begin at [`run`].
 
-mod answer;
 pub mod cache;
 pub mod certificates;
 pub mod disabled;
-mod encode;
 pub mod endpoint;
 pub mod environment;
+mod error_body;
 pub mod facts;
 pub mod hook;
 pub mod http;
 pub mod pluginsync;
-mod refusal;
 pub mod retry_after;
 pub mod run;
 pub mod run_log;

@@ -53,14 +53,8 @@ async fn ask(settings: &Settings, dir: &Path, number: usize, catalogs: &Semaphor
     };
     let report = read(&last_report(dir, &certname));
     let report = serde_json::from_str(&report).expect("a run has written it");
-    let client = Client::new(
-        &certname,
-        &settings.http,
-        Duration::ZERO,
-        &trust,
-        Some(&identity),
-    )
-    .expect("the program uses it, too");
+    let client = Client::new(&settings.http, Duration::ZERO, &trust, Some(&identity))
+        .expect("the program uses it, too");
     let client = Arc::new(client);
     let endpoint = Endpoint {
         client: &client,

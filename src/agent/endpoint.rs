@@ -4,9 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::cache::{Head, HeadError};
-use super::encode;
 use super::facts::Facts;
-use super::http::{Answer, Client, Request, RequestError};
+use super::http::{Answer, Client, Request, RequestError, target};
 use super::run::RunError;
 use super::settings::Server;
 use crate::error_chain::chain;
@@ -71,16 +70,13 @@ impl Endpoint<'_> {
         environment: &str,
         configured: &str,
     ) -> Result<Option<String>, RequestError> {
-        let query = encode::pairs(&[
+        let query = target::encode_pairs(&[
             ("environment", environment),
             ("configured_environment", configured),
             ("transaction_uuid", self.transaction_uuid),
         ]);
-        let target = format!(
-            "/puppet/v3/node/{}?{query}",
-            encode::component(self.certname)
-        );
-        let answer = self.success(Request::get(target, JSON)).await?;
+        let path = format!("/puppet/v3/node/{}?{query}", target::encode(self.certname));
+        let answer = self.success(Request::get(path, JSON)).await?;
         let node: WireNode = json(&answer)?;
         Ok(node.environment)
     }
@@ -102,13 +98,13 @@ impl Endpoint<'_> {
             ("source_permissions", "ignore"),
             ("environment", environment),
         ]);
-        let target = format!(
+        let path = format!(
             "/puppet/v3/file_metadatas/plugins?{}",
-            encode::pairs(&query)
+            target::encode_pairs(&query)
         );
         let answer = self
             .client
-            .send(self.server, &Request::get(target, JSON))
+            .send(self.server, &Request::get(path, JSON))
             .await?;
         if answer.status == 404 {
             return Ok(None);
@@ -133,25 +129,22 @@ impl Endpoint<'_> {
         path: &str,
         environment: &str,
     ) -> Result<Vec<u8>, RequestError> {
-        let query = encode::pairs(&[("environment", environment)]);
-        let target = format!(
+        let query = target::encode_pairs(&[("environment", environment)]);
+        let path = format!(
             "/puppet/v3/file_content/{mount}/{}?{query}",
-            encode::path(path)
+            target::encode_path(path)
         );
         let answer = self
-            .success(Request::get(target, "application/octet-stream"))
+            .success(Request::get(path, "application/octet-stream"))
             .await?;
         Ok(answer.body)
     }
 
     /// Sends facts outside of a catalog request.
     pub async fn facts(&self, facts: &Facts, environment: &str) -> Result<(), RequestError> {
-        let query = encode::pairs(&[("environment", environment)]);
-        let target = format!(
-            "/puppet/v3/facts/{}?{query}",
-            encode::component(self.certname)
-        );
-        self.success(Request::put(target, JSON, JSON, facts.to_json()))
+        let query = target::encode_pairs(&[("environment", environment)]);
+        let path = format!("/puppet/v3/facts/{}?{query}", target::encode(self.certname));
+        self.success(Request::put(path, JSON, JSON, facts.to_json()))
             .await
             .map(drop)
     }
@@ -167,14 +160,14 @@ impl Endpoint<'_> {
         configured: &str,
         limit: std::time::Duration,
     ) -> Result<(String, Head), RunError> {
-        let query = encode::pairs(&[("environment", environment)]);
-        let target = format!(
+        let query = target::encode_pairs(&[("environment", environment)]);
+        let path = format!(
             "/puppet/v3/catalog/{}?{query}",
-            encode::component(self.certname)
+            target::encode(self.certname)
         );
         // The server decodes the form, and then the value of `facts` once more.
-        let facts = encode::component(&facts.to_json());
-        let form = encode::pairs(&[
+        let facts = target::encode(&facts.to_json());
+        let form = target::encode_pairs(&[
             ("facts_format", JSON),
             ("facts", &facts),
             ("environment", environment),
@@ -185,7 +178,7 @@ impl Endpoint<'_> {
             ("static_catalog", "true"),
             ("checksum_type", CHECKSUMS),
         ]);
-        let mut request = Request::post(target, RICH, "application/x-www-form-urlencoded", form);
+        let mut request = Request::post(path, RICH, "application/x-www-form-urlencoded", form);
         request.limit = Some(limit);
         let answer = self.success(request).await.map_err(RunError::Catalog)?;
         let text = String::from_utf8(answer.body.clone())
@@ -204,12 +197,12 @@ impl Endpoint<'_> {
 
     /// Sends a report.
     pub async fn report(&self, report: &Value, environment: &str) -> Result<(), RequestError> {
-        let query = encode::pairs(&[("environment", environment)]);
-        let target = format!(
+        let query = target::encode_pairs(&[("environment", environment)]);
+        let path = format!(
             "/puppet/v3/report/{}?{query}",
-            encode::component(self.certname)
+            target::encode(self.certname)
         );
-        self.success(Request::put(target, JSON, JSON, report.to_string()))
+        self.success(Request::put(path, JSON, JSON, report.to_string()))
             .await
             .map(drop)
     }

@@ -1,52 +1,43 @@
-//! Requests to a Puppet Server: the one place of this room that knows the HTTP library.
+//! Requests to a Puppet Server; only this module uses the HTTP library.
 //!
-//! A [`Client`] has one TLS identity, so there is one per device; it keeps its connections for
-//! every server it talks to. What the protocol wants of every request is done here: headers,
-//! limits, `Retry-After`, redirects that keep method and body. What went wrong is told with server
-//! and remedy ([`RequestError`]).
+//! A [`Client`] has one TLS identity and a connection pool, so each device has its own. It adds the
+//! headers of the protocol, applies timeouts, obeys `Retry-After` and follows redirects with method
+//! and body. A [`RequestError`] names the request and has a hint.
 
 mod failure;
 mod message;
+pub mod target;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::failure::{RequestError, RequestErrorKind};
-use self::failure::{kind_of, tls_kind};
 pub use self::message::{Answer, Method, Request};
-use super::refusal;
 use super::retry_after;
 use super::settings::{HttpSettings, Server};
 use super::tls::{Identity, TlsError, Trust};
 use super::{PROTOCOL_VERSION, USER_AGENT};
 
-/// Larger answers are refused: no catalog is that large, and a run must not eat the machine.
-const LARGEST_ANSWER: usize = 256 << 20;
-const REDIRECTS: usize = 10;
+/// Maximum size of a response body, so that a response cannot exhaust the memory.
+const MAX_RESPONSE_SIZE: usize = 256 << 20;
+const MAX_REDIRECTS: usize = 10;
 
 /// A connection pool with one identity.
 #[derive(Clone, Debug)]
 pub struct Client {
     inner: reqwest::Client,
-    /// How a device that has a certificate presents it.
-    presents: Option<Arc<rustls::ClientConfig>>,
     settings: HttpSettings,
-    /// Longest obedience to a `Retry-After`.
-    longest_wait: Duration,
-    share: f64,
+    max_retry_delay: Duration,
 }
 
 impl Client {
-    /// `name` is the device's; it decides by how much its waits differ from those of others.
+    /// `max_retry_delay` limits the delay that a `Retry-After` header can request.
     pub fn new(
-        name: &str,
         settings: &HttpSettings,
-        longest_wait: Duration,
+        max_retry_delay: Duration,
         trust: &Trust,
         identity: Option<&Identity>,
     ) -> Result<Self, TlsError> {
         let tls = super::tls::config(trust, identity)?;
-        let presents = identity.map(|_| Arc::new(tls.clone()));
         let mut builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .user_agent(USER_AGENT)
@@ -62,21 +53,19 @@ impl Client {
             builder = builder.proxy(proxy);
         }
         Ok(Self {
-            inner: builder.build().expect("the configuration was made here"),
-            presents,
+            inner: builder.build().expect("the configuration is valid"),
             settings: settings.clone(),
-            longest_wait,
-            share: retry_after::share(name),
+            max_retry_delay,
         })
     }
 
-    /// Sends a request, again if the server says when, elsewhere if it says where.
+    /// Sends a request; obeys `Retry-After` and follows redirects.
     ///
     /// # Cancellation
-    /// May be dropped at any time; whether the server has seen the request is then unknown.
+    /// May be dropped at any time; the request may have reached the server.
     pub async fn send(&self, server: &Server, request: &Request) -> Result<Answer, RequestError> {
         let failed = |kind| RequestError {
-            request: request.shown(server),
+            request: request.render(server),
             kind,
         };
         let mut url = format!("https://{}{}", authority(server), request.target);
@@ -86,43 +75,40 @@ impl Client {
             let exchange = tokio::time::timeout(limit, self.exchange(&url, request)).await;
             let (answer, headers) = match exchange {
                 Err(_) => return Err(failed(RequestErrorKind::Timeout(limit))),
-                Ok(Err(Failure::Own(kind))) => return Err(failed(kind)),
-                Ok(Err(Failure::Library(error))) => {
-                    return Err(failed(kind_of(&error, self.settings.connect_timeout)));
-                }
+                Ok(Err(kind)) => return Err(failed(kind)),
                 Ok(Ok(answered)) => answered,
             };
             let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-            if matches!(answer.status, 301 | 302 | 307) && redirects < REDIRECTS {
+            if matches!(answer.status, 301 | 302 | 307) && redirects < MAX_REDIRECTS {
                 let next = header("location").and_then(|to| resolve(&url, to));
                 url = next.ok_or_else(|| {
                     failed(RequestErrorKind::Unexpected(
-                        "a redirect to nowhere".to_owned(),
+                        "the redirect has no valid https URL".to_owned(),
                     ))
                 })?;
                 redirects += 1;
                 continue;
             }
             let now = crate::clock::timestamp();
-            let again = retry_after::wait(
+            let retry = retry_after::wait(
                 answer.status,
                 header("retry-after"),
                 attempt,
                 now,
-                self.longest_wait,
-                self.share,
+                self.max_retry_delay,
+                rand::random(),
             );
-            let Some(wait) = again else {
+            let Some(wait) = retry else {
                 return Ok(Answer {
-                    request: request.shown(server),
+                    request: request.render(server),
                     ..answer
                 });
             };
             tracing::info!(
-                request = request.shown(server),
+                request = request.render(server),
                 status = answer.status,
                 seconds = wait.as_secs_f64(),
-                "the server is busy, asking again later"
+                "the server is overloaded, retrying later"
             );
             tokio::time::sleep(wait).await;
             attempt += 1;
@@ -133,42 +119,48 @@ impl Client {
         &self,
         url: &str,
         request: &Request,
-    ) -> Result<(Answer, reqwest::header::HeaderMap), Failure> {
+    ) -> Result<(Answer, reqwest::header::HeaderMap), RequestErrorKind> {
+        let connect_timeout = self.settings.connect_timeout;
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Put => reqwest::Method::PUT,
             Method::Post => reqwest::Method::POST,
         };
-        let mut building = self.inner.request(method, url);
+        let mut builder = self.inner.request(method, url);
         for (name, value) in &self.settings.extra_headers {
-            building = building.header(name, value);
+            builder = builder.header(name, value);
         }
-        building = building
+        builder = builder
             .header("X-Puppet-Version", PROTOCOL_VERSION)
             .header("Accept", request.accept);
         if self.settings.profile {
-            building = building.header("X-Puppet-Profiling", "true");
+            builder = builder.header("X-Puppet-Profiling", "true");
         }
         if let Some(content_type) = request.content_type {
-            building = building
+            builder = builder
                 .header("Content-Type", content_type)
                 .body(request.body.clone());
         }
         if let Some(since) = &request.if_modified_since {
-            building = building.header("If-Modified-Since", since);
+            builder = builder.header("If-Modified-Since", since);
         }
-        let mut response = match building.send().await {
-            Ok(response) => response,
-            Err(error) => return Err(self.refusal(url, &error).await.unwrap_or(error.into())),
-        };
+        let classify = RequestErrorKind::classify;
+        let mut response = builder
+            .send()
+            .await
+            .map_err(|error| classify(&error, connect_timeout, RequestErrorKind::Disconnected))?;
         let headers = response.headers().clone();
         let status = response.status().as_u16();
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await? {
-            if body.len() + chunk.len() > LARGEST_ANSWER {
-                return Err(Failure::Own(RequestErrorKind::Unexpected(
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| classify(&error, connect_timeout, RequestErrorKind::Incomplete))?
+        {
+            if body.len() + chunk.len() > MAX_RESPONSE_SIZE {
+                return Err(RequestErrorKind::Unexpected(
                     "it is larger than 256 MiB".to_owned(),
-                )));
+                ));
             }
             body.extend_from_slice(&chunk);
         }
@@ -185,39 +177,6 @@ impl Client {
         };
         Ok((answer, headers))
     }
-
-    /// What is behind a connection that ended before an answer began, if it is a refusal of the
-    /// device's certificate.
-    async fn refusal(&self, url: &str, error: &reqwest::Error) -> Option<Failure> {
-        let config = self.presents.clone()?;
-        if !matches!(
-            kind_of(error, self.settings.connect_timeout),
-            RequestErrorKind::Cut(_)
-        ) {
-            return None;
-        }
-        let url = reqwest::Url::parse(url).ok()?;
-        let place = refusal::Place {
-            host: url.host_str()?.trim_matches(['[', ']']),
-            port: url.port_or_known_default()?,
-            proxy: self.settings.proxy.as_deref(),
-        };
-        match tls_kind(&refusal::heard(&place, config).await?) {
-            refused @ RequestErrorKind::DeviceCertificate(_) => Some(Failure::Own(refused)),
-            _ => None,
-        }
-    }
-}
-
-enum Failure {
-    Library(reqwest::Error),
-    Own(RequestErrorKind),
-}
-
-impl From<reqwest::Error> for Failure {
-    fn from(error: reqwest::Error) -> Self {
-        Self::Library(error)
-    }
 }
 
 fn authority(server: &Server) -> String {
@@ -228,7 +187,7 @@ fn authority(server: &Server) -> String {
     }
 }
 
-/// The target of a redirect: a whole URL, or a path on the same server. Never without TLS.
+/// The URL of a redirect, absolute or relative; `None` unless it uses https.
 fn resolve(url: &str, location: &str) -> Option<String> {
     let next = reqwest::Url::parse(url).ok()?.join(location).ok()?;
     (next.scheme() == "https").then(|| next.to_string())

@@ -193,7 +193,6 @@ impl AgentRun {
             trust, identity, ..
         } = setup.run(log).await?;
         self.client = Some(Client::new(
-            &self.layout.certname,
             &self.proxy.settings.http,
             self.proxy.settings.runinterval,
             &trust,
@@ -232,7 +231,9 @@ impl AgentRun {
                     (self.convergence.current(), self.convergence.configured());
                 self.endpoint().node(current, configured).await
             };
-            self.away |= answer.as_ref().is_err_and(RequestError::no_answer);
+            self.away |= answer
+                .as_ref()
+                .is_err_and(RequestError::is_without_response);
             self.convergence.node(answer, log);
             self.took("node_retrieval", began);
         }
@@ -261,10 +262,10 @@ impl AgentRun {
             let began = Instant::now();
             match self.sync_plugins(log).await {
                 Err(RunError::Plugins(PluginError::Request(error)))
-                    if error.no_answer() || error.status().is_some() =>
+                    if error.is_without_response() || error.status().is_some() =>
                 {
                     // What was synced earlier is still there, and the catalog decides.
-                    self.away |= error.no_answer();
+                    self.away |= error.is_without_response();
                     log.warning(format!("Could not retrieve definitions: {error}"));
                 }
                 other => other?,

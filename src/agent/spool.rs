@@ -110,7 +110,7 @@ impl Spool {
                 Ok(()) => {
                     layout::remove(path)?;
                 }
-                Err(error) if error.may_pass() => return Ok(Delivery::Spooled(error)),
+                Err(error) if error.is_temporary() => return Ok(Delivery::Spooled(error)),
                 Err(error) => {
                     let aside = self.set_aside(path)?;
                     if index == last {

@@ -68,8 +68,8 @@ pub enum TlsError {
 }
 
 /// The server's certificate is for other names than the one that was asked for.
-#[derive(Debug, thiserror::Error)]
-#[error("the certificate is for {}, not for {asked}", if .names.is_empty() { "no name at all".to_owned() } else { .names.join(", ") })]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the certificate is for {}, not for {asked}", if .names.is_empty() { "no name".to_owned() } else { .names.join(", ") })]
 pub struct NameMismatch {
     pub asked: String,
     /// Alternative names, or the common name where there are none.

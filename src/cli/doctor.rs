@@ -17,7 +17,7 @@ use crate::agent::certificates::layout::Layout;
 use crate::agent::certificates::setup::Ready;
 use crate::agent::disabled;
 use crate::agent::endpoint::Endpoint;
-use crate::agent::http::Client;
+use crate::agent::http::{Client, RequestError, RequestErrorKind};
 use crate::agent::pluginsync::Definitions;
 use crate::agent::settings::{Server, Settings};
 use crate::agent::spool::Spool;
@@ -235,7 +235,7 @@ async fn servers(settings: &Settings, device: Option<&Entry>) -> Vec<Check> {
     }
     all.extend(&settings.ca_server);
     all.extend(&settings.report_server);
-    let client = match Client::new("", &settings.http, Duration::ZERO, &trust, None) {
+    let client = match Client::new(&settings.http, Duration::ZERO, &trust, None) {
         Ok(client) => client,
         Err(error) => {
             return vec![
@@ -409,7 +409,6 @@ fn certificate(settings: &Settings, layout: &Layout) -> (Vec<Check>, Option<Read
 /// Whether the server takes the device's certificate: the question that begins each run.
 async fn known(settings: &Settings, name: &str, ready: &Ready) -> Check {
     let client = Client::new(
-        name,
         &settings.http,
         Duration::ZERO,
         &ready.trust,
@@ -439,11 +438,14 @@ async fn known(settings: &Settings, name: &str, ready: &Ready) -> Check {
                 named.as_ref().unwrap_or(environment)
             ),
         ),
-        // Told for the server already.
-        Err(error) if error.no_answer() => Check::new(
+        // The check of the server reports the cause.
+        Err(RequestError {
+            kind: RequestErrorKind::Unreachable(_) | RequestErrorKind::Timeout(_),
+            ..
+        }) => Check::new(
             name,
             State::Warning,
-            "not known whether the server takes its certificate",
+            "cannot check the certificate: the server does not respond",
         ),
         Err(error) => Check::new(name, State::Error, chain(&error)).hint(error.hint()),
     }

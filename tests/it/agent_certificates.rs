@@ -265,7 +265,7 @@ async fn what_is_wrong_with_the_servers_certificate_is_told() {
             ca::Kind::CommonNameOnly,
             "localhost",
             "the certificate is for puppetserver.test, not for localhost",
-            "the certificate has only a common name",
+            "issue a server certificate with alternative names",
         ),
         (
             ca::Kind::Sound,
@@ -299,7 +299,7 @@ async fn a_server_of_another_ca_is_refused() {
     std::fs::write(layout.ca(), ca::Authority::new().bundle()).unwrap();
     let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
     assert!(
-        message.contains("it is of a CA that only has the name of the one in the bundle"),
+        message.contains("its CA has the name of a CA in the bundle"),
         "{message}"
     );
     assert!(hint.contains("remove certs/ca.pem"), "{hint}");

@@ -237,11 +237,11 @@ async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
     let cases = [
         (
             rich("<html>"),
-            "/puppet/v3/catalog/sw1.lab.test: the answer cannot be used: the catalog is not usable JSON: expected value",
+            "/puppet/v3/catalog/sw1.lab.test: unusable response: the catalog is not usable JSON: expected value",
         ),
         (
             rich("{\"name\":\"sw1.lab.test\",\"environ"),
-            "/puppet/v3/catalog/sw1.lab.test: the answer cannot be used: the catalog is not usable JSON: EOF",
+            "/puppet/v3/catalog/sw1.lab.test: unusable response: the catalog is not usable JSON: EOF",
         ),
         (
             rich("{\"name\":\"sw2.lab.test\",\"environment\":\"production\"}"),

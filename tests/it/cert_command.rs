@@ -152,7 +152,7 @@ async fn the_doctor_says_what_is_wrong_and_what_to_do() {
         of("server ")["hint"]
             .as_str()
             .unwrap()
-            .starts_with("is the server running")
+            .starts_with("check that the server is running")
     );
     assert!(
         of("sw9")["text"]
@@ -247,8 +247,11 @@ async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
     // The server no longer wants the device.
     server.state().ca.revoke(0);
     let text = doctor().await;
-    says(&text, "the server does not accept the device's certificate");
-    says(&text, "→ it is revoked, expired or of another CA");
+    says(&text, "the server rejected the device's certificate");
+    says(
+        &text,
+        "→ the certificate is revoked, expired or from another CA",
+    );
 
     // A report that waits.
     host.run(&["device", "--target", "sw1.lab.test"]).await;

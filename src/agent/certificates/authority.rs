@@ -198,7 +198,7 @@ impl Authority {
         for server in self.servers() {
             match client.send(&server, request).await {
                 Ok(answer) => return Ok((server, answer)),
-                Err(error) if error.no_answer() => failure = Some(error),
+                Err(error) if error.is_without_response() => failure = Some(error),
                 Err(error) => return Err(error),
             }
         }
@@ -207,7 +207,7 @@ impl Authority {
 
     fn client(&self, trust: &Trust) -> Result<Client, AuthorityError> {
         let longest = self.settings.runinterval;
-        Client::new("", &self.settings.http, longest, trust, None)
+        Client::new(&self.settings.http, longest, trust, None)
             .map_err(|error| AuthorityError::Tls(Arc::new(error)))
     }
 }

@@ -295,13 +295,7 @@ impl Setup<'_> {
         log: &mut dyn RunLog,
     ) -> Result<String, SetupError> {
         let device = &self.layout.certname;
-        let client = Client::new(
-            device,
-            &self.settings.http,
-            self.settings.runinterval,
-            trust,
-            None,
-        )?;
+        let client = Client::new(&self.settings.http, self.settings.runinterval, trust, None)?;
         let csr = self.csr(key)?;
         let fingerprint = request::fingerprint(&csr).expect("it was made a moment ago");
         let server = self.submit(&client, &csr, &fingerprint, log).await?;
@@ -349,7 +343,7 @@ impl Setup<'_> {
         let device = &self.layout.certname;
         let target = format!(
             "/puppet-ca/v1/certificate_request/{}",
-            super::super::encode::component(device)
+            http::target::encode(device)
         );
         let put = Request::put(target, "text/plain", "text/plain", csr);
         let (server, answer) = self.authority.ask(client, &put).await?;
@@ -358,7 +352,7 @@ impl Setup<'_> {
                 "Certificate request for {device} sent to {server}, SHA-256 {fingerprint}"
             )),
             400 => {
-                let said = super::super::answer::message(&answer.body);
+                let said = super::super::error_body::message(&answer.body);
                 // The CA knows the name already. What it has decides: a certificate that fits the
                 // key is as good as a new one.
                 if !said.contains("already has a") {
@@ -389,10 +383,7 @@ impl Setup<'_> {
             fingerprint: fingerprint.to_owned(),
             waited,
         };
-        let target = format!(
-            "/puppet-ca/v1/certificate/{}",
-            super::super::encode::component(device)
-        );
+        let target = format!("/puppet-ca/v1/certificate/{}", http::target::encode(device));
         let mut waited = Duration::ZERO;
         loop {
             let answer = client
@@ -442,7 +433,6 @@ impl Setup<'_> {
         }
         let device = &self.layout.certname;
         let client = Client::new(
-            device,
             &self.settings.http,
             self.settings.runinterval,
             &ready.trust,

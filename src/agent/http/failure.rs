@@ -1,14 +1,17 @@
-//! What can go wrong with a request, in words, and what to do about it.
+//! Errors of requests, with hints.
 
 use std::error::Error as _;
 use std::time::Duration;
 
+use rustls::{AlertDescription, CertificateError};
+
 use crate::agent::tls::NameMismatch;
 
-/// A request that did not get the answer it wanted.
+/// A request without the expected response.
 #[derive(Debug, thiserror::Error)]
 #[error("{request}: {kind}")]
 pub struct RequestError {
+    /// Method and URL.
     pub request: String,
     pub kind: RequestErrorKind,
 }
@@ -17,26 +20,28 @@ pub struct RequestError {
 pub enum RequestErrorKind {
     #[error("cannot connect: {0}")]
     Unreachable(String),
-    #[error("no answer within {} s", .0.as_secs())]
+    #[error("no response within {} s", .0.as_secs())]
     Timeout(Duration),
-    #[error("the answer broke off: {0}")]
-    Cut(String),
-    #[error("the server's certificate is not accepted: {0}")]
-    ServerCertificate(String),
+    #[error("the server closed the connection without a response: {0}")]
+    Disconnected(String),
+    #[error("the response is incomplete: {0}")]
+    Incomplete(String),
+    #[error("cannot verify the server's certificate: {}", render_certificate_error(.0))]
+    ServerCertificate(CertificateError),
     #[error("{0}")]
     ServerName(NameMismatch),
-    #[error("the server does not accept the device's certificate ({0})")]
-    DeviceCertificate(String),
-    #[error("the server answered {status}{}", if .said.is_empty() { String::new() } else { format!(": {}", .said) })]
-    Status { status: u16, said: String },
-    #[error("the answer cannot be used: {0}")]
+    #[error("the server rejected the device's certificate (TLS alert {0:?})")]
+    DeviceCertificate(AlertDescription),
+    #[error("the server responded with {status}{}", if .message.is_empty() { String::new() } else { format!(": {}", .message) })]
+    Status { status: u16, message: String },
+    #[error("unusable response: {0}")]
     Unexpected(String),
-    #[error("the request cannot be sent: {0}")]
+    #[error("cannot send the request: {0}")]
     Invalid(String),
 }
 
 impl RequestError {
-    /// The status that the server answered, if it did.
+    /// The status of the response, if there was one.
     pub fn status(&self) -> Option<u16> {
         match self.kind {
             RequestErrorKind::Status { status, .. } => Some(status),
@@ -44,150 +49,155 @@ impl RequestError {
         }
     }
 
-    /// Whether the server was not there, as opposed to having answered.
-    pub fn no_answer(&self) -> bool {
+    /// Whether there was no complete response.
+    pub fn is_without_response(&self) -> bool {
         matches!(
             self.kind,
             RequestErrorKind::Unreachable(_)
                 | RequestErrorKind::Timeout(_)
-                | RequestErrorKind::Cut(_)
+                | RequestErrorKind::Disconnected(_)
+                | RequestErrorKind::Incomplete(_)
         )
     }
 
-    /// Whether the same request could be taken later: the server has not seen it, or had no way
-    /// to take it now.
-    pub fn may_pass(&self) -> bool {
+    /// Whether the same request can succeed later: there was no response, or the server failed.
+    pub fn is_temporary(&self) -> bool {
         self.status()
             .is_none_or(|status| matches!(status, 429 | 500..))
     }
 
-    /// What to do about it.
+    /// The next step for the user.
     pub fn hint(&self) -> Option<String> {
-        Some(match &self.kind {
+        let hint = match &self.kind {
             RequestErrorKind::Unreachable(_) => {
-                "is the server running, and `server` and `serverport` right?".to_owned()
+                "check that the server is running, and check `server` and `serverport`"
             }
             RequestErrorKind::Timeout(_) => {
-                "raise http_read_timeout or catalog_timeout if the server needs longer".to_owned()
+                "increase http_read_timeout or catalog_timeout if the server needs more time"
             }
-            RequestErrorKind::ServerCertificate(why) if why.contains("UnknownIssuer") || why.contains("BadSignature") => {
-                "the server's certificate is not below the stored CA bundle; if the CA was made anew, remove certs/ca.pem of the device and of the proxy".to_owned()
+            RequestErrorKind::Disconnected(_) => {
+                "retry; if it persists, run `switchtender cert show`: a server can close the connection when it rejects the device's certificate"
             }
-            RequestErrorKind::ServerCertificate(why) if why.contains("UnknownRevocationStatus") => {
-                "a CRL is missing; remove crl.pem of the device, or set certificate_revocation = leaf".to_owned()
+            RequestErrorKind::Incomplete(_) => {
+                "retry; if it persists, check puppetserver.log and any proxy or firewall"
+            }
+            RequestErrorKind::ServerCertificate(
+                CertificateError::UnknownIssuer | CertificateError::BadSignature,
+            ) => "if the CA was recreated, remove certs/ca.pem of the device and of the proxy",
+            RequestErrorKind::ServerCertificate(CertificateError::UnknownRevocationStatus) => {
+                "a CRL is missing: remove crl.pem of the device, or set certificate_revocation = leaf"
             }
             RequestErrorKind::ServerCertificate(_) => {
-                "give the server a sound certificate, or set the clock of this machine; then try again"
-                    .to_owned()
+                "install a valid certificate on the server, or correct the clock of this machine"
             }
             RequestErrorKind::ServerName(mismatch) if mismatch.common_name_only => {
-                "the certificate has only a common name, which does not count; make the server a certificate with alternative names (dns_alt_names)".to_owned()
+                "issue a server certificate with alternative names (dns_alt_names): a common name alone is not accepted"
             }
             RequestErrorKind::ServerName(_) => {
-                "set `server` to one of these names, or make the server a certificate with this one (dns_alt_names)".to_owned()
+                "set `server` to one of these names, or add this name to the server's certificate (dns_alt_names)"
             }
             RequestErrorKind::DeviceCertificate(_) => {
-                "it is revoked, expired or of another CA: `switchtender cert show` tells; clean it on the server (`puppetserver ca clean --certname NAME`) and here (`switchtender cert clean NAME`)".to_owned()
+                "the certificate is revoked, expired or from another CA (see `switchtender cert show`): clean it on the server (`puppetserver ca clean --certname NAME`) and here (`switchtender cert clean NAME`)"
             }
             RequestErrorKind::Status { status: 403, .. } => {
-                "the device's certificate must have the name in the path, and the server's auth.conf must allow it".to_owned()
+                "check auth.conf on the server: the certname of the device must match the name in the path"
             }
             RequestErrorKind::Status { status: 400, .. } => {
-                "is `environment` right? `switchtender doctor` looks at the settings".to_owned()
+                "check `environment`; `switchtender doctor` verifies the settings"
             }
             RequestErrorKind::Status { status: 404, .. } => {
-                "is `environment` right, and is this a Puppet Server (`server`, `serverport`)?".to_owned()
+                "check `environment`, `server` and `serverport`"
             }
-            RequestErrorKind::Status { status: 406 | 415, .. } => {
-                "the server must speak JSON, as all do from Puppet 5 on".to_owned()
-            }
-            RequestErrorKind::Status { status: 429 | 503, .. } => {
-                "the server has too much to do: lower --catalog-concurrency, or let the server say when to come back (Retry-After)".to_owned()
+            RequestErrorKind::Status {
+                status: 406 | 415, ..
+            } => "use Puppet Server 5 or later: JSON is required",
+            RequestErrorKind::Status {
+                status: 429 | 503, ..
+            } => {
+                "the server is overloaded: lower --catalog-concurrency, or configure Retry-After on the server"
             }
             RequestErrorKind::Status { status: 500.., .. } => {
-                "mend the manifest where the message says so; the server's puppetserver.log tells more".to_owned()
-            }
-            RequestErrorKind::Cut(_) => {
-                "try again; if it stays so, look at the server's puppetserver.log and at what is in between".to_owned()
+                "fix the manifest at the position in the message; details are in puppetserver.log"
             }
             RequestErrorKind::Unexpected(_) => {
-                "did a Puppet Server answer? Look at `server` and `serverport`, and whether a proxy is in between".to_owned()
+                "check `server`, `serverport` and any proxy: the response does not look like Puppet Server"
             }
-            _ => return None,
-        })
+            RequestErrorKind::Status { .. } | RequestErrorKind::Invalid(_) => return None,
+        };
+        Some(hint.to_owned())
     }
 }
 
-/// What an error of the library means.
-pub(super) fn kind_of(error: &reqwest::Error, connect_limit: Duration) -> RequestErrorKind {
-    if let Some(tls) = find::<rustls::Error>(error) {
-        return tls_kind(tls);
+impl RequestErrorKind {
+    /// Classifies an error of the HTTP library; `otherwise` is the kind of an I/O error after the
+    /// connection was established.
+    pub(super) fn classify(
+        error: &reqwest::Error,
+        connect_timeout: Duration,
+        otherwise: fn(String) -> Self,
+    ) -> Self {
+        if let Some(tls) = find::<rustls::Error>(error) {
+            return Self::classify_tls(tls);
+        }
+        if error.is_timeout() {
+            return Self::Unreachable(format!(
+                "no connection within {} s",
+                connect_timeout.as_secs()
+            ));
+        }
+        let cause = innermost(error);
+        if error.is_connect() {
+            Self::Unreachable(cause)
+        } else if error.is_builder() {
+            Self::Invalid(cause)
+        } else {
+            otherwise(cause)
+        }
     }
-    if error.is_timeout() {
-        return RequestErrorKind::Unreachable(format!(
-            "no connection within {} s",
-            connect_limit.as_secs()
-        ));
-    }
-    let why = innermost(error);
-    if error.is_connect() {
-        RequestErrorKind::Unreachable(why)
-    } else if error.is_builder() {
-        RequestErrorKind::Invalid(why)
-    } else {
-        RequestErrorKind::Cut(why)
-    }
-}
 
-pub(super) fn tls_kind(error: &rustls::Error) -> RequestErrorKind {
-    use rustls::{AlertDescription, CertificateError, Error};
-    match error {
-        Error::InvalidCertificate(CertificateError::Other(other)) => {
-            match other.0.downcast_ref::<NameMismatch>() {
-                Some(mismatch) => RequestErrorKind::ServerName(NameMismatch {
-                    asked: mismatch.asked.clone(),
-                    names: mismatch.names.clone(),
-                    common_name_only: mismatch.common_name_only,
-                }),
-                None => RequestErrorKind::ServerCertificate(other.to_string()),
+    fn classify_tls(error: &rustls::Error) -> Self {
+        match error {
+            rustls::Error::InvalidCertificate(error) => {
+                let mismatch = match error {
+                    CertificateError::Other(other) => other.0.downcast_ref::<NameMismatch>(),
+                    _ => None,
+                };
+                match mismatch {
+                    Some(mismatch) => Self::ServerName(mismatch.clone()),
+                    None => Self::ServerCertificate(error.clone()),
+                }
             }
+            rustls::Error::AlertReceived(
+                alert @ (AlertDescription::CertificateUnknown
+                | AlertDescription::CertificateRevoked
+                | AlertDescription::CertificateExpired
+                | AlertDescription::BadCertificate
+                | AlertDescription::UnsupportedCertificate
+                | AlertDescription::UnknownCA
+                | AlertDescription::DecryptError
+                | AlertDescription::AccessDenied
+                | AlertDescription::CertificateRequired),
+            ) => Self::DeviceCertificate(*alert),
+            other => Self::Unreachable(other.to_string()),
         }
-        Error::InvalidCertificate(why) => {
-            RequestErrorKind::ServerCertificate(certificate_words(why))
-        }
-        Error::AlertReceived(
-            alert @ (AlertDescription::CertificateUnknown
-            | AlertDescription::CertificateRevoked
-            | AlertDescription::CertificateExpired
-            | AlertDescription::BadCertificate
-            | AlertDescription::UnsupportedCertificate
-            | AlertDescription::UnknownCA
-            | AlertDescription::DecryptError
-            | AlertDescription::AccessDenied
-            | AlertDescription::CertificateRequired),
-        ) => RequestErrorKind::DeviceCertificate(format!("TLS alert {alert:?}")),
-        other => RequestErrorKind::Unreachable(other.to_string()),
     }
 }
 
-fn certificate_words(why: &rustls::CertificateError) -> String {
-    use rustls::CertificateError as E;
-    match why {
-        E::Expired | E::ExpiredContext { .. } => "it has expired (Expired)".to_owned(),
-        E::NotValidYet | E::NotValidYetContext { .. } => {
-            "it is not valid yet, or the clock here is wrong (NotValidYet)".to_owned()
+fn render_certificate_error(error: &CertificateError) -> String {
+    let text = match error {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "it is not valid yet, or the clock of this machine is wrong"
         }
-        E::Revoked => "it was revoked (Revoked)".to_owned(),
-        E::BadSignature => {
-            "it is of a CA that only has the name of the one in the bundle (BadSignature)"
-                .to_owned()
+        CertificateError::Revoked => "it is revoked",
+        CertificateError::BadSignature => {
+            "its CA has the name of a CA in the bundle, but another key (BadSignature)"
         }
-        E::UnknownIssuer => "it is of a CA that is not in the bundle (UnknownIssuer)".to_owned(),
-        E::UnknownRevocationStatus => {
-            "no CRL says whether it was revoked (UnknownRevocationStatus)".to_owned()
-        }
-        other => format!("{other:?}"),
-    }
+        CertificateError::UnknownIssuer => "its CA is not in the bundle (UnknownIssuer)",
+        CertificateError::UnknownRevocationStatus => "no CRL covers it (UnknownRevocationStatus)",
+        other => return other.to_string(),
+    };
+    text.to_owned()
 }
 
 /// An error of this type among the causes, also where it travels inside an I/O error.
@@ -217,4 +227,38 @@ fn innermost(error: &reqwest::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classify_tls_separates_the_certificates_of_server_and_device() {
+        let cases = [
+            (
+                rustls::Error::AlertReceived(AlertDescription::CertificateRevoked),
+                "the server rejected the device's certificate (TLS alert CertificateRevoked)",
+                "switchtender cert clean",
+            ),
+            (
+                rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer),
+                "cannot verify the server's certificate: its CA is not in the bundle (UnknownIssuer)",
+                "remove certs/ca.pem",
+            ),
+            (
+                rustls::Error::InvalidCertificate(CertificateError::Revoked),
+                "cannot verify the server's certificate: it is revoked",
+                "install a valid certificate",
+            ),
+        ];
+        for (error, text, hint) in cases {
+            let error = RequestError {
+                request: "GET https://puppet:8140/".to_owned(),
+                kind: RequestErrorKind::classify_tls(&error),
+            };
+            assert!(error.to_string().ends_with(text), "{error}");
+            assert!(error.hint().unwrap().contains(hint), "{error}");
+        }
+    }
 }

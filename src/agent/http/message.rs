@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::failure::{RequestError, RequestErrorKind};
-use crate::agent::answer;
+use crate::agent::error_body;
 use crate::agent::settings::Server;
 
 /// What is asked.
@@ -67,7 +67,7 @@ impl Request {
     }
 
     /// What people see of the request.
-    pub(super) fn shown(&self, server: &Server) -> String {
+    pub(super) fn render(&self, server: &Server) -> String {
         let method = match self.method {
             Method::Get => "GET",
             Method::Put => "PUT",
@@ -108,7 +108,7 @@ impl Answer {
             request: self.request.clone(),
             kind: RequestErrorKind::Status {
                 status: self.status,
-                said: answer::message(&self.body),
+                message: error_body::message(&self.body),
             },
         }
     }

@@ -1,27 +1,27 @@
-//! What a server said when it refused: JSON from one side of it, plain text from another.
+//! The message in the body of an error response: JSON from Puppet code, plain text from others.
 
-/// The longest text that goes into a message, in characters.
-const LONGEST: usize = 2048;
+/// Maximum length of the message in characters.
+const MAX_LENGTH: usize = 2048;
 
-/// The words in the body of a refusal, in one line.
+/// The message of an error response, in one line.
 pub fn message(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let said = serde_json::from_slice::<serde_json::Value>(body)
+    let message = serde_json::from_slice::<serde_json::Value>(body)
         .ok()
         .and_then(|value| Some(value.get("message")?.as_str()?.to_owned()))
         .unwrap_or_else(|| text.trim().to_owned());
-    let said = if said.starts_with('<') {
-        // A proxy on the way, or a page for people.
-        "a page of HTML".to_owned()
+    let message = if message.starts_with('<') {
+        // From a proxy, usually.
+        "an HTML page".to_owned()
     } else {
-        said
+        message
     };
-    let mut words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    words.retain(|character| !character.is_control());
-    if words.chars().count() > LONGEST {
-        words = words.chars().take(LONGEST).collect::<String>() + " …";
+    let mut line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.retain(|character| !character.is_control());
+    if line.chars().count() > MAX_LENGTH {
+        line = line.chars().take(MAX_LENGTH).collect::<String>() + " …";
     }
-    words
+    line
 }
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shape_of_refusal_is_understood() {
+    fn message_reads_every_shape_of_body() {
         let recorded = include_str!("../../tests/fixtures/puppetserver/errors/broken1.json");
         assert!(message(recorded.as_bytes()).starts_with(
             "Server Error: no parameter named 'colour' (file: /etc/puppetlabs/code/environments/production/manifests/site.pp, line: 235)"
@@ -44,7 +44,7 @@ mod tests {
                 "Not Found",
             ),
             ("{\"error\": 1}", "{\"error\": 1}"),
-            ("<html><h1>502</h1></html>", "a page of HTML"),
+            ("<html><h1>502</h1></html>", "an HTML page"),
             ("a\u{1b}[31m\nb", "a[31m b"),
             ("", ""),
         ] {
