@@ -173,10 +173,10 @@ impl ValueSpec {
     /// The name that implementations use for it: the literal's text, or the given name.
     pub fn name(&self) -> Cow<'_, str> {
         match self {
-            ValueSpec::Literal(Value::String(text) | Value::Symbol(text)) => text.into(),
-            ValueSpec::Literal(Value::Bool(true)) => "true".into(),
-            ValueSpec::Literal(Value::Bool(false)) => "false".into(),
-            ValueSpec::Literal(other) => format!("{other:?}").into(),
+            ValueSpec::Literal(literal) => match literal.as_str() {
+                Some(text) => text.into(),
+                None => literal.ruby_to_s().into(),
+            },
             ValueSpec::Pattern { name, .. }
             | ValueSpec::Integer { name, .. }
             | ValueSpec::Struct { name, .. }

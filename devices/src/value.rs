@@ -101,6 +101,17 @@ impl Value {
         }
     }
 
+    /// The text of a string, an enumerated value, a number or a boolean; a secret in clear.
+    /// `None` for everything else. For messages use [`Value::ruby_to_s`], which masks secrets.
+    pub fn scalar_text(&self) -> Option<String> {
+        match self.unwrap_sensitive() {
+            Value::String(text) | Value::Symbol(text) => Some(text.clone()),
+            Value::Integer(number) => Some(number.to_string()),
+            Value::Bool(truth) => Some(truth.to_string()),
+            _ => None,
+        }
+    }
+
     /// The value without its `Sensitive` wrapper, at the top level.
     pub fn unwrap_sensitive(&self) -> &Value {
         match self {

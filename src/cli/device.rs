@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
-use switchtender_devices::value::Value;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -23,7 +22,7 @@ use crate::agent::certificates::layout::Layout;
 use crate::agent::disabled;
 use crate::agent::run::Proxy;
 use crate::agent::settings::Settings;
-use crate::catalog::Level;
+use crate::catalog::{Level, rich_data};
 use crate::error_chain::chain;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
@@ -341,7 +340,7 @@ async fn show_resources(
             let titles = instances.iter().map(|(title, attributes)| {
                 let attributes = attributes.iter();
                 let attributes: serde_json::Map<String, serde_json::Value> = attributes
-                    .map(|(name, value)| (name.to_string(), plain_json(value)))
+                    .map(|(name, value)| (name.to_string(), rich_data::write_plain(value)))
                     .collect();
                 (title.clone(), attributes.into())
             });
@@ -358,30 +357,6 @@ async fn show_resources(
             .collect(),
     });
     Ok(Exit::SUCCESS)
-}
-
-/// A value for data lookup; what has no form there is text, secrets stay masked.
-fn plain_json(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Undef | Value::Absent | Value::Default => serde_json::Value::Null,
-        Value::Bool(truth) => json!(truth),
-        Value::Integer(number) => json!(number),
-        Value::Float(number) => json!(number),
-        Value::String(text) | Value::Symbol(text) => json!(text),
-        Value::Typed(typed) => json!(typed.text),
-        Value::List(items) => items.iter().map(plain_json).collect(),
-        Value::Hash(entries) => entries
-            .iter()
-            .map(|(key, value)| {
-                (
-                    key.as_str().unwrap_or_default().to_owned(),
-                    plain_json(value),
-                )
-            })
-            .collect::<serde_json::Map<_, _>>()
-            .into(),
-        other => json!(format!("{other:?}")),
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use switchtender_devices::change::{Instance, Wanted};
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::driver::{Driver, ProblemKind};
 use switchtender_devices::model::TypeModel;
-use switchtender_devices::secret::MASK;
 use switchtender_devices::value::{Attributes, Value};
 use tracing::Instrument as _;
 
@@ -102,16 +101,8 @@ fn spelt_as_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String 
     };
     let given = Attributes::from_iter([(namevar.to_owned(), Value::string(name))]);
     match driver.canonicalize(model, given) {
-        Ok(spelt) => spelt.get(namevar).map_or(name.to_owned(), plain),
+        Ok(spelt) => spelt.get(namevar).map_or(name.to_owned(), Value::ruby_to_s),
         Err(_) => name.to_owned(),
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Sensitive(_) => MASK.to_owned(),
-        Value::String(text) | Value::Symbol(text) => text.clone(),
-        other => format!("{other:?}"),
     }
 }
 
@@ -129,7 +120,7 @@ impl Declared {
         let names = namevars
             .iter()
             .filter_map(|name| instance.attributes.get(name))
-            .map(plain);
+            .map(Value::ruby_to_s);
         let title = names.collect::<Vec<_>>().join(" ");
         let wanted = Wanted {
             reference: title.as_str().into(),
@@ -179,7 +170,8 @@ fn text(format: Format, type_name: &str, shown: &[Declared]) -> String {
             .iter()
             .map(|one| {
                 let attributes = one.attributes.iter();
-                let attributes = attributes.map(|(name, value)| (name.to_string(), json(value)));
+                let attributes = attributes
+                    .map(|(name, value)| (name.to_string(), rich_data::write_plain(value)));
                 (one.title.clone(), Json::Object(attributes.collect()))
             })
             .collect();
@@ -197,12 +189,5 @@ fn text(format: Format, type_name: &str, shown: &[Declared]) -> String {
             serde_json::to_string_pretty(&tree()).expect("a tree of texts is JSON") + "\n"
         }
         Format::Yaml => serde_saphyr::to_string(&tree()).expect("a tree of texts is YAML"),
-    }
-}
-
-fn json(value: &Value) -> Json {
-    match value {
-        Value::Sensitive(_) => MASK.into(),
-        other => rich_data::write_plain(other),
     }
 }

@@ -56,7 +56,7 @@ impl Reach {
             target.transcript = Some(transcript(dir, &device.name));
         }
         let options = device.options().into_iter();
-        let options = options.map(|(name, value)| (name, plain(&value)));
+        let options = options.map(|(name, value)| (name, value.ruby_to_s()));
         Ok(Connection::new(
             target,
             self.platform(device)?,
@@ -153,12 +153,5 @@ impl Connection {
 impl Reconnect for Connection {
     async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
         session::open(&self.target, &self.platform.protocol, self.access).await
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) | Value::Symbol(text) => text.clone(),
-        other => format!("{other:?}"),
     }
 }

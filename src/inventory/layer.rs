@@ -79,7 +79,7 @@ macro_rules! settings {
                     list.push((format!("labels.{name}"), value, label.origin.clone()));
                 }
                 for (name, option) in &self.options {
-                    let value = format!("{:?}", option.value);
+                    let value = option.value.inspect();
                     list.push((format!("options.{name}"), value, option.origin.clone()));
                 }
                 list

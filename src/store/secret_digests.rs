@@ -15,6 +15,7 @@ use switchtender_devices::provider::driver_provider::SecretDigestStore;
 use switchtender_devices::value::Value;
 
 use super::{DeviceStore, StoreError};
+use crate::catalog::rich_data;
 
 const FILE: &str = "secret-digests.json";
 const VERSION: u32 = 1;
@@ -95,10 +96,8 @@ impl SecretDigestStore for SecretDigests {
 
 impl Digests {
     fn digest(&self, value: &Value) -> String {
-        let text = match value.unwrap_sensitive() {
-            Value::String(text) | Value::Symbol(text) => text.clone(),
-            other => format!("{other:?}"),
-        };
+        // Nested secrets are in clear there, so that a change of one changes the digest.
+        let text = rich_data::write(value.unwrap_sensitive()).to_string();
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_bytes())
             .expect("HMAC takes keys of any length");
         mac.update(text.as_bytes());
@@ -116,6 +115,26 @@ fn new_key() -> [u8; 32] {
 mod tests {
     use super::super::Store;
     use super::*;
+
+    #[test]
+    fn digest_changes_with_a_nested_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let secrets = SecretDigests::load(&Store::at(dir.path()).device("sw1")).unwrap();
+        let sensitive = |text: &str| Value::Sensitive(Box::new(text.into()));
+        let list = |text: &str| Value::List(vec!["sha".into(), sensitive(text)]);
+        let hash = |text: &str| Value::Hash(vec![("key".into(), sensitive(text))]);
+        let binary = |text: &str| Value::Sensitive(Box::new(Value::Binary(text.into())));
+        for (name, old, new) in [
+            ("list", list("pl4nted"), list("ch4nged")),
+            ("hash", hash("pl4nted"), hash("ch4nged")),
+            ("binary", binary("pl4nted"), binary("ch4nged")),
+        ] {
+            secrets.remember("Snmp_user[u]", name, &old);
+            let is_last = |value| secrets.is_last("Snmp_user[u]", name, value);
+            assert_eq!(is_last(&old), Some(true), "{name}");
+            assert_eq!(is_last(&new), Some(false), "{name}");
+        }
+    }
 
     #[test]
     fn secret_digests_match_the_last_secret_and_do_not_contain_it() {

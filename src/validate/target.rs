@@ -86,7 +86,7 @@ impl CatalogTarget {
     pub fn for_device(device: &Device, registry: &Registry, facts: &Facts) -> Self {
         let mut facts = facts.clone();
         for (name, value) in device.options() {
-            facts.insert(format!("option.{name}"), option_text(&value));
+            facts.insert(format!("option.{name}"), value.ruby_to_s());
         }
         CatalogTarget::Device {
             certname: Some(device.certname.clone()),
@@ -95,13 +95,6 @@ impl CatalogTarget {
                 .map(|platform| Driver::new(platform, &facts)),
             running: None,
         }
-    }
-}
-
-fn option_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => format!("{other:?}"),
     }
 }
 

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
-use super::codec::{Codec, text_of};
+use super::codec::Codec;
 use super::implementation::{Explanation, Implementation, Problem, RememberedSecrets, RenderError};
 use super::setting::{Setting, Touch};
 use super::type_driver::Context;
@@ -97,7 +97,7 @@ impl Vocabulary for CliType {
     fn write(&self, attribute: &str, value: &Value) -> Option<String> {
         match self.codecs.get(attribute) {
             Some(codec) => codec.write(value),
-            None => text_of(value),
+            None => value.scalar_text(),
         }
     }
 
@@ -126,7 +126,7 @@ impl CliType {
             }
             // Several words of an attribute that is one text.
             (None, Value::List(items)) if self.in_words(attribute) => {
-                let words: Vec<String> = items.iter().filter_map(text_of).collect();
+                let words: Vec<String> = items.iter().filter_map(Value::scalar_text).collect();
                 words.join(" ").into()
             }
             (Some(_), one) if rules::range_set(self.codecs.get(attribute)).is_none() => {
@@ -215,7 +215,7 @@ impl CliType {
         let names: Vec<String> = self
             .model
             .namevars()
-            .filter_map(|name| text_of(attributes.get(name)?))
+            .filter_map(|name| attributes.get(name)?.scalar_text())
             .collect();
         names.join(" ")
     }

@@ -139,8 +139,8 @@ impl Codec {
             Codec::RangeSet(ranges) => ranges.canonicalize(value),
             Codec::Expand(table) => Ok(expand(table, value)),
             Codec::Type7 { .. } | Codec::NumberList => Ok(value.clone()),
-            Codec::Prefix { table, only: true } if text_of(value).is_some() => {
-                let text = text_of(value).unwrap_or_default();
+            Codec::Prefix { table, only: true } if value.scalar_text().is_some() => {
+                let text = value.scalar_text().unwrap_or_default();
                 let known: Vec<&str> = table.iter().map(|(_, full)| full.as_str()).collect();
                 self.read(&text)
                     .ok_or_else(|| format!("`{text}` is not the name of a {}", known.join(" or ")))
@@ -151,7 +151,7 @@ impl Codec {
                         items.iter().map(|item| self.canonicalize(item)).collect();
                     Ok(Value::List(items?))
                 }
-                one => Ok(match text_of(one).and_then(|text| self.read(&text)) {
+                one => Ok(match one.scalar_text().and_then(|text| self.read(&text)) {
                     Some(canonical) if one.as_str().is_some() => canonical,
                     _ => one.clone(),
                 }),
@@ -191,7 +191,7 @@ impl Codec {
         {
             return Some(word.clone());
         }
-        text_of(value)
+        value.scalar_text()
     }
 
     /// The value with what depends on the current one worked out.
@@ -200,16 +200,6 @@ impl Codec {
             Codec::RangeSet(ranges) => ranges.resolve(wanted, current),
             _ => wanted.clone(),
         }
-    }
-}
-
-/// The text of a value that is one word or number.
-pub fn text_of(value: &Value) -> Option<String> {
-    match value.unwrap_sensitive() {
-        Value::String(text) | Value::Symbol(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        _ => None,
     }
 }
 

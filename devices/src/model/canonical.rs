@@ -193,7 +193,7 @@ impl AttributeModel {
     }
 
     fn refuse(&self, value: Option<&Value>) -> ValueError {
-        let what = value.map_or_else(|| "the value".to_owned(), |value| format!("{value:?}"));
+        let what = value.map_or_else(|| "the value".to_owned(), Value::inspect);
         let expected: Vec<String> = self.values.iter().map(ValueSpec::describe).collect();
         let expected = match self.array {
             Some(_) => format!("a list of {}", expected.join(" or ")),
@@ -222,9 +222,28 @@ pub fn order(a: &Value, b: &Value) -> Ordering {
             (Some(a), Some(b)) => a.cmp(b),
             _ => rank(a)
                 .cmp(&rank(b))
-                .then_with(|| format!("{a:?}").cmp(&format!("{b:?}"))),
+                .then_with(|| order_of_parts(a, b))
+                .then_with(|| a.inspect().cmp(&b.inspect())),
         },
     }
+}
+
+/// The order of two lists or two hashes: that of their first elements that differ.
+fn order_of_parts(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::List(a), Value::List(b)) => orders(a.iter().zip(b)),
+        (Value::Hash(a), Value::Hash(b)) => {
+            let entries = a.iter().zip(b);
+            orders(entries.flat_map(|(a, b)| [(&a.0, &b.0), (&a.1, &b.1)]))
+        }
+        _ => Ordering::Equal,
+    }
+}
+
+fn orders<'a>(mut pairs: impl Iterator<Item = (&'a Value, &'a Value)>) -> Ordering {
+    pairs
+        .find_map(|(a, b)| Some(order(a, b)).filter(|order| order.is_ne()))
+        .unwrap_or(Ordering::Equal)
 }
 
 #[cfg(test)]

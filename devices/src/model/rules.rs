@@ -89,7 +89,7 @@ fn misplaced(rule: &Rule) -> String {
         let conditions: Vec<String> = conditions
             .iter()
             .map(|(name, values)| {
-                let values: Vec<_> = values.iter().map(|value| format!("{value:?}")).collect();
+                let values: Vec<_> = values.iter().map(Value::inspect).collect();
                 format!("{name} {}", values.join(" or "))
             })
             .collect();

@@ -75,19 +75,11 @@ impl ServedFleet {
                 let parts = namevars
                     .iter()
                     .filter_map(|name| instance.attributes.get(name));
-                let title = parts.map(plain).collect::<Vec<_>>().join("/");
+                let title = parts.map(Value::ruby_to_s).collect::<Vec<_>>().join("/");
                 let mut attributes = instance.attributes;
                 attributes.remove(namevars.first().copied().unwrap_or_default());
                 (title, attributes)
             })
             .collect())
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) | Value::Symbol(text) => text.clone(),
-        Value::Integer(number) => number.to_string(),
-        other => format!("{other:?}"),
     }
 }

@@ -129,7 +129,9 @@ impl CliType {
                 let told = read.map_or_else(
                     || "nothing".to_owned(),
                     |read| {
-                        let told = read.iter().map(|(name, value)| format!("{name}={value:?}"));
+                        let told = read
+                            .iter()
+                            .map(|(name, value)| format!("{name}={}", value.inspect()));
                         told.collect::<Vec<_>>().join(" ")
                     },
                 );

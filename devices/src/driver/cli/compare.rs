@@ -6,7 +6,7 @@ use super::template::{Template, trailing_number};
 use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Instance, Wanted};
 use crate::diagnostic::Severity;
-use crate::driver::codec::{Codec, decode_type7, text_of};
+use crate::driver::codec::{Codec, decode_type7};
 use crate::driver::implementation::{Problem, ProblemKind, RememberedSecrets};
 use crate::model::Role;
 use crate::operation::Action;
@@ -109,8 +109,8 @@ impl CliType {
     /// Whether two secrets are equal once those that are hidden reversibly are shown.
     fn same_secret(&self, secret: &str, form: &str, a: &Attributes, b: &Attributes) -> bool {
         let shown = |attributes: &Attributes| {
-            let text = text_of(attributes.get(secret)?)?;
-            match attributes.get(form).and_then(text_of).as_deref() {
+            let text = attributes.get(secret)?.scalar_text()?;
+            match attributes.get(form).and_then(Value::scalar_text).as_deref() {
                 Some("7") => decode_type7(&text),
                 _ => Some(text),
             }
@@ -131,7 +131,9 @@ impl CliType {
         };
         if let Some(reserved) = &self.instance.reserved
             && let Some(value) = wanted.attributes.get(&reserved.attribute)
-            && let Some(number) = text_of(value).and_then(|text| text.parse::<i64>().ok())
+            && let Some(number) = value
+                .scalar_text()
+                .and_then(|text| text.parse::<i64>().ok())
             && reserved
                 .ranges
                 .iter()
@@ -157,7 +159,7 @@ impl CliType {
                     Some("") => error(
                         name,
                         ProblemKind::Unsupported,
-                        format!("{} has no value {value:?}", self.platform),
+                        format!("{} has no value {}", value.inspect(), self.platform),
                     ),
                     Some(reason) => error(name, ProblemKind::Unsupported, reason.to_owned()),
                 }
@@ -176,11 +178,11 @@ impl CliType {
                     .get(other)
                     .and_then(Value::as_str)
                     .unwrap_or_default();
-                if text_of(value).as_deref() != trailing_number(name_of) {
+                if value.scalar_text().as_deref() != trailing_number(name_of) {
                     error(
                         name,
                         ProblemKind::Unwritable,
-                        format!("{value:?} is not the number in {name_of}"),
+                        format!("{} is not the number in {name_of}", value.inspect()),
                     );
                 }
             }

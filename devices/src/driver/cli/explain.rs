@@ -100,7 +100,7 @@ impl CliType {
             None => {}
         }
         if let Some(absent) = &rule.absent {
-            read.push(format!("no line means {absent:?}"));
+            read.push(format!("no line means {}", absent.inspect()));
         }
         for (value, line) in &rule.set {
             let line = line

@@ -9,7 +9,6 @@ use super::rules::{AttributeRule, Cell, Fallback, Kind, Place};
 use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
 use super::{CliType, rules};
 use crate::change::Instance;
-use crate::driver::codec::text_of;
 use crate::read::State;
 use crate::read::indent::Node;
 use crate::read::row::Row;
@@ -396,13 +395,13 @@ impl CliType {
     ) -> Option<&'a Row> {
         struct Keys(HashMap<String, usize>);
         let name = self.model.namevars().next()?;
-        let own = found.attributes.get(name).and_then(text_of)?;
+        let own = found.attributes.get(name).and_then(Value::scalar_text)?;
         let rows = rows_of(state, read);
         let keys = state.derived((&self.model.name, key), read, || {
             let mut keys = HashMap::default();
             for (place, row) in rows.iter().enumerate() {
                 let cell = row.get(key);
-                let key = cell.and_then(|cell| text_of(&self.read(name, cell)?));
+                let key = cell.and_then(|cell| self.read(name, cell)?.scalar_text());
                 if let Some(key) = key {
                     keys.entry(key).or_insert(place);
                 }

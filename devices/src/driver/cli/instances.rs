@@ -11,7 +11,6 @@ use super::CliType;
 use super::find::{Found, first_match};
 use super::rules::Kind;
 use super::template::{Bindings, Template, Vocabulary};
-use crate::driver::codec::text_of;
 use crate::read::indent::{Node, Tree};
 use crate::read::row::Row;
 use crate::read::{Parsed, State};
@@ -95,7 +94,7 @@ impl CliType {
         for name in self.model.namevars() {
             match attributes.get(name).map(Value::unwrap_sensitive) {
                 Some(Value::String(name)) => text.push_str(name),
-                other => text.extend(other.and_then(text_of)),
+                other => text.extend(other.and_then(Value::scalar_text)),
             }
             text.push(BETWEEN);
         }

@@ -12,7 +12,6 @@ use super::find::{Found, first_match};
 use super::instances::nodes_of;
 use super::rules::{AttributeRule, CONFIG};
 use super::template::{Bindings, Template, Vocabulary, trailing_number};
-use crate::driver::codec::text_of;
 use crate::read::State;
 use crate::read::indent::Tree;
 use crate::value::{Attributes, Value};
@@ -66,7 +65,7 @@ fn own_text(name: &str, attributes: &Attributes) -> Option<String> {
             let value = attributes.get(name).and_then(Value::as_str)?;
             trailing_number(value).map(str::to_owned)
         }
-        None => attributes.get(name).and_then(text_of),
+        None => attributes.get(name).and_then(Value::scalar_text),
     }
 }
 
@@ -132,7 +131,7 @@ impl CliType {
                 let mut text = String::new();
                 for (name, value) in references {
                     names.push(name.to_string());
-                    text.extend(text_of(value));
+                    text.extend(value.scalar_text());
                     text.push_str(BETWEEN);
                 }
                 let by_text = referring.by_reference.entry(names).or_default();

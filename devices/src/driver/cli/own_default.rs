@@ -8,7 +8,6 @@ use super::instances::nodes_of;
 use super::rules::{AttributeRule, Fallback, Kind, Place};
 use super::template::Template;
 use crate::document::Table;
-use crate::driver::codec::text_of;
 use crate::pattern::Pattern;
 use crate::read::State;
 use crate::read::indent::Node;
@@ -60,7 +59,7 @@ impl CliType {
 /// Whether the instance is one of those that a line is about.
 fn is_about(only: &[(String, Pattern)], names: &Attributes) -> bool {
     let fits = |(name, pattern): &(String, Pattern)| {
-        let text = names.get(name).and_then(text_of);
+        let text = names.get(name).and_then(Value::scalar_text);
         text.is_some_and(|text| pattern.is_match(&text))
     };
     only.iter().all(fits)

@@ -8,7 +8,6 @@ use crate::map::IndexMap;
 
 use crate::diagnostic::nearest;
 use crate::document::{Item, Table};
-use crate::driver::codec::text_of;
 use crate::model::TypeModel;
 use crate::model::load::value_of;
 use crate::value::{Attributes, Name, Value};
@@ -116,5 +115,5 @@ impl Rewrite {
 }
 
 fn same(a: &Value, b: &Value) -> bool {
-    a == b || text_of(a).is_some() && text_of(a) == text_of(b)
+    a == b || a.scalar_text().is_some() && a.scalar_text() == b.scalar_text()
 }

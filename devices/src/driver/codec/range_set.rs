@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use super::text_of;
 use crate::value::Value;
 
 /// The numbers that are there at all, both inclusive.
@@ -30,13 +29,13 @@ impl RangeSet {
                     let list = self.canonicalize(list)?;
                     return Ok(Value::List(vec![change.into(), list]));
                 }
-                let texts: Option<Vec<String>> = items.iter().map(text_of).collect();
+                let texts: Option<Vec<String>> = items.iter().map(Value::scalar_text).collect();
                 let texts = texts.ok_or("expected a list of numbers")?;
                 Ok(self.canonical_text(&texts.join(","))?.into())
             }
             Value::Bool(_) => Ok(value.clone()),
             one => {
-                let text = text_of(one).ok_or("expected a list such as 1-3,5")?;
+                let text = one.scalar_text().ok_or("expected a list such as 1-3,5")?;
                 Ok(self.canonical_text(&text)?.into())
             }
         }

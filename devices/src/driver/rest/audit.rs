@@ -49,13 +49,15 @@ pub fn audit(
             match read_back(definition, model, name, &value) {
                 Ok(Some(again)) if again == value => {}
                 Ok(again) => {
-                    let again =
-                        again.map_or_else(|| "nothing".to_owned(), |value| format!("{value:?}"));
-                    let message = format!("`{name}` reads back differently: {value:?} as {again}");
+                    let again = again.map_or_else(|| "nothing".to_owned(), |value| value.inspect());
+                    let message = format!(
+                        "`{name}` reads back differently: {} as {again}",
+                        value.inspect()
+                    );
                     findings.push(Diagnostic::error("round-trip", message).at(source, 0..0, ""));
                 }
                 Err(why) => {
-                    let message = format!("`{name}` cannot be set to {value:?}: {why}");
+                    let message = format!("`{name}` cannot be set to {}: {why}", value.inspect());
                     findings.push(Diagnostic::error("round-trip", message).at(source, 0..0, ""));
                 }
             }

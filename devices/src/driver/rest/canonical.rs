@@ -1,6 +1,5 @@
 //! The one form of a value on this platform, whether it comes from a catalog or from the device.
 
-use super::codec::text_of;
 use super::definition::{AttributeRule, Definition, Place};
 use crate::model::TypeModel;
 use crate::value::Value;
@@ -86,7 +85,7 @@ fn same(rule: &AttributeRule, value: Value) -> Value {
     match value {
         Value::List(items) => Value::List(items.into_iter().map(|item| same(rule, item)).collect()),
         other => {
-            let text = text_of(&other);
+            let text = other.scalar_text();
             let meant = rule
                 .same
                 .iter()

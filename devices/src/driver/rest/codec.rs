@@ -263,20 +263,9 @@ impl GroupCodec {
 /// The texts of a list, or of one value that stands for a list.
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
-        Some(Value::List(items)) => items.iter().filter_map(text_of).collect(),
-        Some(one) => text_of(one).into_iter().collect(),
+        Some(Value::List(items)) => items.iter().filter_map(Value::scalar_text).collect(),
+        Some(one) => one.scalar_text().into_iter().collect(),
         None => Vec::new(),
-    }
-}
-
-/// The text of a scalar.
-pub fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) | Value::Symbol(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Sensitive(inner) => text_of(inner),
-        _ => None,
     }
 }
 

@@ -3,7 +3,6 @@
 
 use serde_json::{Value as Json, json};
 
-use super::codec::text_of;
 use super::definition::{EntriesRule, Otherwise, Place, SharedArray};
 use super::survey::{Surveyed, entry_path};
 use super::write::Writer;
@@ -85,22 +84,22 @@ impl Otherwise {
         self.when.iter().all(|(name, values)| {
             wanted
                 .get(name)
-                .and_then(text_of)
+                .and_then(Value::scalar_text)
                 .is_some_and(|text| values.contains(&text))
         })
     }
 
     pub fn kind(&self, wanted: &Attributes) -> Option<String> {
         self.kind
-            .fill(|name| wanted.get(name).and_then(text_of))
+            .fill(|name| wanted.get(name).and_then(Value::scalar_text))
             .ok()
     }
 }
 
 fn list_of(value: &Value) -> Vec<String> {
     match value {
-        Value::List(items) => items.iter().filter_map(text_of).collect(),
-        one => text_of(one).into_iter().collect(),
+        Value::List(items) => items.iter().filter_map(Value::scalar_text).collect(),
+        one => one.scalar_text().into_iter().collect(),
     }
 }
 
@@ -225,7 +224,10 @@ impl Writer<'_> {
         let paths: Vec<String> = otherwise
             .paths
             .iter()
-            .filter_map(|path| path.fill(|name| wanted.get(name).and_then(text_of)).ok())
+            .filter_map(|path| {
+                path.fill(|name| wanted.get(name).and_then(Value::scalar_text))
+                    .ok()
+            })
             .collect();
         paths
             .iter()

@@ -49,7 +49,10 @@ fn attribute(name: &str, definition: &Definition) -> Option<AttributeExplanation
             }
             write.push(("any".to_owned(), format!("{{\"{}\": …}}", field.path)));
             if let Some(absent) = &field.absent {
-                notes.push(format!("{absent:?} when the field is missing or empty"));
+                notes.push(format!(
+                    "{} when the field is missing or empty",
+                    absent.inspect()
+                ));
             }
         }
         Place::States(states) => {

@@ -3,7 +3,7 @@
 use crate::map::IndexMap;
 use serde_json::Value as Json;
 
-use super::codec::{ValueCodec, text_of};
+use super::codec::ValueCodec;
 use super::definition::{FieldRule, Place, Setting};
 use super::json::{Body, FieldPath, alike};
 use crate::secret::Text;
@@ -86,7 +86,7 @@ pub fn state_fields<'a>(
     value: Option<&Value>,
 ) -> &'a [(FieldPath, Json)] {
     value
-        .and_then(text_of)
+        .and_then(Value::scalar_text)
         .and_then(|text| states.get(&text))
         .map(|state| state.set.as_slice())
         .unwrap_or_default()
@@ -94,7 +94,7 @@ pub fn state_fields<'a>(
 
 /// A value as its field has it.
 pub fn field_body(rule: &FieldRule, value: &Value) -> Body {
-    if let Some(text) = text_of(value.unwrap_sensitive())
+    if let Some(text) = value.scalar_text()
         && let Some((_, json)) = rule.map.iter().find(|(name, _)| *name == text)
     {
         return json.clone().into();
@@ -121,7 +121,7 @@ fn body_of(value: &Value) -> Body {
         _ => Json::Null,
     };
     match value {
-        Value::Sensitive(inner) => match text_of(inner) {
+        Value::Sensitive(inner) => match inner.scalar_text() {
             Some(text) => Body::Secret(Text::secret(text)),
             None => body_of(&wrap_leaves(inner)),
         },
@@ -136,7 +136,7 @@ fn body_of(value: &Value) -> Body {
         Value::Hash(entries) => {
             let (names, bodies): (Vec<String>, Vec<Body>) = entries
                 .iter()
-                .filter_map(|(key, value)| Some((text_of(key)?, body_of(value))))
+                .filter_map(|(key, value)| Some((key.scalar_text()?, body_of(value))))
                 .unzip();
             if plain(&bodies) {
                 Json::Object(
@@ -168,6 +168,6 @@ fn wrap_leaves(value: &Value) -> Value {
                 .collect(),
         ),
         Value::Undef | Value::Absent | Value::Default => Value::Undef,
-        leaf => Value::Sensitive(Box::new(text_of(leaf).unwrap_or_default().into())),
+        leaf => Value::Sensitive(Box::new(leaf.scalar_text().unwrap_or_default().into())),
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::canonical::canonical;
-use super::codec::text_of;
 use super::definition::{AttributeRule, Definition, Place};
 use super::{ask, predict, read, write};
 use crate::change::{Change, Instance, Wanted};
@@ -87,7 +86,10 @@ impl Implementation for RestType {
     fn check(&self, wanted: &Wanted) -> Vec<Problem> {
         let mut problems = Vec::new();
         let rule = &self.definition.instance;
-        let name = wanted.attributes.get(self.key()).and_then(text_of);
+        let name = wanted
+            .attributes
+            .get(self.key())
+            .and_then(Value::scalar_text);
         if let (Some(reserved), Some(name)) = (&rule.reserved, &name)
             && reserved.is_match(name)
         {

@@ -3,7 +3,7 @@
 use crate::map::IndexMap;
 use serde_json::Value as Json;
 
-use super::codec::{destination, text_of};
+use super::codec::destination;
 use super::definition::{Members, Place, Split};
 use super::field::{field_value, put_place, state_value};
 use super::json::{Body, FieldPath};
@@ -94,11 +94,11 @@ fn members_of(members: &Members, value: Option<&Value>) -> Vec<Value> {
 /// The key that the device has a member under.
 fn key_of(members: &Members, member: &Value) -> Option<String> {
     match &members.split {
-        Split::Whole => text_of(member),
-        Split::Field(name) => member.get(name).and_then(text_of),
+        Split::Whole => member.scalar_text(),
+        Split::Field(name) => member.get(name).and_then(Value::scalar_text),
         Split::HostPort(host, port) => {
-            let host = member.get(host).and_then(text_of)?;
-            let port = member.get(port).and_then(text_of)?;
+            let host = member.get(host).and_then(Value::scalar_text)?;
+            let port = member.get(port).and_then(Value::scalar_text)?;
             Some(destination::join(&host, &port))
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::codec::{Surroundings, text_of};
+use super::codec::Surroundings;
 use super::definition::{Definition, Members, Place};
 use super::field::{field_body, state_fields};
 use super::json::{Body, FieldPath};
@@ -198,7 +198,7 @@ impl Writer<'_> {
                     })
                     .and_then(|(_, kind)| kind.path.clone()),
                 "member" => member.map(str::to_owned),
-                _ => wanted.get(name).and_then(text_of),
+                _ => wanted.get(name).and_then(Value::scalar_text),
             })
             .map_err(|name| error(&name, &format!("has no value, which `{template}` needs")))
     }

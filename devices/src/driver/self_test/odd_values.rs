@@ -95,8 +95,9 @@ fn what_a_device_does_not_keep_is_said_otherwise_or_refused() {
                     };
                     let of = &definition.model.name;
                     found.insert(format!(
-                        "{}/{of}: {name} => {value:?}: {why}",
-                        platform.name
+                        "{}/{of}: {name} => {}: {why}",
+                        platform.name,
+                        value.inspect()
                     ));
                 }
             }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::driver::codec::text_of;
 use crate::value::{Name, Value};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +65,7 @@ impl Address {
 /// Whether a value's text is one of those.
 pub(super) fn is_one_of(value: Option<&Value>, texts: &[String]) -> bool {
     value
-        .and_then(text_of)
+        .and_then(Value::scalar_text)
         .is_some_and(|text| texts.contains(&text))
 }
 

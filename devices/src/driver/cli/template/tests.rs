@@ -18,7 +18,7 @@ impl Vocabulary for Words {
     }
 
     fn write(&self, _: &str, value: &Value) -> Option<String> {
-        crate::driver::codec::text_of(value)
+        value.scalar_text()
     }
 
     fn is_secret(&self, attribute: &str) -> bool {

@@ -5,7 +5,6 @@
 use serde_json::Value as Json;
 
 use super::address;
-use super::text_of;
 use crate::value::Value;
 
 /// Service names that releases print instead of port numbers.
@@ -85,8 +84,10 @@ pub fn join(host: &str, port: &str) -> String {
 }
 
 pub fn write(address: Option<&Value>, port: Option<&Value>) -> String {
-    let host = address.and_then(text_of).unwrap_or_else(|| "*".to_owned());
-    match port.and_then(text_of) {
+    let host = address
+        .and_then(Value::scalar_text)
+        .unwrap_or_else(|| "*".to_owned());
+    match port.and_then(Value::scalar_text) {
         Some(port) => join(&host, &port),
         None => host,
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{list_or, text_of, texts};
+use super::{list_or, texts};
 use crate::value::Value;
 
 /// Health monitors, and how many of them must be up.
@@ -39,7 +39,10 @@ pub fn paths(monitors: Option<&Value>) -> Vec<String> {
 
 pub fn write(monitors: Option<&Value>, needed: Option<&Value>) -> Json {
     let monitors = texts(monitors);
-    match (monitors.as_slice(), needed.and_then(text_of).as_deref()) {
+    match (
+        monitors.as_slice(),
+        needed.and_then(Value::scalar_text).as_deref(),
+    ) {
         ([], _) => "none".into(),
         ([word], _) if !word.starts_with('/') => word.as_str().into(),
         (paths, None | Some("all")) => paths.join(" and ").into(),

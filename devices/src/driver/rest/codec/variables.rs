@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::text_of;
 use crate::value::Value;
 
 const PREFIX: &str = "userDefined ";
@@ -14,7 +13,7 @@ pub fn canonical(value: &Value) -> Value {
     };
     let mut entries: Vec<(String, String)> = entries
         .iter()
-        .filter_map(|(name, value)| Some((text_of(name)?, text_of(value)?)))
+        .filter_map(|(name, value)| Some((name.scalar_text()?, value.scalar_text()?)))
         .collect();
     entries.sort();
     let entries = entries.into_iter();
