@@ -219,7 +219,7 @@ fn apply(text: String) -> Report {
             types: &types,
             canonicalize: &|_, attributes| Ok(attributes),
             default_schedules: true,
-            deviations: &settings.deviations,
+            deviations: settings.deviations,
         },
     )
     .expect("the resources are valid");

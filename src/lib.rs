@@ -6,7 +6,7 @@ pub mod agent;
 pub mod catalog;
 pub mod cli;
 pub mod clock;
-pub mod deviations;
+pub mod compat;
 pub mod diagnostic;
 pub mod error_chain;
 pub mod fleet;

@@ -27,7 +27,7 @@ use super::findings::{Findings, LoadError, Told};
 use super::resource::Relation;
 use super::resources::{Resources, node_id};
 use super::types::TypeSource;
-use crate::deviations::{Deviation, Deviations};
+use crate::compat::{Deviation, Deviations};
 
 /// What typing needs besides the catalog.
 pub struct Typing<'a> {
@@ -36,7 +36,7 @@ pub struct Typing<'a> {
     pub canonicalize: &'a dyn Fn(&TypeModel, Attributes) -> Result<Attributes, ValueError>,
     /// Whether Puppet's schedules (`daily` and so on) are added.
     pub default_schedules: bool,
-    pub deviations: &'a Deviations,
+    pub deviations: Deviations,
 }
 
 /// Gives every resource of a catalog its type.
@@ -82,7 +82,7 @@ pub fn convert_known(
             .and_then(|(node, messages)| match resources.add(node) {
                 Ok(id) => {
                     for (level, message) in messages {
-                        if !typing.deviations.take(Deviation::PathsAreWhole) {
+                        if !typing.deviations.has(Deviation::PathsAreComplete) {
                             resources.nodes[id.index()].cut_path = true;
                         }
                         resources.messages.push((level, id, message));

@@ -9,7 +9,7 @@ use super::{catalog_arguments, definitions};
 use crate::catalog::resource::NodeId;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Loading, ResourceRef, Resources, Typing};
-use crate::deviations::Deviations;
+use crate::compat::Deviations;
 use crate::graph::{self, Part};
 
 /// More resources than this are drawn only if one of them is named: a picture of all shows nothing.
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
         types: &types,
         canonicalize: &|_, attributes| Ok(attributes),
         default_schedules: false,
-        deviations: &Deviations::default(),
+        deviations: Deviations::default(),
     };
     let resources = catalog::source(name, bytes)
         .and_then(|source| catalog::load(&source, &Loading::default()))

@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 use super::exit::{CommandError, Exit};
 use super::view::{self, Done, Ended, View};
 use super::{Global, stop_when_interrupted};
-use crate::deviations::Deviations;
+use crate::compat::Deviations;
 use crate::error_chain::chain;
 use crate::fleet::catalog_files::CatalogFiles;
 use crate::fleet::device_run::{Fleet, Listener, Purpose};

@@ -46,7 +46,7 @@ impl Fleet {
         let environment = catalog.environment.clone();
         let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
         let resources =
-            typed::resources(catalog, &platform, &types, &self.settings.deviations, known)
+            typed::resources(catalog, &platform, &types, self.settings.deviations, known)
                 .map_err(refused)?;
         Ok(Prepared {
             platform,

@@ -7,7 +7,7 @@ use switchtender_devices::model::TypeModel;
 
 use crate::catalog::types::TypeSource;
 use crate::catalog::{self, Catalog, LoadError, Resources, Typing};
-use crate::deviations::Deviations;
+use crate::compat::Deviations;
 use crate::validate::Canonical;
 
 /// Gives every resource its type, in canonical form; where that is known already it is taken.
@@ -18,7 +18,7 @@ pub fn resources(
     catalog: Catalog,
     platform: &Arc<Platform>,
     types: &dyn TypeSource,
-    deviations: &Deviations,
+    deviations: Deviations,
     known: Canonical,
 ) -> Result<Resources, LoadError> {
     let driver = Driver::new(platform, &Facts::default());

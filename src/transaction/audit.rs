@@ -7,7 +7,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::catalog::Level;
 use crate::catalog::resource::{NodeId, Resource};
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 use crate::graph::VertexId;
 
 use super::event::EventStatus;
@@ -63,7 +63,7 @@ impl Run<'_> {
             || matches!(value, Value::Sensitive(_));
         if !sensitive
             || matches!(value, Value::Absent | Value::Undef)
-            || !self.deviations.take(Deviation::SecretsAreHidden)
+            || !self.deviations.has(Deviation::SecretsAreHidden)
         {
             return match value {
                 Value::Sensitive(inner) => *inner,
@@ -135,7 +135,7 @@ impl Run<'_> {
     ) -> Result<(), String> {
         for name in self.audited(node, resource) {
             let Some(property) = resource.property(&name) else {
-                if self.deviations.take(Deviation::AuditOfParametersWarns) {
+                if self.deviations.has(Deviation::AuditOfParametersWarns) {
                     self.say_of(
                         id,
                         Level::Warning,

@@ -10,7 +10,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 use crate::catalog::Level;
 use crate::catalog::resource::{NodeId, Property, Resource};
 use crate::catalog::types::Values;
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 use crate::graph::VertexId;
 
 use super::event::{Event, EventStatus};
@@ -95,7 +95,7 @@ impl Run<'_> {
             && resource
                 .properties()
                 .any(|(_, property)| property.wanted.is_none());
-        let as_undef = only_audited && !self.deviations.take(Deviation::ResourceApiAuditReadsOnly);
+        let as_undef = only_audited && !self.deviations.has(Deviation::ResourceApiAuditReadsOnly);
         if as_undef {
             return resource.to_wanted(true);
         }
@@ -185,7 +185,7 @@ impl Run<'_> {
         let previous = event.previous_value.clone().unwrap_or(Value::Undef);
         match previous {
             Value::List(items) => {
-                if !self.deviations.take(Deviation::ListHistoryIsKept) {
+                if !self.deviations.has(Deviation::ListHistoryIsStored) {
                     Value::Undef
                 } else if resource.wants_all(name) {
                     Value::List(items)

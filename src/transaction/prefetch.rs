@@ -6,7 +6,7 @@ use switchtender_devices::change::Wanted;
 
 use crate::catalog::Level;
 use crate::catalog::resource::NodeId;
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 use crate::graph::VertexId;
 
 use super::run::Run;
@@ -26,7 +26,7 @@ impl Run<'_> {
         }
         // Reading for resources that are then skipped costs the device time for nothing.
         if (!self.applies(self.runs_on(resource)) || self.deselected(id))
-            && self.deviations.take(Deviation::PrefetchOnlyWhatIsApplied)
+            && self.deviations.has(Deviation::PrefetchOnlyApplied)
         {
             return;
         }

@@ -8,7 +8,7 @@ use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::resource::{NodeId, Resource};
 use crate::catalog::{Level, manifest_position};
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 
 use super::evaluate::is_absent;
 use super::event::{Event, EventStatus};
@@ -132,7 +132,7 @@ impl Run<'_> {
         recorded: &BTreeMap<String, Stored>,
     ) -> Event {
         let mut event = self.property_event(resource, property, recorded);
-        let text = if !property.sensitive && self.deviations.take(Deviation::NoopText) {
+        let text = if !property.sensitive && self.deviations.has(Deviation::NoopText) {
             change_text(resource, property) + " (noop)"
         } else {
             format!(
@@ -160,12 +160,12 @@ impl Run<'_> {
             .behaviour
             .traits(&property.name, &property.desired)
             .own_setter;
-        let alone = !self.deviations.take(Deviation::FailuresAreToldOnce);
+        let alone = !self.deviations.has(Deviation::FailuresLoggedOnce);
         let why = if error.kind == ProviderErrorKind::Internal && own_setter {
             let place = self.resources.node(node).place.clone();
             let text = format!(
                 "Could not set '{}' on {}: {}{}",
-                if property.sensitive && self.deviations.take(Deviation::SecretsAreHidden) {
+                if property.sensitive && self.deviations.has(Deviation::SecretsAreHidden) {
                     REDACTED.to_owned()
                 } else {
                     property.desired.unwrap_sensitive().ruby_to_s()

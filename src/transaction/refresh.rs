@@ -3,7 +3,7 @@
 use switchtender_devices::model::Refresh;
 
 use crate::catalog::Level;
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::{Event, EventStatus};
@@ -32,7 +32,7 @@ impl Run<'_> {
         };
         let counts = |event: &&Event| {
             event.status != EventStatus::Audit
-                || !self.deviations.take(Deviation::AuditDoesNotRefresh)
+                || !self.deviations.has(Deviation::AuditDoesNotRefresh)
         };
         let mut groups: Vec<(&str, Group)> = Vec::new();
         for event in status.events.iter().filter(counts) {

@@ -12,7 +12,7 @@ use switchtender_devices::provider::Provider;
 use crate::catalog::resource::{NodeId, Resource, Tags};
 use crate::catalog::types::TypeSource;
 use crate::catalog::{Level, LoadError, Resources, Told};
-use crate::deviations::{Deviation, Deviations};
+use crate::compat::{Deviation, Deviations};
 use crate::graph::{self, Graph, Vertex, VertexId, cycle, dot};
 
 use super::event::{LogEntry, ResourceStatus, RunEvent, Sink};
@@ -71,7 +71,7 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         made: HashMap::default(),
         reached: 0,
         wanted: WantedOnce::default(),
-        deviations: &input.settings.deviations,
+        deviations: input.settings.deviations,
         resources: input.resources,
         types: input.types,
         settings: input.settings,
@@ -111,7 +111,7 @@ pub(super) struct Run<'a> {
     pub resources: Resources,
     pub types: &'a dyn TypeSource,
     pub settings: &'a Settings,
-    pub deviations: &'a Deviations,
+    pub deviations: Deviations,
     pub clock: &'a (dyn Fn() -> Timestamp + Sync),
     pub zone: TimeZone,
     pub memory: &'a mut Memory,
@@ -232,7 +232,7 @@ impl Run<'_> {
         match resource.runs_on() {
             RunsOn::Host
                 if resource.model().name == "resources"
-                    && self.deviations.take(Deviation::PurgersApply) =>
+                    && self.deviations.has(Deviation::PurgersApply) =>
             {
                 RunsOn::Both
             }
@@ -271,7 +271,7 @@ impl Run<'_> {
         if cycles.is_empty() {
             return Ok(());
         }
-        let wording = if self.deviations.take(Deviation::CyclesAreShort) {
+        let wording = if self.deviations.has(Deviation::ShortCycles) {
             cycle::Wording::Lines
         } else {
             cycle::Wording::Puppet

@@ -1,7 +1,7 @@
 //! Whether a resource's schedule allows it to be applied now (`docs/transaction.md`, section 12).
 
 use crate::catalog::types::{Numbering, Schedule};
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 use crate::graph::VertexId;
 
 use super::run::{Run, RunError};
@@ -41,7 +41,7 @@ impl Run<'_> {
         }
         let puppet = schedule.allows(checked, &now, Numbering::Puppet);
         let sound = schedule.allows(checked, &now, Numbering::Sound);
-        let allowed = if puppet != sound && self.deviations.take(Deviation::PeriodNumbersAreSound) {
+        let allowed = if puppet != sound && self.deviations.has(Deviation::PeriodsAreCompared) {
             sound
         } else {
             puppet
@@ -56,7 +56,7 @@ impl Run<'_> {
     fn unusable(&self, message: String) -> Result<Scheduled, RunError> {
         let taken = self
             .deviations
-            .take(Deviation::UnusableScheduleFailsResource);
+            .has(Deviation::UnusableScheduleFailsResource);
         if taken {
             Ok(Scheduled::Unusable(message))
         } else {

@@ -1,7 +1,7 @@
 //! How a catalog is applied.
 
 use super::tags::TagSelection;
-use crate::deviations::Deviations;
+use crate::compat::Deviations;
 
 /// How a catalog is applied. The default is what a device run does.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use switchtender_devices::model::RunsOn;
 
 use crate::catalog::Level;
 use crate::catalog::resource::NodeId;
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::Skip;
@@ -100,7 +100,7 @@ impl Run<'_> {
                 .resources
                 .resource(node)
                 .map_or(RunsOn::Both, |resource| self.runs_on(resource)),
-            _ if settings.for_device && !self.deviations.take(Deviation::ContainerEvents) => {
+            _ if settings.for_device && !self.deviations.has(Deviation::ContainerEvents) => {
                 RunsOn::Host
             }
             _ => RunsOn::Both,

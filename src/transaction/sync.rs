@@ -17,7 +17,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 use crate::catalog::Level;
 use crate::catalog::resource::{NodeId, Resource};
 use crate::catalog::types::Values;
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 use crate::graph::VertexId;
 
 use super::evaluate::is_absent;
@@ -101,7 +101,7 @@ impl Run<'_> {
         // Puppet cannot tell a wanted false from nothing wanted.
         if resource.ty.behaviour.values() == Values::Classic
             && *plain == Value::Bool(false)
-            && !self.deviations.take(Deviation::FalseIsEnforced)
+            && !self.deviations.has(Deviation::FalseIsEnforced)
         {
             return None;
         }
@@ -120,7 +120,7 @@ impl Run<'_> {
         match wanted {
             Value::Bool(truth)
                 if resource.ty.behaviour.values() == Values::ResourceApi
-                    && !self.deviations.take(Deviation::ResourceApiBooleansAlike) =>
+                    && !self.deviations.has(Deviation::ResourceApiBooleansAlike) =>
             {
                 Value::Symbol(truth.to_string())
             }
@@ -141,7 +141,7 @@ impl Run<'_> {
         let value = current.get(name)?;
         if attribute.role != Role::InitOnly
             || matches!(value, Value::Undef | Value::Absent)
-            || !self.deviations.take(Deviation::InitOnlyIsChecked)
+            || !self.deviations.has(Deviation::InitOnlyIsChecked)
         {
             return None;
         }
@@ -191,7 +191,7 @@ impl Run<'_> {
                 empty
                     || !resource.wants_all(name)
                     || wanted.is_none()
-                    || !self.deviations.take(Deviation::FalseIsEnforced)
+                    || !self.deviations.has(Deviation::FalseIsEnforced)
             }
             Values::Classic if resource.wants_all(name) => current.matches_list(values),
             Values::Classic => values.iter().any(|value| current.matches(value)),
@@ -301,7 +301,7 @@ impl Run<'_> {
             .iter()
             .find_map(|(_, outcome)| outcome.as_ref().err().cloned());
         if let Some(failed) = failed
-            && !self.deviations.take(Deviation::OutcomeBeforeEvent)
+            && !self.deviations.has(Deviation::OutcomeBeforeEvent)
         {
             committed.attributes.clear();
             committed.failure.get_or_insert(failed);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::catalog::Level;
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 use crate::graph::{Ready, Vertex, VertexId};
 
 use super::event::{RunEvent, Skip};
@@ -41,7 +41,7 @@ impl Run<'_> {
         }
         let mut cancelled = false;
         if stopped {
-            if !deferred.is_empty() && self.deviations.take(Deviation::StoppedRunFails) {
+            if !deferred.is_empty() && self.deviations.has(Deviation::StoppedRunFails) {
                 cancelled = true;
                 for id in deferred {
                     self.cancel(id);
@@ -60,7 +60,7 @@ impl Run<'_> {
                 format!("Could not find a suitable provider for {type_name}"),
             );
         }
-        let incomplete = cancelled && self.deviations.take(Deviation::StoppedRunFails);
+        let incomplete = cancelled && self.deviations.has(Deviation::StoppedRunFails);
         Ok(!incomplete)
     }
 
@@ -93,7 +93,7 @@ impl Run<'_> {
             }
             status.failed = true;
             self.failures.add(id);
-            if self.deviations.take(Deviation::ProviderlessHasEvent) {
+            if self.deviations.has(Deviation::NoProviderHasEvent) {
                 let why = self.provider.supports(&model).err().unwrap_or_default();
                 let message = if why.is_empty() {
                     format!("Could not find a suitable provider for {}", model.name)

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use switchtender::catalog::types::Types;
 use switchtender::catalog::{self, Loading, Typing};
-use switchtender::deviations::Deviations;
+use switchtender::compat::Deviations;
 use switchtender::graph::{self, cycle, dot};
 
 fn resource(type_name: &str, title: &str, parameters: Value) -> Value {
@@ -367,7 +367,7 @@ fn cycles_are_drawn_as_puppet_draws_them() {
         types: &Types::new(|_: &str| None),
         canonicalize: &|_, attributes| Ok(attributes),
         default_schedules: false,
-        deviations: &Deviations::default(),
+        deviations: Deviations::default(),
     };
     let loaded = catalog::load(&source, &Loading::default()).unwrap();
     let resources = catalog::convert(loaded, &typing).unwrap();

@@ -14,7 +14,7 @@ use switchtender::catalog::types::{
     ResourceType, TypeBehaviour, TypeSource, ValueTraits, Values, built_in,
 };
 use switchtender::catalog::{self, Catalog, Kind, Level, Loading, ResourceRef, Typing};
-use switchtender::deviations::Deviations;
+use switchtender::compat::Deviations;
 use switchtender::report::{CachedCatalog, Context, Report};
 use switchtender::transaction::{self, Input, Memory, Mixed, RunEvent, Settings};
 use switchtender_devices::change::{Change, Instance, Wanted};
@@ -200,7 +200,7 @@ fn report(name: &str) -> Json {
                 types: &types,
                 canonicalize: &|_, attributes| Ok(attributes),
                 default_schedules: true,
-                deviations: &settings.deviations,
+                deviations: settings.deviations,
             },
         )
         .unwrap();

@@ -4,7 +4,7 @@ use super::Typing;
 use super::finding::Finding;
 use crate::catalog::declared::{Declared, Kind};
 use crate::catalog::types::{self, ResourceType};
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 
 /// Types by the name that resources have, each looked up once.
 #[derive(Default)]
@@ -37,14 +37,14 @@ impl FoundTypes {
             }
         };
         if format >= 2 && declared.kind == Kind::Missing {
-            let typed = found.is_some() && typing.deviations.take(Deviation::KindlessIsTyped);
+            let typed = found.is_some() && typing.deviations.has(Deviation::KindlessIsTyped);
             return Ok(if typed { found } else { None });
         }
         match found {
             Some(found) => Ok(Some(found)),
             // Whatever the format, one that is said to be a type is none if nobody knows it.
             None if (!by_name || declared.kind == Kind::Compilable)
-                && typing.deviations.take(Deviation::UnknownTypeFailsResource) =>
+                && typing.deviations.has(Deviation::UnknownTypeFailsResource) =>
             {
                 Ok(Some(types::unknown(&type_name.to_lowercase())))
             }

@@ -17,7 +17,7 @@ use crate::catalog::resource::{Metaparameters, Resource};
 use crate::catalog::resource_ref::ResourceRef;
 use crate::catalog::resources::{NewNode, Resources, sorted_names};
 use crate::catalog::types::{NewResource, ResourceType, Values};
-use crate::deviations::Deviation;
+use crate::compat::Deviation;
 
 /// Metaparameters, and relationships among them.
 type Meta = (Metaparameters, Relations);
@@ -41,7 +41,7 @@ impl Converting<'_, '_> {
             .as_ref()
             .is_some_and(|ty| ty.behaviour.values() == Values::ResourceApi);
         let mut intern = |tag: &str| self.resources.intern_tag(tag);
-        if api && !self.typing.deviations.take(Deviation::ResourceApiKeepsTags) {
+        if api && !self.typing.deviations.has(Deviation::ResourceApiKeepsTags) {
             tags.clear();
             own_tags(&mut tags, &reference, &mut intern);
         } else {
@@ -52,7 +52,7 @@ impl Converting<'_, '_> {
             && !self
                 .typing
                 .deviations
-                .take(Deviation::ResourceApiKeepsPosition)
+                .has(Deviation::ResourceApiKeepsPosition)
         {
             place = None;
         }
@@ -162,7 +162,7 @@ impl Converting<'_, '_> {
                     continue;
                 };
                 if audited.contains(&attribute.name)
-                    && !self.typing.deviations.take(Deviation::AuditKeepsDefaults)
+                    && !self.typing.deviations.has(Deviation::AuditKeepsDefaults)
                 {
                     continue;
                 }

@@ -91,7 +91,7 @@ impl ServedFleet {
         let types = Types::new(|name: &str| registry.model(name).cloned());
         let insists = insists(&catalog);
         let resources =
-            typed::resources(catalog, &platform, &types, &self.settings.deviations, known)
+            typed::resources(catalog, &platform, &types, self.settings.deviations, known)
                 .map_err(refused)?;
         Ok(Prepared {
             insists,

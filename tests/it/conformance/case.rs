@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Map, Value as Json, json};
 use switchtender::catalog::{self, Level, Loading, Resources, Typing, rich_data};
-use switchtender::deviations::{Deviation, Deviations};
+use switchtender::compat::{Deviation, Deviations};
 use switchtender::graph::{self, EdgeKind};
 use switchtender::report::{CachedCatalog, Context, Number, Report};
 use switchtender::transaction::{
@@ -36,24 +36,18 @@ const DEBUG: [&str; 11] = [
     "Transaction canceled",
 ];
 
-/// What a case came to, and which deviations made a difference.
-pub struct Played {
-    pub runs: Vec<Json>,
-    pub taken: Vec<Deviation>,
-}
-
-/// Applies all steps of a case with these deviations from Puppet 7; whether events cross containers
-/// is the case's own choice.
-pub fn play(case: &Json, deviations: &Deviations) -> Played {
+/// Applies all steps of a case with these deviations from Puppet 7; the case decides whether events
+/// cross container boundaries. Returns the runs.
+pub fn play(case: &Json, deviations: Deviations) -> Vec<Json> {
     play_steps(case, deviations, true)
 }
 
-/// The same, with the given deviations to the letter.
-pub fn play_with_containers(case: &Json, deviations: &Deviations) -> Played {
+/// The same with exactly these deviations.
+pub fn play_with_containers(case: &Json, deviations: Deviations) -> Vec<Json> {
     play_steps(case, deviations, false)
 }
 
-fn play_steps(case: &Json, deviations: &Deviations, own_containers: bool) -> Played {
+fn play_steps(case: &Json, deviations: Deviations, own_containers: bool) -> Vec<Json> {
     let world: Shared = Arc::new(Mutex::new(World {
         device: case["state"].as_object().cloned().unwrap_or_default(),
         ..World::default()
@@ -61,21 +55,16 @@ fn play_steps(case: &Json, deviations: &Deviations, own_containers: bool) -> Pla
     let mut memory = Memory::default();
     let one = vec![json!({})];
     let steps = case["steps"].as_array().unwrap_or(&one);
-    let mut taken = Vec::new();
     let mut runs = Vec::new();
     for step in steps {
         let deviations = match own_containers {
-            true if container_events(case, step) => with(deviations, Deviation::ContainerEvents),
-            true => deviations.without(&[Deviation::ContainerEvents]),
-            false => deviations.clone(),
+            true if container_events(case, step) => deviations.with(Deviation::ContainerEvents),
+            true => deviations.without(Deviation::ContainerEvents),
+            false => deviations,
         };
-        let (run, settings) = play_step(case, step, &world, &mut memory, deviations);
-        taken.extend(settings.deviations.taken());
-        runs.push(run);
+        runs.push(play_step(case, step, &world, &mut memory, deviations));
     }
-    taken.sort();
-    taken.dedup();
-    Played { runs, taken }
+    runs
 }
 
 fn play_step(
@@ -84,7 +73,7 @@ fn play_step(
     world: &Shared,
     memory: &mut Memory,
     deviations: Deviations,
-) -> (Json, Settings) {
+) -> Json {
     let mut options = case["options"].as_object().cloned().unwrap_or_default();
     options.extend(step["options"].as_object().cloned().unwrap_or_default());
     let flag =
@@ -155,20 +144,13 @@ fn play_step(
         &now,
         &mut seen,
     );
-    (seen.result(memory), settings)
+    seen.result(memory)
 }
 
 /// The option of the recordings, which is one of the deviations.
 fn container_events(case: &Json, step: &Json) -> bool {
     let option = |of: &Json| of["options"]["container_events"].as_bool();
     option(step).or(option(case)).unwrap_or(false)
-}
-
-fn with(deviations: &Deviations, one: Deviation) -> Deviations {
-    let all = switchtender::deviations::TABLE
-        .iter()
-        .map(|row| row.deviation);
-    Deviations::of(all.filter(|each| *each == one || deviations.has(*each)))
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -199,7 +181,7 @@ fn apply(
                 types: &types,
                 canonicalize: &|_, attributes| Ok(attributes),
                 default_schedules,
-                deviations: &settings.deviations,
+                deviations: settings.deviations,
             },
         )
     });

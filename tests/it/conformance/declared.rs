@@ -1,7 +1,7 @@
 //! What the declared deviations do, on the recorded cases that show what Puppet does.
 
 use serde_json::{Value as Json, json};
-use switchtender::deviations::{Deviation, Deviations};
+use switchtender::compat::{Deviation, Deviations};
 
 use super::case;
 
@@ -17,7 +17,7 @@ fn rows() -> Vec<Row> {
         ),
         (
             "cycle-two",
-            Deviation::CyclesAreShort,
+            Deviation::ShortCycles,
             vec![(
                 "/0/logs/1/2",
                 json!(
@@ -29,7 +29,7 @@ fn rows() -> Vec<Row> {
         // Puppet begins at Dev_acl[gamma], which only leads to the cycle it shows.
         (
             "random-1-0088",
-            Deviation::CyclesAreShort,
+            Deviation::ShortCycles,
             vec![(
                 "/0/logs/3/2",
                 json!(
@@ -105,7 +105,7 @@ fn rows() -> Vec<Row> {
         ),
         (
             "history-list-noop",
-            Deviation::ListHistoryIsKept,
+            Deviation::ListHistoryIsStored,
             vec![
                 (
                     "/0/persisted/system_values/Dev_port[eth0]/dns",
@@ -116,7 +116,7 @@ fn rows() -> Vec<Row> {
         ),
         (
             "provider-unsuitable",
-            Deviation::ProviderlessHasEvent,
+            Deviation::NoProviderHasEvent,
             vec![(
                 "/0/resources/Dev_acl[a]/events/0/message",
                 json!("Could not find a suitable provider for dev_acl"),
@@ -129,7 +129,7 @@ fn rows() -> Vec<Row> {
         ),
         (
             "property-sensitive-mistakes",
-            Deviation::PathsAreWhole,
+            Deviation::PathsAreComplete,
             vec![("/0/logs/0/1", json!("/Stage[main]/Main/Dev_port[eth3]"))],
         ),
         (
@@ -193,7 +193,7 @@ fn rows() -> Vec<Row> {
         ),
         (
             "refresh-failed-source",
-            Deviation::FailuresAreToldOnce,
+            Deviation::FailuresLoggedOnce,
             vec![(
                 "/0/logs/10",
                 json!([
@@ -218,8 +218,8 @@ fn rows() -> Vec<Row> {
 fn each_declared_deviation_does_what_it_says() {
     for (name, deviation, claims) in rows() {
         let case = super::recorded_case(name);
-        let played = case::play_with_containers(&case, &Deviations::of([deviation]));
-        let runs = Json::from(played.runs);
+        let played = case::play_with_containers(&case, Deviations::puppet7().with(deviation));
+        let runs = Json::from(played);
         for (path, expected) in claims {
             let actual = runs.pointer(path).cloned().unwrap_or(Json::Null);
             assert_eq!(actual, expected, "{name}: {path}");
@@ -230,8 +230,8 @@ fn each_declared_deviation_does_what_it_says() {
 #[test]
 fn audited_secrets_are_nowhere_in_what_is_kept_or_told() {
     let case = super::recorded_case("property-sensitive-audit");
-    let played = case::play(&case, &Deviations::default());
-    for run in &played.runs {
+    let runs = case::play(&case, Deviations::default());
+    for run in &runs {
         let stored = run["persisted"]["state"]["Dev_port[eth0]"]["secret"].as_str();
         assert!(stored.unwrap().starts_with("sha256:"));
         for kept in ["persisted", "logs", "resources", "report"] {
@@ -249,6 +249,6 @@ fn audited_secrets_are_nowhere_in_what_is_kept_or_told() {
         }
     }
     // A digest is enough to see the change of the third run.
-    let event = &played.runs[2]["resources"]["Dev_port[eth0]"]["events"][0];
+    let event = &runs[2]["resources"]["Dev_port[eth0]"]["events"][0];
     assert_eq!(event["status"], json!("audit"));
 }

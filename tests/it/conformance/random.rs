@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use switchtender::catalog::{self, Level, Loading, Resources, Typing};
-use switchtender::deviations::Deviations;
+use switchtender::compat::Deviations;
 use switchtender::graph;
 use switchtender::report::{CachedCatalog, Context, Report};
 use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
@@ -92,7 +92,7 @@ impl Random {
     }
 }
 
-fn typed(catalog: &Json, types: &TestTypes, deviations: &Deviations) -> Resources {
+fn typed(catalog: &Json, types: &TestTypes, deviations: Deviations) -> Resources {
     let source = Source::new("random.json", catalog.to_string());
     let catalog = catalog::load(&source, &Loading::default()).unwrap();
     catalog::convert(
@@ -119,7 +119,7 @@ fn run(
         .build()
         .unwrap()
         .block_on(transaction::run(Input {
-            resources: typed(catalog, &types, &settings.deviations),
+            resources: typed(catalog, &types, settings.deviations),
             types: &types,
             settings: &settings,
             clock: &|| "2024-03-05T12:30:00Z".parse().unwrap(),
@@ -162,7 +162,7 @@ proptest! {
         let (events, result) = run(&catalog, &world, &mut memory);
 
         let types = TestTypes::new(&world);
-        let resources = typed(&catalog, &types, &Deviations::default());
+        let resources = typed(&catalog, &types, Deviations::default());
         let graph = graph::build(&resources).graph;
         let cycles = graph::cycle::find(&graph, &resources);
         prop_assert_eq!(result.is_err(), !cycles.is_empty());

@@ -1,0 +1,324 @@
+//! Declared differences from Puppet 7: the behavior of Puppet, the behavior here, and the reason.
+//!
+//! Each decision in the engine that follows a deviation asks [`Deviations::has`]. `--compat puppet7`
+//! is the empty set. `docs/compatibility.md` is generated from [`TABLE`].
+
+/// A deliberate difference from Puppet 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Deviation {
+    ContainerEvents,
+    ShortCycles,
+    UnusableScheduleFailsResource,
+    UnknownTypeFailsResource,
+    StoppedRunFails,
+    SecretsAreHidden,
+    AuditDoesNotRefresh,
+    AuditKeepsDefaults,
+    AuditOfParametersWarns,
+    FalseIsEnforced,
+    ListHistoryIsStored,
+    PrefetchOnlyApplied,
+    NoProviderHasEvent,
+    KindlessIsTyped,
+    PathsAreComplete,
+    PeriodsAreCompared,
+    PurgersApply,
+    OutcomeBeforeEvent,
+    ResourceApiKeepsTags,
+    ResourceApiKeepsPosition,
+    ResourceApiAuditReadsOnly,
+    ResourceApiBooleansAlike,
+    InitOnlyIsChecked,
+    FailuresLoggedOnce,
+    NoopText,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviationRow {
+    pub deviation: Deviation,
+    /// The heading in `docs/compatibility.md`.
+    pub name: &'static str,
+    pub puppet: &'static str,
+    pub here: &'static str,
+    pub reason: &'static str,
+}
+
+/// All deviations, in the order of the enumeration.
+pub const TABLE: [DeviationRow; 25] = [
+    DeviationRow {
+        deviation: Deviation::ContainerEvents,
+        name: "container-events",
+        puppet: "In a device run, events stop at the boundaries of classes and defined types.",
+        here: "Events cross these boundaries, as the relationship rules say and as on a host.",
+        reason: "With Puppet's behavior `Class[a] ~> Class[b]` does nothing on a device, without \
+                 a message.",
+    },
+    DeviationRow {
+        deviation: Deviation::ShortCycles,
+        name: "short-cycles",
+        puppet: "The message about dependency cycles shows the first path that meets itself, \
+                 including the resources that only lead to the cycle, and contains a backslash \
+                 and an n.",
+        here: "The message shows the shortest path of each cycle on a line of its own.",
+        reason: "The message names only the resources that must change.",
+    },
+    DeviationRow {
+        deviation: Deviation::UnusableScheduleFailsResource,
+        name: "unusable-schedule-fails-resource",
+        puppet: "A resource whose schedule is unknown, or has a `repeat` of 0, ends the run \
+                 midway, and history is lost.",
+        here: "The resource fails and its dependants are skipped.",
+        reason: "One wrong word must not leave a device half configured.",
+    },
+    DeviationRow {
+        deviation: Deviation::UnknownTypeFailsResource,
+        name: "unknown-type-fails-resource",
+        puppet: "A resource of an unknown type fails the whole catalog.",
+        here: "The resource fails and its dependants are skipped.",
+        reason: "The other resources of the catalog are valid.",
+    },
+    DeviationRow {
+        deviation: Deviation::StoppedRunFails,
+        name: "stopped-run-fails",
+        puppet: "A run that was stopped counts as completed and successful. The report omits \
+                 resources that still waited for a provider.",
+        here: "The run counts as failed and not completed. The report lists every remaining \
+                 resource as skipped.",
+        reason: "A report must not hide that resources were not applied.",
+    },
+    DeviationRow {
+        deviation: Deviation::SecretsAreHidden,
+        name: "secrets-are-hidden",
+        puppet: "Audited sensitive values are stored in clear text, and the error of a failed \
+                 `ensure` shows a sensitive value.",
+        here: "A digest is stored, which is enough to detect a change. Errors show \
+                 `[redacted]`.",
+        reason: "State files and messages must not contain secrets.",
+    },
+    DeviationRow {
+        deviation: Deviation::AuditDoesNotRefresh,
+        name: "audit-does-not-refresh",
+        puppet: "A difference in an audited property triggers refreshes.",
+        here: "It does not.",
+        reason: "Nothing was changed.",
+    },
+    DeviationRow {
+        deviation: Deviation::AuditKeepsDefaults,
+        name: "audit-keeps-defaults",
+        puppet: "Auditing a property removes its default, also that of `ensure`.",
+        here: "The default stays.",
+        reason: "Auditing a property must not change its desired value.",
+    },
+    DeviationRow {
+        deviation: Deviation::AuditOfParametersWarns,
+        name: "audit-of-parameters-warns",
+        puppet: "Auditing a parameter fails the resource with an internal error.",
+        here: "It is a warning: a parameter has no value on the device.",
+        reason: "An internal error does not say what to fix.",
+    },
+    DeviationRow {
+        deviation: Deviation::FalseIsEnforced,
+        name: "false-is-enforced",
+        puppet: "A desired `false` and a desired empty list are never enforced.",
+        here: "They are enforced.",
+        reason: "The catalog asks for them.",
+    },
+    DeviationRow {
+        deviation: Deviation::ListHistoryIsStored,
+        name: "list-history-is-stored",
+        puppet: "After a failed or noop change of a list, no history of the property is stored.",
+        here: "The current list is stored, as for other values.",
+        reason: "Without history the next drift is not reported as corrective.",
+    },
+    DeviationRow {
+        deviation: Deviation::PrefetchOnlyApplied,
+        name: "prefetch-only-applied",
+        puppet: "A type is prefetched even if none of its resources is applied in this kind of \
+                 run.",
+        here: "It is not prefetched.",
+        reason: "Reading costs time on the device.",
+    },
+    DeviationRow {
+        deviation: Deviation::NoProviderHasEvent,
+        name: "no-provider-has-event",
+        puppet: "A resource without a suitable provider fails without an event.",
+        here: "It has an event with the reason.",
+        reason: "A report must explain its failures.",
+    },
+    DeviationRow {
+        deviation: Deviation::KindlessIsTyped,
+        name: "kindless-is-typed",
+        puppet: "A resource without `kind` in a catalog of format 2 is dropped without a \
+                 message.",
+        here: "It is a resource if its type exists, otherwise a container.",
+        reason: "A declared resource must not disappear without a message.",
+    },
+    DeviationRow {
+        deviation: Deviation::PathsAreComplete,
+        name: "paths-are-complete",
+        puppet: "A message while the catalog loads fixes the resource's path without its \
+                 containers.",
+        here: "Paths always include the containers.",
+        reason: "All messages about a resource must have the same source.",
+    },
+    DeviationRow {
+        deviation: Deviation::PeriodsAreCompared,
+        name: "periods-are-compared",
+        puppet: "`periodmatch => number` compares days of months and hours of days, and a \
+                 resource that was never checked counts as checked at the start of 1970.",
+        here: "Complete periods are compared, and a resource that was never checked is due.",
+        reason: "With Puppet's behavior no new resource is applied on the first day of a month.",
+    },
+    DeviationRow {
+        deviation: Deviation::PurgersApply,
+        name: "purgers-apply",
+        puppet: "`resources` is skipped on devices, yet purges.",
+        here: "`resources` is applied everywhere, as in Puppet 8.",
+        reason: "The report must match the actions.",
+    },
+    DeviationRow {
+        deviation: Deviation::OutcomeBeforeEvent,
+        name: "outcome-before-event",
+        puppet: "Resource API types log success before they write anything.",
+        here: "Events have the outcome that the device returned.",
+        reason: "A report must not show a change that the device refused.",
+    },
+    DeviationRow {
+        deviation: Deviation::ResourceApiKeepsTags,
+        name: "resource-api-keeps-tags",
+        puppet: "Resource API types lose the tags of their classes.",
+        here: "They keep them.",
+        reason: "`--tags` must select the resources of a class.",
+    },
+    DeviationRow {
+        deviation: Deviation::ResourceApiKeepsPosition,
+        name: "resource-api-keeps-position",
+        puppet: "Resource API types lose file and line.",
+        here: "They keep them.",
+        reason: "Messages must lead to the manifest.",
+    },
+    DeviationRow {
+        deviation: Deviation::ResourceApiAuditReadsOnly,
+        name: "resource-api-audit-reads-only",
+        puppet: "An audited, unmanaged attribute of a Resource API type is written as null.",
+        here: "It is not written.",
+        reason: "Auditing an attribute must not remove its value.",
+    },
+    DeviationRow {
+        deviation: Deviation::ResourceApiBooleansAlike,
+        name: "resource-api-booleans-alike",
+        puppet: "Resource API types show the old boolean as true and the new one as 'true'.",
+        here: "Both are shown without quotes.",
+        reason: "`up changed true to 'false'` looks like a change of type.",
+    },
+    DeviationRow {
+        deviation: Deviation::InitOnlyIsChecked,
+        name: "init-only-is-checked",
+        puppet: "A change of an init-only attribute is reported as success. Only types with \
+                 `ensure` refuse it, with a warning.",
+        here: "The event is a failure, and the attribute is not written.",
+        reason: "The device cannot change the attribute.",
+    },
+    DeviationRow {
+        deviation: Deviation::FailuresLoggedOnce,
+        name: "failures-logged-once",
+        puppet: "The cause of a failed change is logged by itself and again with the event.",
+        here: "It is logged once, with the event.",
+        reason: "One fault must appear as one message.",
+    },
+    DeviationRow {
+        deviation: Deviation::NoopText,
+        name: "noop-text",
+        puppet: "Puppet 7 logs `current_value OLD, should be NEW (noop)`.",
+        here: "The text of the change with ` (noop)`, as in Puppet 8.",
+        reason: "It is the newer wording and easier to read.",
+    },
+];
+
+/// A set of deviations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deviations(u32);
+
+impl Default for Deviations {
+    /// All of them.
+    fn default() -> Self {
+        TABLE.iter().map(|row| row.deviation).collect()
+    }
+}
+
+impl FromIterator<Deviation> for Deviations {
+    fn from_iter<I: IntoIterator<Item = Deviation>>(deviations: I) -> Self {
+        let none = Self::puppet7();
+        deviations.into_iter().fold(none, Self::with)
+    }
+}
+
+impl Deviations {
+    /// Puppet 7, defects included.
+    pub const fn puppet7() -> Self {
+        Self(0)
+    }
+
+    /// The set with one more.
+    #[must_use]
+    pub const fn with(self, deviation: Deviation) -> Self {
+        Self(self.0 | 1 << deviation as u32)
+    }
+
+    /// The set without one.
+    #[must_use]
+    pub const fn without(self, deviation: Deviation) -> Self {
+        Self(self.0 & !(1 << deviation as u32))
+    }
+
+    /// Whether to deviate from Puppet 7 here.
+    pub const fn has(self, deviation: Deviation) -> bool {
+        self.0 & (1 << deviation as u32) != 0
+    }
+}
+
+/// The text of `docs/compatibility.md`.
+#[cfg(test)]
+fn render_document() -> String {
+    let mut text = String::from(
+        "# Compatibility with Puppet\n\n\
+         Catalogs are applied as Puppet 7 applies them. `docs/transaction.md` describes the rules, and recorded\n\
+         runs of Puppet in `tests/fixtures/conformance` verify them. The differences below are deliberate, and the\n\
+         list is complete. `--compat puppet7` (of `apply` and `plan`) switches all of them off.\n",
+    );
+    for row in &TABLE {
+        text += &format!(
+            "\n## {}\n\nPuppet: {}\n\nSwitchtender: {}\n\nReason: {}\n",
+            row.name, row.puppet, row.here, row.reason
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compatibility_page_matches_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/compatibility.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, render_document()).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap();
+        assert!(
+            written == render_document(),
+            "{path} differs from the table; run the test with UPDATE_DOCS=1"
+        );
+    }
+
+    #[test]
+    fn table_has_one_row_with_a_unique_name_per_deviation() {
+        for (index, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.deviation as usize, index, "{}", row.name);
+            let same = TABLE.iter().filter(|other| other.name == row.name);
+            assert_eq!(same.count(), 1, "{}", row.name);
+        }
+    }
+}
