@@ -18,7 +18,7 @@ mod svg;
 mod vertex;
 
 pub use build::{Built, build};
-pub use edges::{EdgeKind, Edges, Link};
+pub use edges::{EdgeCounts, EdgeKind, Edges};
 pub use part::{Part, Tie, TieKind};
 pub use ready::{Key, Ready};
 pub use svg::svg;

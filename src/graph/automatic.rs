@@ -12,7 +12,7 @@ use crate::catalog::types::Values;
 use super::edges::{EdgeKind, Edges};
 
 /// Adds them, vertex by vertex, and says so.
-pub(super) fn add(edges: &mut Edges, resources: &Resources) -> Vec<(NodeId, String)> {
+pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(NodeId, String)> {
     let mut messages = Vec::new();
     for id in resources.order() {
         let Some(resource) = resources.resource(*id) else {
@@ -54,7 +54,7 @@ pub(super) fn is_removed(resource: &Resource) -> bool {
 
 /// Adds one edge or leaves it out; the message about it, if there is one.
 fn connect(
-    edges: &mut Edges,
+    edges: &mut Edges<NodeId>,
     kind: AutoKind,
     turned: bool,
     this: NodeId,
@@ -68,8 +68,8 @@ fn connect(
         | (AutoKind::Require | AutoKind::Subscribe, true) => (this, other),
     };
     let inward = source == other;
-    let same = edges.has(source.0, target.0);
-    let opposite = edges.has(target.0, source.0);
+    let same = edges.contains(source, target);
+    let opposite = edges.contains(target, source);
     let skipped = || Some(format!("Skipping automatic relationship with {}", shown()));
     // Outward edges ask the other way round, as Puppet does: what is told differs, not what is
     // added.
@@ -87,7 +87,7 @@ fn connect(
                 AutoKind::Require | AutoKind::Before => EdgeKind::Automatic,
                 AutoKind::Subscribe | AutoKind::Notify => EdgeKind::Refresh,
             };
-            edges.add(source.0, target.0, edge);
+            edges.add(source, target, edge);
             Some(format!("Adding {word} relationship with {}", shown()))
         }
     }

@@ -14,16 +14,16 @@ use super::vertex::Graph;
 #[derive(Clone, Debug)]
 pub struct Built {
     pub graph: Graph,
-    /// Edges between resources and containers, numbered as nodes are, before containers were
-    /// replaced: `relationships.dot`.
-    pub relationships: Edges,
+    /// Edges between resources and containers, before containers were replaced:
+    /// `relationships.dot`.
+    pub relationships: Edges<NodeId>,
     /// Debug messages about automatic edges, with the node they are about.
     pub messages: Vec<(NodeId, String)>,
 }
 
 /// Builds the graph of a catalog.
 pub fn build(resources: &Resources) -> Built {
-    let mut relationships = Edges::with_vertices(resources.len());
+    let mut relationships = Edges::with_capacity(resources.len());
 
     // What the catalog says comes first: automatic edges give way to it.
     manual::add(&mut relationships, resources);

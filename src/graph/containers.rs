@@ -1,17 +1,17 @@
 //! Containers are replaced by markers (`docs/transaction.md`, section 3).
 //!
 //! Every stage, class and instance of a defined type becomes *admissible*, before its contents, and
-//! *completed*, after them. What led into the container enters the one, what led out of it leaves
-//! the other.
+//! *completed*, after them. Edges into the container enter the first, edges out of it leave the
+//! second.
 
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
-use super::edges::{EdgeKind, Edges, Link};
+use super::edges::{EdgeCounts, EdgeKind, Edges};
 use super::vertex::{Graph, Vertex};
 
 /// The graph over resources and markers.
-pub(super) fn replace(relationships: &Edges, resources: &Resources) -> Graph {
+pub(super) fn replace(relationships: &Edges<NodeId>, resources: &Resources) -> Graph {
     let containers = resources
         .added()
         .filter(|id| resources.resource(*id).is_none());
@@ -24,7 +24,7 @@ pub(super) fn replace(relationships: &Edges, resources: &Resources) -> Graph {
             graph.add_vertex(Vertex::Completed(*id));
         }
     }
-    keep_plain_edges(&mut graph, relationships, resources);
+    copy_resource_edges(&mut graph, relationships, resources);
     for id in resources.order() {
         if resources.resource(*id).is_none() {
             add_contents(&mut graph, resources, *id);
@@ -34,43 +34,21 @@ pub(super) fn replace(relationships: &Edges, resources: &Resources) -> Graph {
     graph
 }
 
-/// Edges between resources stay, and stay first.
-fn keep_plain_edges(graph: &mut Graph, relationships: &Edges, resources: &Resources) {
-    for source in resources.order() {
-        if resources.resource(*source).is_none() {
-            continue;
-        }
-        for link in relationships.out(source.0) {
-            if resources.resource(NodeId(link.target)).is_some() {
-                copy(graph, *source, link);
-            }
-        }
-    }
-    // Predecessors too are kept in the order in which the edges were made.
-    for target in resources.order() {
-        let Some((vertex, _)) = graph.ends(*target) else {
-            continue;
-        };
-        let sources = relationships.incoming(target.0);
-        if resources.resource(*target).is_some() && sources.len() > 1 {
-            let order: Vec<u32> = sources
-                .map(NodeId)
-                .filter(|source| resources.resource(*source).is_some())
-                .filter_map(|source| graph.ends(source))
-                .map(|(_, vertex)| vertex.0)
-                .collect();
-            graph.edges.order_incoming(vertex.0, order);
+/// Copies the edges between resources, in their order, before all others.
+fn copy_resource_edges(graph: &mut Graph, relationships: &Edges<NodeId>, resources: &Resources) {
+    for (source, target, counts) in relationships.iter() {
+        if resources.resource(source).is_some() && resources.resource(target).is_some() {
+            copy(graph, source, target, counts);
         }
     }
 }
 
-fn copy(graph: &mut Graph, source: NodeId, link: &Link) {
-    let target = NodeId(link.target);
+fn copy(graph: &mut Graph, source: NodeId, target: NodeId, counts: EdgeCounts) {
     let (Some((_, from)), Some((to, _))) = (graph.ends(source), graph.ends(target)) else {
         return;
     };
-    for kind in link.kinds() {
-        graph.edges.add(from.0, to.0, kind);
+    for kind in counts.kinds() {
+        graph.edges.add(from, to, kind);
     }
 }
 
@@ -80,34 +58,36 @@ fn add_contents(graph: &mut Graph, resources: &Resources, container: NodeId) {
     };
     let contents = resources.contents(container);
     if contents.is_empty() {
-        graph.edges.add(admissible.0, completed.0, EdgeKind::Order);
+        graph.edges.add(admissible, completed, EdgeKind::Order);
     }
     for content in contents {
         if let Some((first, last)) = graph.ends(*content) {
-            graph.edges.add(admissible.0, first.0, EdgeKind::Refresh);
-            graph.edges.add(last.0, completed.0, EdgeKind::Refresh);
+            graph.edges.add(admissible, first, EdgeKind::Refresh);
+            graph.edges.add(last, completed, EdgeKind::Refresh);
         }
     }
 }
 
-/// Edges of a container, unless the other end was redirected first.
-fn redirect(graph: &mut Graph, relationships: &Edges, resources: &Resources, container: NodeId) {
+/// Copies the edges of a container, unless they were copied for the container at the other end.
+fn redirect(
+    graph: &mut Graph,
+    relationships: &Edges<NodeId>,
+    resources: &Resources,
+    container: NodeId,
+) {
     let own = graph.ends(container);
-    let done = |other: NodeId, graph: &Graph| {
+    let is_copied = |other: NodeId, graph: &Graph| {
         resources.resource(other).is_none() && graph.ends(other) < own
     };
-    for source in relationships.incoming(container.0).map(NodeId) {
-        if !done(source, graph)
-            && let Some(link) = relationships.link(source.0, container.0)
-        {
-            copy(graph, source, link);
+    for (source, counts) in relationships.incoming(container) {
+        if !is_copied(source, graph) {
+            copy(graph, source, container, counts);
         }
     }
-    for link in relationships.out(container.0) {
-        let target = NodeId(link.target);
-        // An edge to itself was copied with those that enter.
-        if target != container && !done(target, graph) {
-            copy(graph, container, link);
+    for (target, counts) in relationships.outgoing(container) {
+        // An edge to itself was copied with the incoming edges.
+        if target != container && !is_copied(target, graph) {
+            copy(graph, container, target, counts);
         }
     }
 }

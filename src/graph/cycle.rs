@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::DiGraph;
 
 use crate::catalog::Resources;
 
+use super::ready::Ready;
 use super::vertex::{Graph, VertexId};
 
 /// Vertices that wait for each other, sorted by reference.
@@ -17,29 +17,16 @@ pub type Cycle = Vec<VertexId>;
 
 /// All cycles, sorted by their members. Linear where there are none.
 pub fn find(graph: &Graph, resources: &Resources) -> Vec<Cycle> {
-    let left = unreachable_in_order(graph);
-    if left.is_empty() {
+    if is_acyclic(graph) {
         return Vec::new();
     }
-    let mut part = DiGraph::<VertexId, ()>::with_capacity(left.len(), left.len());
-    let index: HashMap<VertexId, _> = left.iter().map(|id| (*id, part.add_node(*id))).collect();
-    for id in &left {
-        for link in graph.edges.out(id.0) {
-            if let Some(target) = index.get(&VertexId(link.target)) {
-                part.add_edge(index[id], *target, ());
-            }
-        }
-    }
-    let mut cycles: Vec<Vec<(String, VertexId)>> = kosaraju_scc(&part)
+    let mut cycles: Vec<Vec<(String, VertexId)>> = kosaraju_scc(graph.edges.as_petgraph())
         .into_iter()
-        .filter(|members| members.len() > 1 || part.contains_edge(members[0], members[0]))
+        .filter(|members| members.len() > 1 || graph.edges.contains(members[0], members[0]))
         .map(|members| {
             let mut members: Vec<(String, VertexId)> = members
                 .into_iter()
-                .map(|member| {
-                    let id = part[member];
-                    (graph.vertex(id).reference(resources), id)
-                })
+                .map(|id| (graph.vertex(id).reference(resources), id))
                 .collect();
             members.sort();
             members
@@ -52,23 +39,15 @@ pub fn find(graph: &Graph, resources: &Resources) -> Vec<Cycle> {
         .collect()
 }
 
-/// What is left when everything that can be evaluated is.
-fn unreachable_in_order(graph: &Graph) -> Vec<VertexId> {
-    let mut waiting: Vec<usize> = graph
-        .ids()
-        .map(|id| graph.edges.incoming(id.0).len())
-        .collect();
-    let mut next: Vec<VertexId> = graph.ids().filter(|id| waiting[id.index()] == 0).collect();
-    while let Some(id) = next.pop() {
-        for link in graph.edges.out(id.0) {
-            let count = &mut waiting[link.target as usize];
-            *count -= 1;
-            if *count == 0 {
-                next.push(VertexId(link.target));
-            }
-        }
-    }
-    graph.ids().filter(|id| waiting[id.index()] > 0).collect()
+/// Whether every vertex can be evaluated. Cheaper than strongly connected components.
+fn is_acyclic(graph: &Graph) -> bool {
+    let mut ready = Ready::new(graph);
+    let evaluated = std::iter::from_fn(|| {
+        let id = ready.pop()?;
+        ready.finish(graph, id);
+        Some(id)
+    });
+    evaluated.count() == graph.len()
 }
 
 /// The shortest way round in a knot, which is a set of members that all reach each other: each
@@ -125,9 +104,7 @@ pub fn walks(graph: &Graph, cycle: &Cycle, count: usize) -> Vec<Vec<VertexId>> {
     let inside = |id: VertexId| {
         graph
             .edges
-            .out(id.0)
-            .iter()
-            .map(|link| VertexId(link.target))
+            .successors(id)
             .filter(|target| members.contains(target))
     };
     // Walks share their beginnings: each entry knows the one before it.
@@ -203,8 +180,7 @@ pub fn message(
                 (walk.iter().map(shown).collect(), "\\n")
             }
             Wording::Lines => {
-                let links = |id: VertexId| graph.edges.out(id.0).iter();
-                let way = shortest(cycle, |id| links(id).map(|link| VertexId(link.target)))
+                let way = shortest(cycle, |id| graph.edges.successors(id))
                     .expect("members of a cycle reach themselves");
                 let mut names: Vec<String> = way.iter().map(shown).collect();
                 // Both markers of a container have its name.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::catalog::Resources;
+use crate::catalog::resource::NodeId;
 
 use super::cycle::{self, Cycle};
 use super::edges::Edges;
@@ -30,21 +31,16 @@ pub fn resources(resources: &Resources) -> String {
 }
 
 /// `relationships.dot`: what depends on what, containers as themselves.
-pub fn relationships(edges: &Edges, resources: &Resources) -> String {
+pub fn relationships(edges: &Edges<NodeId>, resources: &Resources) -> String {
     let mut dot = Dot::new("Relationships");
-    let name = |id: u32| {
-        resources
-            .node(crate::catalog::resource::NodeId(id))
-            .reference
-            .to_string()
-    };
+    let name = |id: NodeId| resources.node(id).reference.as_str();
     for id in resources.order() {
-        dot.vertex(&name(id.0));
+        dot.vertex(name(*id));
     }
     for id in resources.order() {
-        for link in edges.out(id.0) {
-            for _ in link.kinds() {
-                dot.edge(&name(id.0), &name(link.target));
+        for (target, counts) in edges.outgoing(*id) {
+            for _ in counts.kinds() {
+                dot.edge(name(*id), name(target));
             }
         }
     }
@@ -59,9 +55,9 @@ pub fn expanded(graph: &Graph, resources: &Resources) -> String {
         dot.vertex(&name(id));
     }
     for id in graph.ids() {
-        for link in graph.edges.out(id.0) {
-            for _ in link.kinds() {
-                dot.edge(&name(id), &name(VertexId(link.target)));
+        for (target, counts) in graph.edges.outgoing(id) {
+            for _ in counts.kinds() {
+                dot.edge(&name(id), &name(target));
             }
         }
     }

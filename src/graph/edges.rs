@@ -1,47 +1,41 @@
-//! Ordered adjacency: for every vertex its successors, in the order in which they became such.
+//! Edges between the vertices of a graph, in the order in which they were added.
 //!
-//! Several edges between two vertices are kept as counts: as ordering they are one, but each
-//! refresh edge delivers events of its own.
+//! Several edges between two vertices are stored as one edge with counts: they order only once, but
+//! each refresh edge delivers its own events.
 
-use foldhash::HashMap;
-use smallvec::SmallVec;
+use foldhash::fast::RandomState;
+use petgraph::graphmap::{GraphMap, NodeTrait};
+use petgraph::{Directed, Direction};
 
-use super::vertex::VertexId;
-
-/// What an edge does besides ordering.
+/// The effect of an edge besides ordering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeKind {
     /// From `require` and `before`.
     Order,
-    /// From automatic requirements; orders too, but is told apart in graphs.
+    /// From automatic requirements. They order too, but graphs draw them differently.
     Automatic,
-    /// Delivers events that make the target refresh.
+    /// Delivers events that refresh the target.
     Refresh,
 }
 
-/// All edges from one vertex to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
-    pub target: u32,
+/// The number of edges of each kind between two vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeCounts {
     pub order: u16,
     pub automatic: u16,
     pub refresh: u16,
 }
 
-impl Link {
-    pub fn target(&self) -> VertexId {
-        VertexId(self.target)
-    }
-
+impl EdgeCounts {
     /// The kind of each edge.
-    pub fn kinds(&self) -> impl Iterator<Item = EdgeKind> + use<> {
+    pub fn kinds(self) -> impl Iterator<Item = EdgeKind> {
         let times = |kind, count: u16| std::iter::repeat_n(kind, usize::from(count));
         times(EdgeKind::Order, self.order)
             .chain(times(EdgeKind::Automatic, self.automatic))
             .chain(times(EdgeKind::Refresh, self.refresh))
     }
 
-    fn count(&mut self, kind: EdgeKind) {
+    fn add(&mut self, kind: EdgeKind) {
         let counter = match kind {
             EdgeKind::Order => &mut self.order,
             EdgeKind::Automatic => &mut self.automatic,
@@ -51,137 +45,76 @@ impl Link {
     }
 }
 
-/// So many neighbours at the beginning of a list are looked through one by one.
-const NEAR: usize = 8;
+/// A petgraph graph with [`EdgeCounts`] as weights.
+#[derive(Clone, Debug)]
+pub struct Edges<V: NodeTrait>(GraphMap<V, EdgeCounts, Directed, RandomState>);
 
-/// The edges of a graph whose vertices are numbers.
-///
-/// A pair is found by looking through the beginning of its source's list and of its target's. Most
-/// lists are no longer than that; a pair that comes later in both is in a table besides.
-#[derive(Clone, Debug, Default)]
-pub struct Edges {
-    out: Vec<SmallVec<[Link; 1]>>,
-    incoming: Vec<SmallVec<[Incoming; 2]>>,
-    /// Place in its source's list, of pairs that are far down in both lists.
-    far: HashMap<(u32, u32), u32>,
+impl<V: NodeTrait> Default for Edges<V> {
+    fn default() -> Self {
+        Self(GraphMap::default())
+    }
 }
 
-/// The other side of a [`Link`].
-#[derive(Clone, Copy, Debug)]
-struct Incoming {
-    source: u32,
-    /// Place of the link in the source's list.
-    place: u32,
-}
-
-impl Edges {
-    pub fn with_vertices(count: usize) -> Self {
-        let mut edges = Self::default();
-        edges.reserve(count);
-        edges.grow(count);
-        edges
+impl<V: NodeTrait> Edges<V> {
+    /// No edges, with capacity for this many vertices and as many edges.
+    pub fn with_capacity(vertices: usize) -> Self {
+        Self(GraphMap::with_capacity(vertices, vertices))
     }
 
-    /// Makes room for this many vertices.
-    pub fn reserve(&mut self, count: usize) {
-        self.out.reserve(count);
-        self.incoming.reserve(count);
-    }
-
-    pub fn vertices(&self) -> usize {
-        self.out.len()
-    }
-
-    pub fn grow(&mut self, count: usize) {
-        self.out.resize(count, SmallVec::new());
-        self.incoming.resize(count, SmallVec::new());
-    }
-
-    pub fn add(&mut self, source: u32, target: u32, kind: EdgeKind) {
-        let place = self.place(source, target).unwrap_or_else(|| {
-            let links = &mut self.out[source as usize];
-            let place = u32::try_from(links.len()).expect("there are fewer links than vertices");
-            links.push(Link {
-                target,
-                order: 0,
-                automatic: 0,
-                refresh: 0,
-            });
-            let sources = &mut self.incoming[target as usize];
-            sources.push(Incoming { source, place });
-            if place as usize >= NEAR && sources.len() > NEAR {
-                self.far.insert((source, target), place);
-            }
-            place
-        });
-        self.out[source as usize][place as usize].count(kind);
-    }
-
-    /// Where the link of a pair is in its source's list.
-    fn place(&self, source: u32, target: u32) -> Option<u32> {
-        let (links, sources) = (&self.out[source as usize], &self.incoming[target as usize]);
-        if links.len() <= NEAR {
-            let found = links
-                .iter()
-                .zip(0..)
-                .find(|(link, _)| link.target == target);
-            return found.map(|(_, place)| place);
+    pub fn add(&mut self, source: V, target: V, kind: EdgeKind) {
+        if let Some(counts) = self.0.edge_weight_mut(source, target) {
+            return counts.add(kind);
         }
-        let near = sources.iter().take(NEAR).find(|one| one.source == source);
-        if let Some(found) = near {
-            return Some(found.place);
-        }
-        if sources.len() <= NEAR {
-            return None;
-        }
-        let mut near = links.iter().take(NEAR).zip(0..);
-        let near = near.find(|(link, _)| link.target == target);
-        near.map(|(_, place)| place)
-            .or_else(|| self.far.get(&(source, target)).copied())
+        let mut counts = EdgeCounts::default();
+        counts.add(kind);
+        self.0.add_edge(source, target, counts);
     }
 
-    pub fn has(&self, source: u32, target: u32) -> bool {
-        self.place(source, target).is_some()
+    pub fn contains(&self, source: V, target: V) -> bool {
+        self.0.contains_edge(source, target)
     }
 
-    pub fn link(&self, source: u32, target: u32) -> Option<&Link> {
-        let place = self.place(source, target)?;
-        self.out[source as usize].get(place as usize)
+    /// All edges, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = (V, V, EdgeCounts)> {
+        let edges = self.0.all_edges();
+        edges.map(|(source, target, counts)| (source, target, *counts))
     }
 
-    /// The successors of a vertex, in the order in which they became such.
-    pub fn out(&self, source: u32) -> &[Link] {
-        &self.out[source as usize]
+    /// The edges that leave a vertex, in the order in which they were added.
+    pub fn outgoing(&self, source: V) -> impl Iterator<Item = (V, EdgeCounts)> {
+        let edges = self.0.edges(source);
+        edges.map(|(_, target, counts)| (target, *counts))
     }
 
-    /// The distinct predecessors of a vertex, in the order in which they became such.
-    pub fn incoming(&self, target: u32) -> impl ExactSizeIterator<Item = u32> {
-        let sources = self.incoming[target as usize].iter();
-        sources.map(|incoming| incoming.source)
+    /// The edges that enter a vertex, in the order in which they were added.
+    pub fn incoming(&self, target: V) -> impl Iterator<Item = (V, EdgeCounts)> {
+        let edges = self.0.edges_directed(target, Direction::Incoming);
+        edges.map(|(source, _, counts)| (source, *counts))
     }
 
-    /// Puts predecessors into another order; those that are not named keep theirs, after the others.
-    pub fn order_incoming(&mut self, target: u32, order: impl IntoIterator<Item = u32>) {
-        let order = order.into_iter().zip(0..);
-        let positions: HashMap<u32, usize> = order.collect();
-        let position = |one: &Incoming| positions.get(&one.source).copied().unwrap_or(usize::MAX);
-        let sources = &mut self.incoming[target as usize];
-        sources.sort_by_key(position);
-        for one in sources.iter().skip(NEAR) {
-            if one.place as usize >= NEAR {
-                self.far.insert((one.source, target), one.place);
-            }
-        }
+    /// The distinct targets of the edges that leave a vertex.
+    pub fn successors(&self, source: V) -> impl Iterator<Item = V> {
+        self.0.neighbors(source)
     }
 
-    /// Removes all edges that leave a vertex and returns them.
-    pub fn take_out(&mut self, source: u32) -> impl Iterator<Item = Link> + use<> {
-        let links = std::mem::take(&mut self.out[source as usize]);
-        for link in &links {
-            self.far.remove(&(source, link.target));
-            self.incoming[link.target as usize].retain(|one| one.source != source);
-        }
-        links.into_iter()
+    /// The distinct sources of the edges that enter a vertex.
+    pub fn predecessors(&self, target: V) -> impl Iterator<Item = V> {
+        self.0.neighbors_directed(target, Direction::Incoming)
+    }
+
+    /// Removes and returns the edges that leave a vertex.
+    ///
+    /// petgraph does not keep the order of edges on removal, so this builds the graph again.
+    pub fn take_outgoing(&mut self, source: V) -> Vec<(V, EdgeCounts)> {
+        let taken = self.outgoing(source).collect();
+        let kept = self.iter().filter(|(from, _, _)| *from != source);
+        self.0 = kept.collect();
+        taken
+    }
+
+    /// The edges as a petgraph graph, for its algorithms.
+    pub(super) fn as_petgraph(&self) -> &GraphMap<V, EdgeCounts, Directed, RandomState> {
+        &self.0
     }
 }
 
@@ -191,40 +124,32 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain list of pairs, with more neighbours than are looked through one by one.
         #[test]
-        fn pairs_are_found_wherever_they_stand(
-            pairs in proptest::collection::vec((0..24_u32, 0..24_u32), 0..900),
-            taken in 0..24_u32,
-            ordered in 0..24_u32,
+        fn edges_have_the_order_in_which_they_were_added(
+            pairs in proptest::collection::vec((0..12_u32, 0..12_u32), 0..300),
+            removed in 0..12_u32,
         ) {
-            let mut edges = Edges::with_vertices(24);
-            let mut known: Vec<(u32, u32, u16)> = Vec::new();
-            let mut add = |edges: &mut Edges, (source, target)| {
+            let mut edges = Edges::default();
+            let mut expected: Vec<(u32, u32, u16)> = Vec::new();
+            for (source, target) in pairs {
                 edges.add(source, target, EdgeKind::Order);
-                match known.iter_mut().find(|one| (one.0, one.1) == (source, target)) {
-                    Some(one) => one.2 += 1,
-                    None => known.push((source, target, 1)),
+                match expected.iter_mut().find(|edge| (edge.0, edge.1) == (source, target)) {
+                    Some(edge) => edge.2 += 1,
+                    None => expected.push((source, target, 1)),
                 }
-            };
-            let (first, second) = pairs.split_at(pairs.len() / 2);
-            first.iter().for_each(|pair| add(&mut edges, *pair));
-            let reversed: Vec<u32> = edges.incoming(ordered).collect();
-            edges.order_incoming(ordered, reversed.into_iter().rev());
-            second.iter().for_each(|pair| add(&mut edges, *pair));
-            let left: Vec<u32> = edges.take_out(taken).map(|link| link.target).collect();
-            let expected = known.iter().filter(|one| one.0 == taken);
-            prop_assert_eq!(left, expected.map(|one| one.1).collect::<Vec<_>>());
-            known.retain(|one| one.0 != taken);
-            for source in 0..24 {
-                let out: Vec<_> = edges.out(source).iter().map(|link| (link.target, link.order)).collect();
-                let expected = known.iter().filter(|one| one.0 == source);
-                prop_assert_eq!(out, expected.map(|one| (one.1, one.2)).collect::<Vec<_>>());
-                for target in 0..24 {
-                    let there = known.iter().any(|one| (one.0, one.1) == (source, target));
-                    prop_assert_eq!(edges.has(source, target), there);
-                    prop_assert_eq!(edges.incoming(target).any(|one| one == source), there);
-                }
+            }
+            let taken = edges.take_outgoing(removed).into_iter();
+            let taken: Vec<_> = taken.map(|(target, counts)| (removed, target, counts.order)).collect();
+            let (leaving, expected): (Vec<_>, Vec<_>) =
+                expected.into_iter().partition(|edge| edge.0 == removed);
+            prop_assert_eq!(taken, leaving);
+            let all: Vec<_> = edges.iter().map(|(from, to, counts)| (from, to, counts.order)).collect();
+            prop_assert_eq!(&all, &expected);
+            for vertex in 0..12 {
+                let targets = expected.iter().filter(|edge| edge.0 == vertex).map(|edge| edge.1);
+                prop_assert!(edges.successors(vertex).eq(targets));
+                let sources = expected.iter().filter(|edge| edge.1 == vertex).map(|edge| edge.0);
+                prop_assert!(edges.predecessors(vertex).eq(sources));
             }
         }
     }

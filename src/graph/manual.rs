@@ -3,9 +3,10 @@
 use crate::catalog::Resources;
 
 use super::edges::{EdgeKind, Edges};
+use crate::catalog::resource::NodeId;
 
-/// Adds them, vertex by vertex.
-pub(super) fn add(edges: &mut Edges, resources: &Resources) {
+/// Adds the edges, vertex by vertex.
+pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) {
     for id in resources.order() {
         for (relation, other) in &resources.node(*id).relations {
             let (source, target) = if relation.inward() {
@@ -18,7 +19,7 @@ pub(super) fn add(edges: &mut Edges, resources: &Resources) {
             } else {
                 EdgeKind::Order
             };
-            edges.add(source.0, target.0, kind);
+            edges.add(*source, *target, kind);
         }
     }
 }

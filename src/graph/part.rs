@@ -10,7 +10,7 @@ use foldhash::{HashMap, HashSet};
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
-use super::edges::{EdgeKind, Edges, Link};
+use super::edges::{EdgeCounts, Edges};
 
 /// Some resources and containers, and what is between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum TieKind {
 
 impl Part {
     /// All of a catalog, but for what every run has.
-    pub fn whole(relationships: &Edges, resources: &Resources) -> Self {
+    pub fn whole(relationships: &Edges<NodeId>, resources: &Resources) -> Self {
         let nodes = resources.order().iter().copied();
         let nodes = nodes.filter(|id| !resources.node(*id).is_default);
         Self::of(nodes.collect(), None, relationships, resources)
@@ -56,7 +56,7 @@ impl Part {
     pub fn around(
         centre: NodeId,
         depth: usize,
-        relationships: &Edges,
+        relationships: &Edges<NodeId>,
         resources: &Resources,
     ) -> Self {
         let mut distances: HashMap<NodeId, usize> = HashMap::default();
@@ -68,13 +68,11 @@ impl Part {
                 continue;
             }
             let contents = resources.contents(id).iter().copied();
-            let neighbours = (relationships
-                .out(id.0)
-                .iter()
-                .map(|link| NodeId(link.target)))
-            .chain(relationships.incoming(id.0).map(NodeId))
-            .chain(ordering_container(id, relationships, resources))
-            .chain(contents.filter(|_| id == centre));
+            let neighbours = relationships
+                .successors(id)
+                .chain(relationships.predecessors(id))
+                .chain(ordering_container(id, relationships, resources))
+                .chain(contents.filter(|_| id == centre));
             for neighbour in neighbours {
                 distances.entry(neighbour).or_insert_with(|| {
                     next.push_back(neighbour);
@@ -90,7 +88,7 @@ impl Part {
     fn of(
         nodes: Vec<NodeId>,
         centre: Option<NodeId>,
-        relationships: &Edges,
+        relationships: &Edges<NodeId>,
         resources: &Resources,
     ) -> Self {
         let known: HashSet<NodeId> = nodes.iter().copied().collect();
@@ -104,13 +102,12 @@ impl Part {
                     kind: TieKind::Contains,
                 });
             }
-            for link in relationships.out(id.0) {
-                let to = NodeId(link.target);
+            for (to, counts) in relationships.outgoing(*id) {
                 if known.contains(&to) {
                     ties.push(Tie {
                         from: *id,
                         to,
-                        kind: strongest(link),
+                        kind: strongest(counts),
                     });
                 }
             }
@@ -124,23 +121,26 @@ impl Part {
 }
 
 /// The innermost container that orders what it contains.
-fn ordering_container(id: NodeId, relationships: &Edges, resources: &Resources) -> Option<NodeId> {
+fn ordering_container(
+    id: NodeId,
+    relationships: &Edges<NodeId>,
+    resources: &Resources,
+) -> Option<NodeId> {
     let outwards = std::iter::successors(resources.container_of(id), |container| {
         resources.container_of(*container)
     });
     outwards.take(resources.len()).find(|container| {
-        !relationships.out(container.0).is_empty() || relationships.incoming(container.0).len() > 0
+        let mut neighbours =
+            (relationships.successors(*container)).chain(relationships.predecessors(*container));
+        neighbours.next().is_some()
     })
 }
 
 /// Of several edges between two resources, the one that says most.
-fn strongest(link: &Link) -> TieKind {
-    let kinds: Vec<EdgeKind> = link.kinds().collect();
-    if kinds.contains(&EdgeKind::Refresh) {
-        TieKind::Refresh
-    } else if kinds.contains(&EdgeKind::Order) {
-        TieKind::Order
-    } else {
-        TieKind::Automatic
+fn strongest(counts: EdgeCounts) -> TieKind {
+    match counts {
+        EdgeCounts { refresh: 1.., .. } => TieKind::Refresh,
+        EdgeCounts { order: 1.., .. } => TieKind::Order,
+        _ => TieKind::Automatic,
     }
 }

@@ -55,7 +55,7 @@ impl Ready {
             ready_placed: BTreeSet::new(),
         };
         for id in graph.ids() {
-            let count = graph.edges.incoming(id.0).len();
+            let count = graph.edges.predecessors(id).count();
             ready
                 .blockers
                 .push(u32::try_from(count).expect("there are fewer edges than this"));
@@ -97,8 +97,7 @@ impl Ready {
     /// A vertex is done: what waited for nothing else becomes ready.
     pub fn finish(&mut self, graph: &Graph, id: VertexId) {
         self.done[id.index()] = true;
-        for link in graph.edges.out(id.0) {
-            let target = VertexId(link.target);
+        for target in graph.edges.successors(id) {
             let blockers = &mut self.blockers[target.index()];
             if *blockers > 0 {
                 *blockers -= 1;
@@ -116,8 +115,8 @@ impl Ready {
         for id in vertices {
             let open = graph
                 .edges
-                .incoming(id.0)
-                .filter(|source| !self.done[*source as usize])
+                .predecessors(id)
+                .filter(|source| !self.done[source.index()])
                 .count();
             self.blockers[id.index()] = u32::try_from(open).expect("as above");
         }

@@ -118,13 +118,12 @@ fn places(graph: &Graph) -> Vec<VertexId> {
     let mut places: Vec<VertexId> = graph.ids().map(|id| graph.key(id).vertex()).collect();
     let mut blockers: Vec<usize> = graph
         .ids()
-        .map(|id| graph.edges.incoming(id.0).len())
+        .map(|id| graph.edges.predecessors(id).count())
         .collect();
     let mut free: Vec<VertexId> = graph.ids().filter(|id| blockers[id.index()] == 0).collect();
     while let Some(id) = free.pop() {
         let place = places[id.index()];
-        for link in graph.links(id) {
-            let target = link.target();
+        for target in graph.edges.successors(id) {
             let of_target = &mut places[target.index()];
             *of_target = place.max(*of_target);
             blockers[target.index()] -= 1;
@@ -145,8 +144,7 @@ fn followers(graph: &Graph, vertex: VertexId) -> Option<HashSet<VertexId>> {
     let mut reached = HashSet::default();
     let mut open = vec![vertex];
     while let Some(id) = open.pop() {
-        for link in graph.links(id) {
-            let target = link.target();
+        for target in graph.edges.successors(id) {
             if reached.insert(target) {
                 open.push(target);
             }

@@ -5,7 +5,7 @@ use foldhash::HashMap;
 use crate::catalog::resource::NodeId;
 use crate::catalog::{ResourceRef, Resources};
 
-use super::edges::{Edges, Link};
+use super::edges::Edges;
 use super::ready::Key;
 
 /// Index of a vertex.
@@ -90,7 +90,7 @@ pub struct Graph {
     /// The keys of vertices that were made on the way or are put off; others are as they are
     /// numbered.
     pub(super) placed: HashMap<VertexId, Key>,
-    pub edges: Edges,
+    pub edges: Edges<VertexId>,
     /// The vertex that edges into a node enter, and the one that edges out of it leave.
     pub(super) ends: Vec<Option<(VertexId, VertexId)>>,
 }
@@ -98,13 +98,12 @@ pub struct Graph {
 impl Graph {
     /// An empty graph with room for this many vertices.
     pub(super) fn with_capacity(count: usize) -> Self {
-        let mut graph = Self {
+        Self {
             vertices: Vec::with_capacity(count),
+            placed: HashMap::default(),
+            edges: Edges::with_capacity(count),
             ends: Vec::with_capacity(count),
-            ..Self::default()
-        };
-        graph.edges.reserve(count);
-        graph
+        }
     }
 
     pub fn vertex(&self, id: VertexId) -> Vertex {
@@ -124,11 +123,6 @@ impl Graph {
         self.ends.get(node.index()).copied().flatten()
     }
 
-    /// What follows a vertex directly, in the order in which it became to.
-    pub fn links(&self, id: VertexId) -> &[Link] {
-        self.edges.out(id.0)
-    }
-
     /// The place of a vertex in the order of evaluation.
     pub(crate) fn key(&self, id: VertexId) -> Key {
         let placed = self.placed.get(&id);
@@ -146,7 +140,6 @@ impl Graph {
     pub(super) fn add_vertex(&mut self, vertex: Vertex) -> VertexId {
         let id = VertexId::at(self.vertices.len());
         self.vertices.push(vertex);
-        self.edges.grow(self.vertices.len());
         let node = vertex.node().index();
         if self.ends.len() <= node {
             self.ends.resize(node + 1, None);

@@ -241,7 +241,7 @@ impl Run<'_> {
                 vertices.push(vertex);
             } else if let Some((vertex, _)) = self.graph.ends(child)
                 && !ready.is_done(vertex)
-                && !self.graph.edges.has(vertex.0, id.0)
+                && !self.graph.edges.contains(vertex, id)
             {
                 vertices.push(vertex);
             }
@@ -249,23 +249,22 @@ impl Run<'_> {
         let key = self.inner_key(id);
         let sentinel = self.graph.add_made(Vertex::Sentinel(maker), key);
         let inner: HashSet<VertexId> = vertices.iter().copied().collect();
-        for link in self.graph.edges.take_out(id.0) {
-            if inner.contains(&VertexId(link.target)) {
-                for kind in link.kinds() {
-                    self.graph.edges.add(id.0, link.target, kind);
-                }
-                continue;
+        for (target, counts) in self.graph.edges.take_outgoing(id) {
+            let source = if inner.contains(&target) {
+                id
+            } else {
+                waiting.push(target);
+                sentinel
+            };
+            for kind in counts.kinds() {
+                self.graph.edges.add(source, target, kind);
             }
-            for kind in link.kinds() {
-                self.graph.edges.add(sentinel.0, link.target, kind);
-            }
-            waiting.push(VertexId(link.target));
         }
         for child in &vertices {
-            self.graph.edges.add(id.0, child.0, EdgeKind::Order);
-            self.graph.edges.add(child.0, sentinel.0, EdgeKind::Refresh);
+            self.graph.edges.add(id, *child, EdgeKind::Order);
+            self.graph.edges.add(*child, sentinel, EdgeKind::Refresh);
         }
-        self.graph.edges.add(id.0, sentinel.0, EdgeKind::Refresh);
+        self.graph.edges.add(id, sentinel, EdgeKind::Refresh);
         waiting.extend(vertices);
         waiting.push(sentinel);
         ready.recount(&self.graph, waiting);

@@ -63,13 +63,16 @@ impl Run<'_> {
     }
 
     fn deliver(&mut self, source: VertexId, group: Group) {
-        for at in 0..self.graph.edges.out(source.0).len() {
-            let link = self.graph.edges.out(source.0)[at];
-            let target = VertexId(link.target);
-            if link.refresh > 0 && self.refreshes(target) {
-                for _ in 0..link.refresh {
-                    self.queue(source, target, group);
-                }
+        let refreshes: Vec<(VertexId, u16)> = self
+            .graph
+            .edges
+            .outgoing(source)
+            .map(|(target, counts)| (target, counts.refresh))
+            .filter(|(target, count)| *count > 0 && self.refreshes(*target))
+            .collect();
+        for (target, count) in refreshes {
+            for _ in 0..count {
+                self.queue(source, target, group);
             }
         }
         if self.refreshes_itself(source) {

@@ -17,7 +17,7 @@ impl Run<'_> {
     pub(super) fn propagate_failure(&mut self, id: VertexId) {
         if !self.failures.is_empty() {
             let mut failed: IndexSet<NodeId> = IndexSet::new();
-            for source in self.graph.edges.incoming(id.0).map(VertexId) {
+            for source in self.graph.edges.predecessors(id) {
                 failed.extend(self.failures.dependencies(source));
                 if self.failures.has(source) {
                     failed.insert(self.graph.vertex(source).node());

@@ -228,9 +228,9 @@ fn edges(resources: &Resources) -> Json {
         .collect();
     let mut edges: Vec<[Json; 4]> = Vec::new();
     for id in graph.ids() {
-        for link in graph.links(id) {
-            let ends = [id, link.target()].map(|id| json!(graph.vertex(id).reference(resources)));
-            for kind in link.kinds() {
+        for (target, counts) in graph.edges.outgoing(id) {
+            let ends = [id, target].map(|id| json!(graph.vertex(id).reference(resources)));
+            for kind in counts.kinds() {
                 let [source, target] = ends.clone();
                 let (event, callback) = match kind {
                     EdgeKind::Order => (Json::Null, Json::Null),
