@@ -10,6 +10,7 @@
 //! [`Provider`]: switchtender_devices::provider::Provider
 
 mod audit;
+mod desired_cache;
 mod evaluate;
 pub mod event;
 mod failures;
@@ -27,7 +28,6 @@ mod status;
 mod sync;
 mod tags;
 mod traverse;
-mod wanted;
 
 pub use event::{
     Event, EventStatus, LogEntry, OperationRecord, ResourceStatus, RunEvent, Sink, Skip,

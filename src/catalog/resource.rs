@@ -429,7 +429,7 @@ impl Resource {
     }
 
     /// The resource as providers see it, where it is kept in that form.
-    pub(crate) fn kept_wanted(&self) -> Option<&Arc<Wanted>> {
+    pub(crate) fn canonical_wanted(&self) -> Option<&Arc<Wanted>> {
         match &self.held {
             Held::Canonical { wanted, .. } => Some(wanted),
             Held::Assigned(_) => None,

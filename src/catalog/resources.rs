@@ -77,7 +77,7 @@ impl Resources {
     /// finds room where the catalog was. Puppet's own types stay: schedules are asked at any time.
     pub(crate) fn release(&mut self, id: NodeId) {
         let resource = &mut self.nodes[id.index()].resource;
-        resource.take_if(|resource| resource.kept_wanted().is_some());
+        resource.take_if(|resource| resource.canonical_wanted().is_some());
     }
 
     /// Every node in the order of the resource list.

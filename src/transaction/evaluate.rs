@@ -1,6 +1,7 @@
 //! Synchronizing one resource: read, compare, change, audit, remember (`docs/transaction.md`,
 //! section 9).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use switchtender_devices::change::Wanted;
@@ -16,7 +17,20 @@ use crate::graph::VertexId;
 use super::event::{Event, EventStatus};
 use super::history::{History, Stored};
 use super::run::Run;
-use super::schedule::Scheduled;
+use super::schedule::ScheduleState;
+
+/// The resource under evaluation, and the values that its events compare.
+pub(super) struct Evaluation {
+    pub id: VertexId,
+    pub node: NodeId,
+    pub resource: Arc<Resource>,
+    /// The resource as the provider gets it.
+    pub desired: Arc<Wanted>,
+    /// Values on the device before any change.
+    pub current: Attributes,
+    /// Values of audited properties that the last run stored.
+    pub recorded: BTreeMap<String, Stored>,
+}
 
 impl Run<'_> {
     /// Evaluates a resource into its status.
@@ -24,18 +38,18 @@ impl Run<'_> {
         let Some(resource) = self.resources.nodes[node.index()].resource.clone() else {
             return;
         };
-        let begun = self.now();
-        if let Err(message) = self.synchronize(id, node, &resource).await {
-            self.could_not_evaluate(id, message);
+        let start = self.now();
+        if let Err(message) = self.synchronize(id, node, resource).await {
+            self.fail_evaluation(id, message);
         }
-        let took = self.now().duration_since(begun).unsigned_abs();
+        let elapsed = self.now().duration_since(start).unsigned_abs();
         if let Some(status) = self.status_mut(id) {
-            status.evaluation_time = Some(took);
+            status.evaluation_time = Some(elapsed);
         }
     }
 
-    fn could_not_evaluate(&mut self, id: VertexId, message: String) {
-        self.say_of(id, Level::Err, format!("Could not evaluate: {message}"));
+    fn fail_evaluation(&mut self, id: VertexId, message: String) {
+        self.log_vertex(id, Level::Err, format!("Could not evaluate: {message}"));
         let event = self.error_event(message);
         if let Some(status) = self.status_mut(id) {
             status.add(event);
@@ -46,51 +60,54 @@ impl Run<'_> {
         &mut self,
         id: VertexId,
         node: NodeId,
-        resource: &Arc<Resource>,
+        resource: Arc<Resource>,
     ) -> Result<(), String> {
-        if let Some(why) = resource.ty.behaviour.unusable() {
-            return Err(why);
+        if let Some(reason) = resource.ty.behaviour.unusable() {
+            return Err(reason);
         }
-        if let Ok(Scheduled::Unusable(why)) = self.scheduled(id) {
-            return Err(why);
+        if let Ok(ScheduleState::Unusable(reason)) = self.schedule_state(id) {
+            return Err(reason);
         }
-        let reference = self.resources.node(node).reference.clone();
-        let reference = reference.as_str();
-        let wanted = self.wanted(node, resource);
-        let properties = told_properties(resource);
+        let desired = self.desired(node, &resource);
+        let properties = managed_properties(&resource);
         let names: Vec<&Name> = properties.iter().map(|(name, _)| *name).collect();
         let current = self
-            .retrieve(resource, &wanted, &names)
+            .retrieve(&resource, &desired, &names)
             .await
             .map_err(|error| error.message)?;
 
-        // What was audited last time, before this run's values take its place.
         let now = self.now();
-        let state = self.memory.state(self.place);
+        let state = self.memory.state(self.memory_index);
         state.checked = Some(now);
-        let recorded = state.audited.clone();
-        self.record_audited(node, resource, reference, &current);
+        let evaluation = Evaluation {
+            id,
+            node,
+            resource: Arc::clone(&resource),
+            desired,
+            current,
+            // Copied before this run's values replace them.
+            recorded: state.audited.clone(),
+        };
+        self.record_audited(&evaluation);
 
-        let flushed = self
-            .bring_into_sync(id, node, resource, &wanted, &current, &recorded)
-            .await;
-        self.audit(id, node, resource, &current, &recorded)?;
-        self.remember(id, resource, &properties);
+        let result = self.bring_into_sync(&evaluation).await;
+        self.audit(&evaluation)?;
+        self.remember(id, &resource, &properties);
 
         let changed = self.status(id).is_some_and(|status| status.changed);
         if changed && !self.is_noop(node) {
             let now = self.now();
-            self.memory.state(self.place).synced = Some(now);
+            self.memory.state(self.memory_index).synced = Some(now);
         }
-        self.tell_notes(id, flushed.notes);
-        match flushed.failure {
+        self.log_notes(id, result.notes);
+        match result.failure {
             Some(failure) => Err(failure.message),
             None => Ok(()),
         }
     }
 
     /// The resource as the provider gets it.
-    fn wanted(&mut self, node: NodeId, resource: &Resource) -> Arc<Wanted> {
+    fn desired(&mut self, node: NodeId, resource: &Resource) -> Arc<Wanted> {
         let only_audited = resource.ty.behaviour.values() == Values::ResourceApi
             && resource
                 .properties()
@@ -99,15 +116,15 @@ impl Run<'_> {
         if as_undef {
             return resource.to_wanted(true);
         }
-        self.wanted.of(node, resource)
+        self.desired.get(node, resource)
     }
 
-    /// Current values of the resource's properties, in the order of their names. Without the
-    /// instance all are absent.
+    /// Current values of the resource's properties, in the order of `names`. All are absent if the
+    /// instance does not exist.
     async fn retrieve(
         &mut self,
         resource: &Resource,
-        wanted: &Wanted,
+        desired: &Wanted,
         names: &[&Name],
     ) -> Result<Attributes, ProviderError> {
         let has_ensure = names.first().is_some_and(|name| *name == "ensure");
@@ -115,7 +132,7 @@ impl Run<'_> {
             Attributes::default()
         } else {
             let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
-            self.provider.retrieve(wanted, &names).await?
+            self.provider.retrieve(desired, &names).await?
         };
         let gone = has_ensure && is_absent(read.get("ensure").unwrap_or(&Value::Absent));
         let missing = match resource.ty.behaviour.values() {
@@ -133,7 +150,7 @@ impl Run<'_> {
             };
             current.insert(name, value);
         }
-        // The rest is context for the change.
+        // The other values are context for the change.
         if !gone {
             for (name, value) in read {
                 current.insert_missing(name, value);
@@ -142,7 +159,8 @@ impl Run<'_> {
         Ok(current)
     }
 
-    /// What the next run compares with, to tell drift from a new intention (section 12).
+    /// Stores the values that the next run compares, to separate drift from a changed catalog
+    /// (section 12).
     fn remember(
         &mut self,
         id: VertexId,
@@ -163,7 +181,7 @@ impl Run<'_> {
             });
             let value = match event {
                 Some(event) if event.status != EventStatus::Success => {
-                    self.unsettled_value(resource, name, event)
+                    self.history_value(resource, name, event)
                 }
                 _ => property
                     .and_then(|property| property.wanted)
@@ -173,13 +191,13 @@ impl Run<'_> {
         }
         let left: History = entry.into_iter().collect();
         if !left.is_empty() {
-            self.next_history.push((self.place, left));
+            self.next_history.push((self.memory_index, left));
         }
     }
 
-    /// Of a property that is not as it is wanted: what was remembered, else what it is.
-    fn unsettled_value(&self, resource: &Resource, name: &str, event: &Event) -> Value {
-        if let Some(old) = self.memory.system_value(self.place, name) {
+    /// The history of a property that is out of sync: the stored value, otherwise the current one.
+    fn history_value(&self, resource: &Resource, name: &str, event: &Event) -> Value {
+        if let Some(old) = self.memory.system_value(self.memory_index, name) {
             return old.clone();
         }
         let previous = event.previous_value.clone().unwrap_or(Value::Undef);
@@ -198,18 +216,23 @@ impl Run<'_> {
     }
 }
 
-/// The properties that are read and remembered: `ensure` first if the type has it, then those that
-/// the resource has.
-fn told_properties(resource: &Resource) -> Vec<(&Name, Option<Property<'_>>)> {
-    let ensure = resource.model().attributes.get_key_value("ensure");
-    let ensure = ensure.filter(|(_, ensure)| ensure.is_property());
-    let ensure = ensure.map(|(name, _)| (name, resource.property(name)));
-    let others = resource.properties().filter(|(name, _)| *name != "ensure");
-    let others = others.map(|(name, property)| (name, Some(property)));
+/// The properties that are read and stored: `ensure` first if the type has it, then the properties
+/// of the resource.
+fn managed_properties(resource: &Resource) -> Vec<(&Name, Option<Property<'_>>)> {
+    let ensure = resource
+        .model()
+        .attributes
+        .get_key_value("ensure")
+        .filter(|(_, attribute)| attribute.is_property())
+        .map(|(name, _)| (name, resource.property(name)));
+    let others = resource
+        .properties()
+        .filter(|(name, _)| *name != "ensure")
+        .map(|(name, property)| (name, Some(property)));
     ensure.into_iter().chain(others).collect()
 }
 
-/// Whether a value of `ensure` says that there is no instance.
+/// Whether a value of `ensure` means that the instance does not exist.
 pub(super) fn is_absent(value: &Value) -> bool {
     matches!(value, Value::Absent) || value.as_str() == Some("absent")
 }

@@ -46,7 +46,7 @@ impl Run<'_> {
             });
             match result {
                 Ok(()) => makers.extend(&children),
-                Err(message) => self.could_not_generate(maker, "generate", &message),
+                Err(message) => self.log_generation_failure(maker, "generate", &message),
             }
             if !children.is_empty() {
                 children.reverse();
@@ -56,7 +56,7 @@ impl Run<'_> {
         self.resources.order_after_makers(&made);
     }
 
-    fn could_not_generate(&mut self, maker: NodeId, how: &str, message: &str) {
+    fn log_generation_failure(&mut self, maker: NodeId, how: &str, message: &str) {
         self.generation_failed = true;
         let node = self.resources.node(maker);
         let entry = LogEntry {
@@ -230,7 +230,7 @@ impl Run<'_> {
         let children = match children {
             Ok(children) if children.is_empty() => return,
             Ok(children) => children,
-            Err(message) => return self.could_not_generate(maker, "eval_generate", &message),
+            Err(message) => return self.log_generation_failure(maker, "eval_generate", &message),
         };
         let mut waiting = Vec::new();
         let mut vertices = Vec::new();

@@ -132,37 +132,37 @@ impl Memory {
     }
 
     /// Makes room for what a run may find out about so many resources.
-    pub(super) fn make_room(&mut self, count: usize) {
+    pub(super) fn reserve(&mut self, count: usize) {
         self.0.reserve(count.saturating_sub(self.0.len()));
     }
 
     /// The place of a resource, of which nothing is known to begin with. Good until the end of the
     /// run.
-    pub(super) fn place_of(&mut self, reference: &Arc<str>) -> PlaceOf {
+    pub(super) fn index_of(&mut self, reference: &Arc<str>) -> MemoryIndex {
         let entry = self.0.entry(Arc::clone(reference));
         let place = entry.index();
         entry.or_default();
-        PlaceOf(place)
+        MemoryIndex(place)
     }
 
     /// When a resource was checked and what was found, nothing to begin with.
-    pub(super) fn state(&mut self, place: PlaceOf) -> &mut State {
+    pub(super) fn state(&mut self, place: MemoryIndex) -> &mut State {
         self.0[place.0].state.get_or_insert_default()
     }
 
     /// What the last run left of a resource.
-    pub(super) fn history(&self, place: PlaceOf) -> &History {
+    pub(super) fn history(&self, place: MemoryIndex) -> &History {
         &self.0[place.0].history
     }
 
     /// What the last run left of a property; a stored null is none.
-    pub(super) fn system_value(&self, place: PlaceOf, property: &str) -> Option<&Value> {
+    pub(super) fn system_value(&self, place: MemoryIndex, property: &str) -> Option<&Value> {
         let stored = self.history(place).get(property)?;
         (stored.0 != Value::Undef).then_some(&stored.0)
     }
 
     /// Remembers what a whole run has left, and forgets all that earlier runs did.
-    pub(super) fn leave(&mut self, left: Vec<(PlaceOf, History)>) {
+    pub(super) fn replace_histories(&mut self, left: Vec<(MemoryIndex, History)>) {
         for remembered in self.0.values_mut() {
             remembered.history = History::default();
         }
@@ -174,7 +174,7 @@ impl Memory {
 
 /// Where in the memory a resource is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct PlaceOf(usize);
+pub(super) struct MemoryIndex(usize);
 
 #[cfg(test)]
 mod tests {
@@ -190,9 +190,9 @@ mod tests {
             ("list", vec![1, 2].into()),
             ("none", Value::Undef),
         ];
-        let place = memory.place_of(&"Dev_vlan[1]".into());
+        let place = memory.index_of(&"Dev_vlan[1]".into());
         let values = values.map(|(name, value)| (name.into(), Stored(value)));
-        memory.leave(vec![(place, values.into_iter().collect())]);
+        memory.replace_histories(vec![(place, values.into_iter().collect())]);
         let text = serde_json::to_string(&memory).unwrap();
         assert_eq!(serde_json::from_str::<Memory>(&text).unwrap(), memory);
     }

@@ -18,7 +18,7 @@ impl Run<'_> {
     }
 
     /// A message about the run.
-    pub(super) fn say(&mut self, level: Level, message: impl Into<String>) {
+    pub(super) fn log(&mut self, level: Level, message: impl Into<String>) {
         let entry = LogEntry {
             level,
             message: message.into(),
@@ -32,17 +32,17 @@ impl Run<'_> {
     }
 
     /// A message about a vertex: a resource, or a container's marker.
-    pub(super) fn say_of(&mut self, id: VertexId, level: Level, message: impl Into<String>) {
+    pub(super) fn log_vertex(&mut self, id: VertexId, level: Level, message: impl Into<String>) {
         let vertex = self.graph.vertex(id);
         let source = match vertex {
             Vertex::Resource(node) => self.resources.node(node).source(),
             marker => marker.shown(&self.resources),
         };
-        self.say_from(id, source, level, message.into());
+        self.log_from(id, source, level, message.into());
     }
 
     /// A message about a property.
-    pub(super) fn say_of_property(
+    pub(super) fn log_property(
         &mut self,
         id: VertexId,
         property: &str,
@@ -53,10 +53,10 @@ impl Run<'_> {
         source.reserve_exact(property.len() + 1);
         source.push('/');
         source.push_str(property);
-        self.say_from(id, source, level, message.into());
+        self.log_from(id, source, level, message.into());
     }
 
-    pub(super) fn say_from(&mut self, id: VertexId, source: String, level: Level, message: String) {
+    pub(super) fn log_from(&mut self, id: VertexId, source: String, level: Level, message: String) {
         let vertex = self.graph.vertex(id);
         let node = self.resources.node(vertex.node());
         // A container has a place, but its markers have none.

@@ -25,7 +25,7 @@ impl Run<'_> {
             return;
         }
         // Reading for resources that are then skipped costs the device time for nothing.
-        if (!self.applies(self.runs_on(resource)) || self.deselected(id))
+        if (!self.is_applied(self.runs_on(resource)) || self.is_deselected(id))
             && self.deviations.has(Deviation::PrefetchOnlyApplied)
         {
             return;
@@ -35,7 +35,7 @@ impl Run<'_> {
             .added()
             .filter_map(|id| Some((id, self.resources.resource(id)?)))
             .filter(|(_, resource)| resource.model().name == model.name)
-            .map(|(id, resource)| self.wanted.of(id, resource))
+            .map(|(id, resource)| self.desired.get(id, resource))
             .collect();
         let wanted: Vec<&Wanted> = wanted.iter().map(Arc::as_ref).collect();
         let result = self.provider.prefetch(&model, &wanted).await;
@@ -45,7 +45,7 @@ impl Run<'_> {
                 model.name,
                 self.provider.name()
             );
-            self.say(Level::Err, message);
+            self.log(Level::Err, message);
         }
         self.prefetched.insert(model.name.clone(), result.is_ok());
     }

@@ -1,41 +1,39 @@
-//! What is told of a property that is not as it is wanted (`docs/transaction.md`, section 9).
-
-use std::collections::BTreeMap;
+//! Events of properties that are out of sync (`docs/transaction.md`, section 9).
 
 use switchtender_devices::model::Style;
 use switchtender_devices::provider::{ProviderError, ProviderErrorKind};
 use switchtender_devices::value::{Name, Value};
 
-use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::resource::Resource;
 use crate::catalog::{Level, manifest_position};
 use crate::compat::Deviation;
 
-use super::evaluate::is_absent;
+use super::evaluate::{Evaluation, is_absent};
 use super::event::{Event, EventStatus};
-use super::history::Stored;
 use super::run::Run;
+use super::sync::Expected;
 
-/// What stands in messages and events for a secret.
+/// Replaces a secret in messages and events.
 pub(super) const REDACTED: &str = "[redacted]";
 
-/// A property that is not as it is wanted.
+/// A property that is out of sync.
 pub(super) struct OutOfSync {
     pub name: Name,
     pub current: Value,
-    /// As it is shown and told to the provider's side.
+    /// In the form of events.
     pub desired: Value,
     pub sensitive: bool,
-    /// Cannot be changed any more, for this reason.
-    pub refused: Option<String>,
+    /// The reason why it cannot change any more.
+    pub refusal: Option<String>,
 }
 
 impl OutOfSync {
-    fn shown(&self, value: &Value) -> String {
-        shown(value, self.sensitive)
+    fn render(&self, value: &Value) -> String {
+        render_value(value, self.sensitive)
     }
 }
 
-pub(super) fn shown(value: &Value, sensitive: bool) -> String {
+pub(super) fn render_value(value: &Value, sensitive: bool) -> String {
     if sensitive {
         REDACTED.to_owned()
     } else {
@@ -45,12 +43,8 @@ pub(super) fn shown(value: &Value, sensitive: bool) -> String {
 
 impl Run<'_> {
     /// An event of a property, without status and message.
-    pub(super) fn property_event(
-        &self,
-        resource: &Resource,
-        property: &OutOfSync,
-        recorded: &BTreeMap<String, Stored>,
-    ) -> Event {
+    pub(super) fn property_event(&self, evaluation: &Evaluation, property: &OutOfSync) -> Event {
+        let resource = &evaluation.resource;
         let name = &property.name;
         let traits = resource.ty.behaviour.traits(name, &property.desired);
         let event_name = match traits.event {
@@ -72,7 +66,10 @@ impl Run<'_> {
                 value.clone()
             }
         };
-        let historical = recorded.get(name.as_str()).map(|stored| redact(&stored.0));
+        let historical = evaluation
+            .recorded
+            .get(name.as_str())
+            .map(|stored| redact(&stored.0));
         Event {
             property: Some(name.clone()),
             previous_value: Some(redact(&property.current)),
@@ -81,23 +78,29 @@ impl Run<'_> {
             redacted: property.sensitive.then_some(true),
             message: None,
             invalidates_refreshes: traits.invalidates_refreshes,
-            ..self.plain_event(event_name, EventStatus::Success, String::new())
+            ..self.new_event(event_name, EventStatus::Success, String::new())
         }
     }
 
-    /// Marks an event as corrective if the device differs from what the last run left.
-    fn correct(&self, resource: &Resource, property: &OutOfSync, mut event: Event) -> Event {
-        if property.sensitive || !resource.ty.behaviour.idempotent(&property.name) {
+    /// Marks an event as corrective if the device differs from the values that the last run stored.
+    fn mark_corrective(
+        &self,
+        evaluation: &Evaluation,
+        property: &OutOfSync,
+        mut event: Event,
+    ) -> Event {
+        if property.sensitive || !evaluation.resource.ty.behaviour.idempotent(&property.name) {
             return event;
         }
-        let Some(stored) = self.memory.system_value(self.place, &property.name) else {
+        let Some(stored) = self.memory.system_value(self.memory_index, &property.name) else {
             return event;
         };
         let values: &[Value] = match stored {
             Value::List(items) => items,
             other => std::slice::from_ref(other),
         };
-        if !self.in_sync(resource, None, &property.name, &property.current, values) {
+        let expected = Expected::Stored(values);
+        if !self.in_sync(evaluation, &property.name, &property.current, expected) {
             event.corrective_change = true;
             if let Some(message) = &mut event.message {
                 message.push_str(" (corrective)");
@@ -106,63 +109,50 @@ impl Run<'_> {
         event
     }
 
-    pub(super) fn success_event(
-        &self,
-        node: NodeId,
-        resource: &Resource,
-        property: &OutOfSync,
-        recorded: &BTreeMap<String, Stored>,
-    ) -> Event {
-        let mut event = self.property_event(resource, property, recorded);
+    pub(super) fn success_event(&self, evaluation: &Evaluation, property: &OutOfSync) -> Event {
+        let mut event = self.property_event(evaluation, property);
         let text = if property.sensitive {
             format!("changed {REDACTED} to {REDACTED}")
         } else {
-            change_text(resource, property)
+            change_text(&evaluation.resource, property)
         };
-        event.message = Some(text + &self.audit_note(node, property, recorded));
-        event.audited = self.is_audited(node, resource, &property.name);
-        self.correct(resource, property, event)
+        event.message = Some(text + &self.audit_note(evaluation, property));
+        event.audited = self.is_audited(evaluation, &property.name);
+        self.mark_corrective(evaluation, property, event)
     }
 
-    pub(super) fn noop_event(
-        &self,
-        node: NodeId,
-        resource: &Resource,
-        property: &OutOfSync,
-        recorded: &BTreeMap<String, Stored>,
-    ) -> Event {
-        let mut event = self.property_event(resource, property, recorded);
+    pub(super) fn noop_event(&self, evaluation: &Evaluation, property: &OutOfSync) -> Event {
+        let mut event = self.property_event(evaluation, property);
         let text = if !property.sensitive && self.deviations.has(Deviation::NoopText) {
-            change_text(resource, property) + " (noop)"
+            change_text(&evaluation.resource, property) + " (noop)"
         } else {
             format!(
                 "current_value {}, should be {} (noop)",
-                property.shown(&property.current),
-                property.shown(&property.desired)
+                property.render(&property.current),
+                property.render(&property.desired)
             )
         };
-        event.message = Some(text + &self.audit_note(node, property, recorded));
+        event.message = Some(text + &self.audit_note(evaluation, property));
         event.status = EventStatus::Noop;
-        event.audited = self.is_audited(node, resource, &property.name);
-        self.correct(resource, property, event)
+        event.audited = self.is_audited(evaluation, &property.name);
+        self.mark_corrective(evaluation, property, event)
     }
 
     pub(super) fn failure_event(
         &mut self,
-        node: NodeId,
-        resource: &Resource,
+        evaluation: &Evaluation,
         property: &OutOfSync,
-        recorded: &BTreeMap<String, Stored>,
         error: &ProviderError,
     ) -> Event {
-        let own_setter = resource
+        let own_setter = evaluation
+            .resource
             .ty
             .behaviour
             .traits(&property.name, &property.desired)
             .own_setter;
-        let alone = !self.deviations.has(Deviation::FailuresLoggedOnce);
-        let why = if error.kind == ProviderErrorKind::Internal && own_setter {
-            let place = self.resources.node(node).place.clone();
+        let log_cause = !self.deviations.has(Deviation::FailuresLoggedOnce);
+        let cause = if error.kind == ProviderErrorKind::Internal && own_setter {
+            let place = self.resources.node(evaluation.node).place.clone();
             let text = format!(
                 "Could not set '{}' on {}: {}{}",
                 if property.sensitive && self.deviations.has(Deviation::SecretsAreHidden) {
@@ -174,29 +164,29 @@ impl Run<'_> {
                 error.message,
                 manifest_position(place.as_ref())
             );
-            if alone {
-                self.say(Level::Err, text.clone());
-                self.say(
+            if log_cause {
+                self.log(Level::Err, text.clone());
+                self.log(
                     Level::Err,
                     format!("{text}\nWrapped exception:\n{}", error.message),
                 );
             }
             text
         } else {
-            if alone {
-                self.say(Level::Err, error.message.clone());
+            if log_cause {
+                self.log(Level::Err, error.message.clone());
             }
             error.message.clone()
         };
-        let mut event = self.property_event(resource, property, recorded);
+        let mut event = self.property_event(evaluation, property);
         event.status = EventStatus::Failure;
         event.failure = Some(error.kind);
         event.message = Some(format!(
-            "change from {} to {} failed: {why}",
-            property.shown(&property.current),
-            property.shown(&property.desired)
+            "change from {} to {} failed: {cause}",
+            property.render(&property.current),
+            property.render(&property.desired)
         ));
-        self.correct(resource, property, event)
+        self.mark_corrective(evaluation, property, event)
     }
 }
 
@@ -223,8 +213,8 @@ fn change_text(resource: &Resource, property: &OutOfSync) -> String {
         }
     }
     let (current, desired) = (
-        property.shown(&property.current),
-        property.shown(&property.desired),
+        property.render(&property.current),
+        property.render(&property.desired),
     );
     if from_absent {
         format!("defined '{name}' as {desired}")

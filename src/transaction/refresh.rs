@@ -55,7 +55,7 @@ impl Run<'_> {
         }
         if invalidates {
             let shown = self.graph.vertex(id).shown(&self.resources);
-            self.say_of(id, Level::Info, format!("Unscheduling refresh on {shown}"));
+            self.log_vertex(id, Level::Info, format!("Unscheduling refresh on {shown}"));
             if let Some(queue) = self.queues.get_mut(&id) {
                 *queue = Queue::default();
             }
@@ -75,7 +75,7 @@ impl Run<'_> {
                 self.queue(source, target, group);
             }
         }
-        if self.refreshes_itself(source) {
+        if self.refreshes_self(source) {
             // Of a group only the first event.
             let one = Group {
                 count: 1,
@@ -95,7 +95,7 @@ impl Run<'_> {
         }
     }
 
-    fn refreshes_itself(&self, id: VertexId) -> bool {
+    fn refreshes_self(&self, id: VertexId) -> bool {
         let Vertex::Resource(node) = self.graph.vertex(id) else {
             return false;
         };
@@ -113,9 +113,9 @@ impl Run<'_> {
         let shown = vertex.shown(&self.resources);
         if vertex.completes() {
             let message = format!("The container {shown} will propagate my refresh event");
-            self.say_of(source, Level::Debug, message);
+            self.log_vertex(source, Level::Debug, message);
         } else {
-            self.say_of(
+            self.log_vertex(
                 source,
                 Level::Info,
                 format!("Scheduling refresh of {shown}"),
@@ -130,7 +130,7 @@ impl Run<'_> {
     pub(super) fn drop_events(&mut self, id: VertexId) {
         if self.queues.remove(&id).is_some() {
             let shown = self.graph.vertex(id).shown(&self.resources);
-            self.say_of(
+            self.log_vertex(
                 id,
                 Level::Info,
                 format!("Unscheduling all events on {shown}"),
@@ -156,21 +156,21 @@ impl Run<'_> {
         let noop = self.is_noop(vertex.node());
         if queue.real == 0 || noop {
             let message = format!("Would have triggered 'refresh' from {events}");
-            self.say_of(id, Level::Notice, message);
+            self.log_vertex(id, Level::Notice, message);
             self.deliver(id, Group { count: 1, real: 0 });
             return;
         }
         if let Vertex::Resource(node) = vertex
             && let Some(resource) = self.resources.resource(node)
         {
-            let wanted = self.wanted.of(node, resource);
+            let wanted = self.desired.get(node, resource);
             if let Err(error) = self.provider.refresh(&wanted).await {
                 self.failed_refresh(id, &error.message);
                 return;
             }
             let message = format!("Triggered 'refresh' from {events}");
-            self.say_of(id, Level::Notice, message.clone());
-            let event = self.plain_event("refresh", EventStatus::Success, message);
+            self.log_vertex(id, Level::Notice, message.clone());
+            let event = self.new_event("refresh", EventStatus::Success, message);
             if let Some(status) = self.status_mut(id) {
                 status.add(event);
                 status.restarted = true;
@@ -181,13 +181,13 @@ impl Run<'_> {
 
     fn failed_refresh(&mut self, id: VertexId, message: &str) {
         let text = format!("Failed to call refresh: {message}");
-        self.say_of(id, Level::Err, text.clone());
+        self.log_vertex(id, Level::Err, text.clone());
         let event = self.error_event(text);
         if let Some(status) = self.status_mut(id) {
             status.failed_to_restart = true;
             status.add(event);
         }
         self.failures.add(id);
-        self.say_of(id, Level::Err, message);
+        self.log_vertex(id, Level::Err, message);
     }
 }

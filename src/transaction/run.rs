@@ -15,12 +15,12 @@ use crate::catalog::{Level, LoadError, Resources, Told};
 use crate::compat::{Deviation, Deviations};
 use crate::graph::{self, Graph, Vertex, VertexId, cycle, dot};
 
+use super::desired_cache::DesiredCache;
 use super::event::{LogEntry, ResourceStatus, RunEvent, Sink};
 use super::failures::Failures;
-use super::history::{History, Memory, PlaceOf};
+use super::history::{History, Memory, MemoryIndex};
 use super::refresh::Queue;
 use super::settings::{Mixed, Settings};
-use super::wanted::WantedOnce;
 
 /// Everything that a run needs.
 pub struct Input<'a> {
@@ -66,11 +66,11 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         warned: HashSet::default(),
         prefetched: HashMap::default(),
         next_history: Vec::new(),
-        place: PlaceOf::default(),
+        memory_index: MemoryIndex::default(),
         generation_failed: false,
         made: HashMap::default(),
         reached: 0,
-        wanted: WantedOnce::default(),
+        desired: DesiredCache::default(),
         deviations: input.settings.deviations,
         resources: input.resources,
         types: input.types,
@@ -83,13 +83,13 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
         sink: input.sink,
         stop: input.stop,
     };
-    let result = run.whole().await;
+    let result = run.execute().await;
     let now = run.now();
     run.memory.expire(now);
     let (completed, error) = match &result {
         Ok(completed) => (*completed, None),
         Err(error) => {
-            run.say(
+            run.log(
                 Level::Err,
                 format!("Failed to apply catalog: {}", error.message),
             );
@@ -133,21 +133,21 @@ pub(super) struct Run<'a> {
     /// By type: whether prefetching worked.
     pub prefetched: HashMap<String, bool>,
     /// What this run leaves of resources, to be remembered when it is over.
-    pub next_history: Vec<(PlaceOf, History)>,
+    pub next_history: Vec<(MemoryIndex, History)>,
     /// In the memory, of the resource whose turn it is.
-    pub place: PlaceOf,
+    pub memory_index: MemoryIndex,
     pub generation_failed: bool,
     /// How many things a vertex has made while it was evaluated.
     pub made: HashMap<VertexId, u32>,
     pub reached: usize,
-    pub wanted: WantedOnce,
+    pub desired: DesiredCache,
 }
 
 impl Run<'_> {
     /// The whole run; whether it was completed.
-    async fn whole(&mut self) -> Result<bool, RunError> {
+    async fn execute(&mut self) -> Result<bool, RunError> {
         for (level, node, message) in std::mem::take(&mut self.resources.messages) {
-            self.say_at_load(node, level, message);
+            self.log_load_message(node, level, message);
         }
         let now = self.now();
         self.generate().await;
@@ -161,24 +161,25 @@ impl Run<'_> {
         };
         self.sink.emit(applying);
         if let Some(version) = self.resources.version.clone() {
-            self.say(
+            self.log(
                 Level::Info,
                 format!("Applying configuration version '{version}'"),
             );
         }
-        self.tell_host_resources();
+        self.emit_host_resources();
         self.build_graph();
         self.refuse_cycles()?;
         let to_read = self.resources_to_read();
         self.provider.expect(to_read);
         self.next_history.reserve(self.resources.len());
-        self.memory.make_room(self.resources.len());
+        self.memory.reserve(self.resources.len());
         let completed = self.traverse().await?;
-        self.memory.leave(std::mem::take(&mut self.next_history));
+        self.memory
+            .replace_histories(std::mem::take(&mut self.next_history));
         Ok(completed)
     }
 
-    fn say_at_load(&mut self, node: NodeId, level: Level, message: String) {
+    fn log_load_message(&mut self, node: NodeId, level: Level, message: String) {
         let node = self.resources.node(node);
         let told = Told {
             level,
@@ -191,7 +192,7 @@ impl Run<'_> {
         self.sink.emit(entry.into());
     }
 
-    fn tell_host_resources(&mut self) {
+    fn emit_host_resources(&mut self) {
         if !self.settings.for_device || self.settings.mixed == Mixed::Silent {
             return;
         }
@@ -223,7 +224,7 @@ impl Run<'_> {
                 names.join(", ")
             ),
         };
-        self.say(Level::Warning, message);
+        self.log(Level::Warning, message);
         self.sink.emit(RunEvent::HostResources(host));
     }
 
@@ -245,7 +246,7 @@ impl Run<'_> {
         self.graph = built.graph;
         for (node, message) in built.messages {
             if let Some((vertex, _)) = self.graph.ends(node) {
-                self.say_of(vertex, Level::Debug, message);
+                self.log_vertex(vertex, Level::Debug, message);
             }
         }
         if self.settings.cycles_file.is_some() {
@@ -278,7 +279,7 @@ impl Run<'_> {
         };
         let file = self.settings.cycles_file.as_deref();
         let message = cycle::message(&cycles, &self.graph, &self.resources, file, wording);
-        self.say(Level::Err, message);
+        self.log(Level::Err, message);
         if file.is_some() {
             let text = dot::cycles(&cycles, &self.graph, &self.resources);
             self.sink.emit(RunEvent::Graph {
@@ -304,21 +305,21 @@ impl Run<'_> {
         let read: Vec<NodeId> = self
             .graph
             .ids()
-            .filter(|id| !self.graph.vertex(*id).is_marker() && !self.deselected(*id))
+            .filter(|id| !self.graph.vertex(*id).is_marker() && !self.is_deselected(*id))
             .map(|id| self.graph.vertex(id).node())
             .filter(|node| {
                 self.resources.resource(*node).is_some_and(|resource| {
-                    !resource.ty.behaviour.providerless() && self.applies(self.runs_on(resource))
+                    !resource.ty.behaviour.providerless() && self.is_applied(self.runs_on(resource))
                 })
             })
             .collect();
         read.into_iter()
-            .filter_map(|node| Some(self.wanted.of(node, self.resources.resource(node)?)))
+            .filter_map(|node| Some(self.desired.get(node, self.resources.resource(node)?)))
             .collect()
     }
 
     /// Whether something that runs there is applied in this run.
-    pub(super) fn applies(&self, runs_on: RunsOn) -> bool {
+    pub(super) fn is_applied(&self, runs_on: RunsOn) -> bool {
         match runs_on {
             RunsOn::Both => true,
             RunsOn::Device => self.settings.for_device,

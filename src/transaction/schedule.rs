@@ -7,7 +7,7 @@ use crate::graph::VertexId;
 use super::run::{Run, RunError};
 
 /// What a schedule says.
-pub(super) enum Scheduled {
+pub(super) enum ScheduleState {
     Now,
     NotNow,
     /// There is no schedule of the name, or it cannot be worked out.
@@ -15,15 +15,15 @@ pub(super) enum Scheduled {
 }
 
 impl Run<'_> {
-    pub(super) fn scheduled(&mut self, id: VertexId) -> Result<Scheduled, RunError> {
+    pub(super) fn schedule_state(&mut self, id: VertexId) -> Result<ScheduleState, RunError> {
         let vertex = self.graph.vertex(id);
         let node = self.resources.node(vertex.node());
         // Markers have none: it is not inherited by what a container contains.
         if self.settings.ignore_schedules || vertex.is_marker() {
-            return Ok(Scheduled::Now);
+            return Ok(ScheduleState::Now);
         }
         let Some(name) = &node.meta().schedule else {
-            return Ok(Scheduled::Now);
+            return Ok(ScheduleState::Now);
         };
         let found = self
             .resources
@@ -34,7 +34,7 @@ impl Run<'_> {
             return self.unusable(format!("Could not find schedule {name}"));
         };
         // Whoever asks about a resource remembers it.
-        let checked = self.memory.state(self.place).checked;
+        let checked = self.memory.state(self.memory_index).checked;
         let now = self.now().to_zoned(self.zone.clone());
         if schedule.divides_by_zero(&now) {
             return self.unusable("divided by 0".to_owned());
@@ -47,18 +47,18 @@ impl Run<'_> {
             puppet
         };
         Ok(if allowed {
-            Scheduled::Now
+            ScheduleState::Now
         } else {
-            Scheduled::NotNow
+            ScheduleState::NotNow
         })
     }
 
-    fn unusable(&self, message: String) -> Result<Scheduled, RunError> {
+    fn unusable(&self, message: String) -> Result<ScheduleState, RunError> {
         let taken = self
             .deviations
             .has(Deviation::UnusableScheduleFailsResource);
         if taken {
-            Ok(Scheduled::Unusable(message))
+            Ok(ScheduleState::Unusable(message))
         } else {
             Err(RunError { message })
         }

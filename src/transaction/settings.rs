@@ -13,7 +13,7 @@ pub struct Settings {
     /// Apply nothing that has one of these tags; wins over `tags`.
     pub skip_tags: TagSelection,
     pub ignore_schedules: bool,
-    /// Say when each vertex is begun and how long it took.
+    /// Say when each vertex is start and how long it elapsed.
     pub evaltrace: bool,
     pub merge_dependency_warnings: bool,
     /// Whether the run is for a device; host types are skipped then. Otherwise device types are.

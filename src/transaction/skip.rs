@@ -10,7 +10,7 @@ use crate::graph::{Vertex, VertexId};
 
 use super::event::Skip;
 use super::run::{Run, RunError};
-use super::schedule::Scheduled;
+use super::schedule::ScheduleState;
 
 impl Run<'_> {
     /// Gathers the failed resources that a vertex depends on, from its direct predecessors.
@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 
     /// Whether tags say that the vertex is not for this run.
-    pub(super) fn deselected(&self, id: VertexId) -> bool {
+    pub(super) fn is_deselected(&self, id: VertexId) -> bool {
         let tags = &self.resources.node(self.graph.vertex(id).node()).tags;
         let settings = self.settings;
         settings.skip_tags.matches(tags)
@@ -71,24 +71,24 @@ impl Run<'_> {
         let settings = self.settings;
         if settings.skip_tags.matches(tags) {
             let message = format!("Skipping with skip tags {}", settings.skip_tags.shown());
-            self.say_of(id, Level::Debug, message);
+            self.log_vertex(id, Level::Debug, message);
             return Ok(Some(Skip::Tags));
         }
         if !settings.tags.is_empty() && !settings.tags.matches(tags) {
             let message = format!("Not tagged with {}", settings.tags.shown());
-            self.say_of(id, Level::Debug, message);
+            self.log_vertex(id, Level::Debug, message);
             return Ok(Some(Skip::Tags));
         }
-        if let Scheduled::NotNow = self.scheduled(id)? {
-            self.say_of(id, Level::Debug, "Not scheduled");
+        if let ScheduleState::NotNow = self.schedule_state(id)? {
+            self.log_vertex(id, Level::Debug, "Not scheduled");
             return Ok(Some(Skip::Schedule));
         }
         if !self.failures.dependencies(id).is_empty() {
-            self.tell_failed_dependencies(id);
+            self.log_failed_dependencies(id);
             return Ok(Some(Skip::FailedDependencies));
         }
         if self.failures.has(id) {
-            self.say_of(
+            self.log_vertex(
                 id,
                 Level::Warning,
                 "Skipping because provider prefetch failed",
@@ -105,7 +105,7 @@ impl Run<'_> {
             }
             _ => RunsOn::Both,
         };
-        if self.applies(runs_on) {
+        if self.is_applied(runs_on) {
             return Ok(None);
         }
         let message = if settings.for_device {
@@ -113,11 +113,11 @@ impl Run<'_> {
         } else {
             "Skipping device resources because running on a posix host"
         };
-        self.say_of(id, Level::Debug, message);
+        self.log_vertex(id, Level::Debug, message);
         Ok(Some(Skip::OtherKindOfRun))
     }
 
-    fn tell_failed_dependencies(&mut self, id: VertexId) {
+    fn log_failed_dependencies(&mut self, id: VertexId) {
         let merge = self.settings.merge_dependency_warnings;
         let vertex = self.graph.vertex(id);
         let dependencies = self.failures.dependencies(id).to_vec();
@@ -137,7 +137,7 @@ impl Run<'_> {
                     })
                     .filter(|class| !self.failures.dependencies(*class).is_empty());
                 let Some(class) = class else {
-                    self.say_of(
+                    self.log_vertex(
                         id,
                         Level::Warning,
                         "Skipping because of failed dependencies",
@@ -147,7 +147,7 @@ impl Run<'_> {
                 let source = self.path(self.graph.vertex(class).node());
                 for dependency in self.failures.dependencies(class).to_vec() {
                     if self.warned.insert(dependency) {
-                        self.say_from(
+                        self.log_from(
                             class,
                             source.clone(),
                             Level::Warning,
@@ -161,14 +161,14 @@ impl Run<'_> {
                 for dependency in dependencies {
                     if self.announced.insert(dependency) {
                         let reference = self.resources.node(dependency).reference.to_string();
-                        self.say_of(
+                        self.log_vertex(
                             id,
                             Level::Notice,
                             format!("Dependency {reference} has failures: true"),
                         );
                     }
                 }
-                self.say_of(
+                self.log_vertex(
                     id,
                     Level::Warning,
                     "Skipping because of failed dependencies",
@@ -178,7 +178,7 @@ impl Run<'_> {
                 for dependency in dependencies {
                     if self.announced_by_class.insert(dependency) {
                         let reference = self.resources.node(dependency).reference.to_string();
-                        self.say_of(
+                        self.log_vertex(
                             id,
                             Level::Notice,
                             format!("Class dependency {reference} has failures: true"),

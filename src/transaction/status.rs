@@ -56,7 +56,7 @@ impl Run<'_> {
     }
 
     /// An event about a resource as a whole.
-    pub(super) fn plain_event(
+    pub(super) fn new_event(
         &self,
         name: impl Into<String>,
         status: EventStatus,
@@ -80,6 +80,6 @@ impl Run<'_> {
     }
 
     pub(super) fn error_event(&self, message: String) -> Event {
-        self.plain_event("resource_error", EventStatus::Failure, message)
+        self.new_event("resource_error", EventStatus::Failure, message)
     }
 }

@@ -1,123 +1,116 @@
-//! Properties that are not as they are wanted: told, or brought into sync (`docs/transaction.md`,
+//! Brings properties that are out of sync into sync, or reports them (`docs/transaction.md`,
 //! section 9).
 //!
-//! Events are made before the change and get their outcome after it: what they say is what the
-//! device answered.
+//! Events get their outcome from the answer of the device.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use switchtender_devices::change::{Change, Instance, Wanted};
+use switchtender_devices::change::{Change, Instance};
 use switchtender_devices::model::Role;
-use switchtender_devices::provider::{
-    CommitResult, Note, NoteLevel, ProviderError, ProviderErrorKind,
-};
-use switchtender_devices::value::{Attributes, Name, Value};
+use switchtender_devices::provider::{CommitResult, ProviderErrorKind, Note, NoteLevel, ProviderError};
+use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::Level;
-use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::resource::Resource;
 use crate::catalog::types::Values;
 use crate::compat::Deviation;
 use crate::graph::VertexId;
 
-use super::evaluate::is_absent;
+use super::evaluate::{Evaluation, is_absent};
 use super::event::{Event, EventStatus, OperationRecord, RunEvent};
-use super::history::Stored;
-use super::property_event::{OutOfSync, shown};
+use super::property_event::OutOfSync;
 use super::run::Run;
 
-/// What remains to be told of a change when its properties were.
+/// The part of a change's result that is reported after its properties.
 #[derive(Default)]
-pub(super) struct Flushed {
+pub(super) struct SyncResult {
     pub notes: Vec<Note>,
-    /// The change failed as a whole.
+    /// The change failed as a unit.
     pub failure: Option<ProviderError>,
 }
 
+/// Values that count as in sync.
+#[derive(Clone, Copy)]
+pub(super) enum Expected<'a> {
+    /// Of the catalog.
+    Desired(&'a [Value]),
+    /// Stored by the last run.
+    Stored(&'a [Value]),
+}
+
 impl Run<'_> {
-    /// Handles everything that is out of sync; what is to be told of the change as a whole is
-    /// returned.
-    pub(super) async fn bring_into_sync(
-        &mut self,
-        id: VertexId,
-        node: NodeId,
-        resource: &Arc<Resource>,
-        wanted: &Arc<Wanted>,
-        current: &Attributes,
-        recorded: &BTreeMap<String, Stored>,
-    ) -> Flushed {
-        let ensure = resource.model().attributes.get_key_value("ensure");
-        let ensure = ensure.and_then(|(name, _)| self.out_of_sync(resource, wanted, name, current));
+    /// Handles all properties that are out of sync.
+    pub(super) async fn bring_into_sync(&mut self, evaluation: &Evaluation) -> SyncResult {
+        let resource = &evaluation.resource;
+        let ensure = resource
+            .model()
+            .attributes
+            .get_key_value("ensure")
+            .and_then(|(name, _)| self.out_of_sync(evaluation, name));
         let properties: Vec<OutOfSync> = match ensure {
             Some(ensure) => vec![ensure],
-            None if current.get("ensure").is_some_and(is_absent) => {
-                self.say_of(
-                    id,
+            None if evaluation.current.get("ensure").is_some_and(is_absent) => {
+                self.log_vertex(
+                    evaluation.id,
                     Level::Debug,
                     "Nothing to manage: no ensure and the resource doesn't exist",
                 );
-                return Flushed::default();
+                return SyncResult::default();
             }
             None => resource
                 .properties()
                 .filter(|(name, _)| *name != "ensure")
-                .filter_map(|(name, _)| self.out_of_sync(resource, wanted, name, current))
+                .filter_map(|(name, _)| self.out_of_sync(evaluation, name))
                 .collect(),
         };
         if properties.is_empty() {
-            return Flushed::default();
+            return SyncResult::default();
         }
-        let change = change(wanted, current, &properties);
-        if self.is_noop(node) {
-            // What needs no provider sends nothing.
-            if !resource.ty.behaviour.providerless() {
-                self.preview(id, node, resource, &change);
-            }
+        let change = change(evaluation, &properties);
+        if self.is_noop(evaluation.node) {
+            self.preview(evaluation, &change);
             for property in &properties {
-                let event = self.noop_event(node, resource, property, recorded);
-                self.record(id, node, event);
+                let event = self.noop_event(evaluation, property);
+                self.record(evaluation, event);
             }
-            return Flushed::default();
+            return SyncResult::default();
         }
-        let committed = self.commit(id, node, resource, change, &properties).await;
-        self.tell(id, node, resource, &properties, recorded, committed)
+        let committed = self.commit(evaluation, change, &properties).await;
+        self.emit_outcomes(evaluation, &properties, committed)
     }
 
     /// A property's difference, if it has one.
-    fn out_of_sync(
-        &self,
-        resource: &Resource,
-        wanted: &Wanted,
-        name: &Name,
-        current: &Attributes,
-    ) -> Option<OutOfSync> {
+    fn out_of_sync(&self, evaluation: &Evaluation, name: &Name) -> Option<OutOfSync> {
+        let resource = &evaluation.resource;
         let property = resource.property(name)?;
-        let values = property.wanted?;
-        let plain = resource.wanted(name)?;
-        let current_value = current.get(name)?;
-        if self.in_sync(resource, Some(wanted), name, current_value, values) {
+        let expected = Expected::Desired(property.wanted?);
+        let desired = resource.wanted(name)?;
+        let current = evaluation.current.get(name)?;
+        if self.in_sync(evaluation, name, current, expected) {
             return None;
         }
-        // Puppet cannot tell a wanted false from nothing wanted.
+        // Puppet cannot distinguish a desired false from no desired value.
         if resource.ty.behaviour.values() == Values::Classic
-            && *plain == Value::Bool(false)
+            && *desired == Value::Bool(false)
             && !self.deviations.has(Deviation::FalseIsEnforced)
         {
             return None;
         }
-        let desired = self.desired(resource, plain.into_owned());
-        Some(OutOfSync {
-            refused: self.refused_init_only(resource, name, current, &desired, property.sensitive),
+        let desired = self.event_value(resource, desired.into_owned());
+        let mut property = OutOfSync {
             name: name.clone(),
-            current: current_value.clone(),
+            current: current.clone(),
             desired,
             sensitive: property.sensitive,
-        })
+            refusal: None,
+        };
+        property.refusal = self.init_only_refusal(resource, &property);
+        Some(property)
     }
 
-    /// A wanted value as events tell it.
-    pub(super) fn desired(&self, resource: &Resource, wanted: Value) -> Value {
-        match wanted {
+    /// A desired value in the form of events.
+    pub(super) fn event_value(&self, resource: &Resource, desired: Value) -> Value {
+        match desired {
             Value::Bool(truth)
                 if resource.ty.behaviour.values() == Values::ResourceApi
                     && !self.deviations.has(Deviation::ResourceApiBooleansAlike) =>
@@ -128,45 +121,40 @@ impl Run<'_> {
         }
     }
 
-    /// Why an init-only attribute of something that exists stays as it is.
-    fn refused_init_only(
-        &self,
-        resource: &Resource,
-        name: &str,
-        current: &Attributes,
-        desired: &Value,
-        sensitive: bool,
-    ) -> Option<String> {
-        let attribute = resource.model().attributes.get(name)?;
-        let value = current.get(name)?;
+    /// The reason why an init-only attribute of an existing instance cannot change.
+    fn init_only_refusal(&self, resource: &Resource, property: &OutOfSync) -> Option<String> {
+        let attribute = resource.model().attributes.get(&property.name)?;
         if attribute.role != Role::InitOnly
-            || matches!(value, Value::Undef | Value::Absent)
+            || matches!(property.current, Value::Undef | Value::Absent)
             || !self.deviations.has(Deviation::InitOnlyIsChecked)
         {
             return None;
         }
         Some(format!(
-            "Attempting to change `{name}` init_only attribute value from `{}` to `{}`",
-            shown(value, sensitive),
-            shown(desired, sensitive)
+            "Attempting to change `{}` init_only attribute value from `{}` to `{}`",
+            property.name,
+            property.render(&property.current),
+            property.render(&property.desired)
         ))
     }
 
-    /// Whether a current value counts as one of those that are wanted. Also asked with remembered
-    /// values, without the resource as it is wanted.
+    /// Whether a current value is one of the expected ones.
     pub(super) fn in_sync(
         &self,
-        resource: &Resource,
-        wanted: Option<&Wanted>,
+        evaluation: &Evaluation,
         name: &str,
         current: &Value,
-        values: &[Value],
+        expected: Expected<'_>,
     ) -> bool {
+        let resource = &evaluation.resource;
         let behaviour = &resource.ty.behaviour;
+        let (Expected::Desired(values) | Expected::Stored(values)) = expected;
+        let is_desired = matches!(expected, Expected::Desired(_));
         if let Some(answer) = behaviour.in_sync(resource, name, current, values) {
             return answer;
         }
-        if let Some(answer) = wanted.and_then(|wanted| self.provider.in_sync(wanted, name, current))
+        if is_desired
+            && let Some(answer) = self.provider.in_sync(&evaluation.desired, name, current)
         {
             return answer;
         }
@@ -175,22 +163,22 @@ impl Run<'_> {
             && behaviour.values() != Values::Classic
             && let Some(value) = values.first()
         {
-            // Whether a name or a text: what counts is what it says.
+            // Symbols and strings of the same text are equal.
             return match (is_absent(current), is_absent(value)) {
                 (false, false) => current.as_str() == value.as_str(),
-                (is, wanted) => is == wanted,
+                (current, desired) => current == desired,
             };
         }
         match behaviour.values() {
             Values::Classic if values.is_empty() => {
-                // An empty list says nothing to Puppet; to us, that nothing is wanted.
+                // Puppet ignores a desired empty list.
                 let empty = match current {
                     Value::List(items) => items.is_empty(),
                     other => matches!(other, Value::Absent | Value::Undef),
                 };
                 empty
                     || !resource.wants_all(name)
-                    || wanted.is_none()
+                    || !is_desired
                     || !self.deviations.has(Deviation::FalseIsEnforced)
             }
             Values::Classic if resource.wants_all(name) => current.matches_list(values),
@@ -204,14 +192,9 @@ impl Run<'_> {
         }
     }
 
-    /// Says what would be sent.
-    fn preview(&mut self, id: VertexId, node: NodeId, resource: &Resource, change: &Change) {
-        let behaviour = &resource.ty.behaviour;
-        // Neither a message nor what needs no provider reaches the device.
-        if behaviour.message(resource).is_some()
-            || behaviour.providerless()
-            || (change.attributes.is_empty() && !change.is_whole())
-        {
+    /// Emits the operations that a run without noop would send.
+    fn preview(&mut self, evaluation: &Evaluation, change: &Change) {
+        if !needs_provider(&evaluation.resource, change) {
             return;
         }
         match self.provider.preview(change) {
@@ -223,60 +206,52 @@ impl Run<'_> {
                         result: None,
                     })
                     .collect();
-                self.tell_operations(id, node, records);
+                self.emit_operations(evaluation, records);
             }
-            Err(error) => self.say_of(
-                id,
+            Err(error) => self.log_vertex(
+                evaluation.id,
                 Level::Warning,
-                format!("what would be sent cannot be told: {error}"),
+                format!("cannot preview the commands: {error}"),
             ),
         }
     }
 
-    fn tell_operations(&mut self, id: VertexId, node: NodeId, records: Vec<OperationRecord>) {
+    fn emit_operations(&mut self, evaluation: &Evaluation, records: Vec<OperationRecord>) {
         if records.is_empty() {
             return;
         }
         let operations: Arc<[OperationRecord]> = records.into();
-        if let Some(status) = self.status_mut(id) {
+        if let Some(status) = self.status_mut(evaluation.id) {
             status.operations = Arc::clone(&operations);
         }
         self.sink.emit(RunEvent::Operations {
-            reference: self.resources.node(node).reference.clone(),
+            reference: self.resources.node(evaluation.node).reference.clone(),
             operations,
         });
     }
 
     async fn commit(
         &mut self,
-        id: VertexId,
-        node: NodeId,
-        resource: &Resource,
+        evaluation: &Evaluation,
         change: Change,
         properties: &[OutOfSync],
     ) -> CommitResult {
+        let resource = &evaluation.resource;
         if let Some(message) = resource.ty.behaviour.message(resource) {
-            let level = self
-                .resources
-                .node(node)
-                .meta()
-                .level
-                .unwrap_or(Level::Notice);
+            let level = self.log_level(evaluation);
             let text = if properties.iter().any(|property| property.sensitive) {
                 "Sensitive [value redacted]".to_owned()
             } else {
                 message.text
             };
             if message.with_path {
-                self.say_of_property(id, "message", level, text);
+                self.log_property(evaluation.id, "message", level, text);
             } else {
-                self.say(level, text);
+                self.log(level, text);
             }
             return CommitResult::default();
         }
-        if resource.ty.behaviour.providerless()
-            || (change.attributes.is_empty() && !change.is_whole())
-        {
+        if !needs_provider(resource, &change) {
             return CommitResult::default();
         }
         let mut committed = self.provider.commit(&change).await;
@@ -287,15 +262,15 @@ impl Run<'_> {
                 result: Some((result.outcome, result.duration)),
             })
             .collect();
-        self.tell_operations(id, node, records);
+        self.emit_operations(evaluation, records);
         if resource.ty.behaviour.values() == Values::ResourceApi {
-            self.settle_as_resource_api(&mut committed);
+            self.hide_outcomes_as_resource_api(&mut committed);
         }
         committed
     }
 
-    /// Puppet's Resource API tells success first; what went wrong comes after it.
-    fn settle_as_resource_api(&self, committed: &mut CommitResult) {
+    /// Puppet's Resource API reports success before it reports a failure.
+    fn hide_outcomes_as_resource_api(&self, committed: &mut CommitResult) {
         let failed = committed
             .attributes
             .iter()
@@ -308,19 +283,16 @@ impl Run<'_> {
         }
     }
 
-    /// Tells the events of a change with their outcomes.
-    fn tell(
+    /// Emits the events of a change with their outcomes.
+    fn emit_outcomes(
         &mut self,
-        id: VertexId,
-        node: NodeId,
-        resource: &Resource,
+        evaluation: &Evaluation,
         properties: &[OutOfSync],
-        recorded: &BTreeMap<String, Stored>,
         committed: CommitResult,
-    ) -> Flushed {
+    ) -> SyncResult {
         for property in properties {
-            let outcome = match &property.refused {
-                Some(why) => Err(ProviderError::new(ProviderErrorKind::Refused, why.clone())),
+            let outcome = match &property.refusal {
+                Some(reason) => Err(ProviderError::new(ProviderErrorKind::Refused, reason.clone())),
                 None => committed
                     .attributes
                     .iter()
@@ -328,19 +300,19 @@ impl Run<'_> {
                     .map_or(Ok(()), |(_, outcome)| outcome.clone()),
             };
             let event = match outcome {
-                Ok(()) => self.success_event(node, resource, property, recorded),
-                Err(error) => self.failure_event(node, resource, property, recorded, &error),
+                Ok(()) => self.success_event(evaluation, property),
+                Err(error) => self.failure_event(evaluation, property, &error),
             };
-            self.record(id, node, event);
+            self.record(evaluation, event);
         }
-        Flushed {
+        SyncResult {
             notes: committed.notes,
             failure: committed.failure,
         }
     }
 
-    /// Says what the provider has to say about a change.
-    pub(super) fn tell_notes(&mut self, id: VertexId, notes: Vec<Note>) {
+    /// Logs the provider's notes about a change.
+    pub(super) fn log_notes(&mut self, id: VertexId, notes: Vec<Note>) {
         for note in notes {
             let level = match note.level {
                 NoteLevel::Notice => Level::Notice,
@@ -348,40 +320,51 @@ impl Run<'_> {
                 NoteLevel::Error => Level::Err,
             };
             if note.about_resource {
-                self.say_of(id, level, note.message);
+                self.log_vertex(id, level, note.message);
             } else {
-                self.say(level, note.message);
+                self.log(level, note.message);
             }
         }
     }
 
-    /// Adds an event to the status and says it.
-    fn record(&mut self, id: VertexId, node: NodeId, event: Event) {
-        let level = if event.status == EventStatus::Failure {
-            Level::Err
-        } else {
-            self.resources
-                .node(node)
-                .meta()
-                .level
-                .unwrap_or(Level::Notice)
+    /// Adds an event to the status and logs it.
+    pub(super) fn record(&mut self, evaluation: &Evaluation, event: Event) {
+        let level = match event.status {
+            EventStatus::Failure => Level::Err,
+            _ => self.log_level(evaluation),
         };
         let property = event.property.clone();
         let message = event.message.clone().unwrap_or_default();
-        if let Some(status) = self.status_mut(id) {
+        if let Some(status) = self.status_mut(evaluation.id) {
             status.add(event);
         }
-        self.say_of_property(id, property.as_deref().unwrap_or_default(), level, message);
+        let property = property.as_deref().unwrap_or_default();
+        self.log_property(evaluation.id, property, level, message);
+    }
+
+    /// The level of messages about changes: the resource's `loglevel`, otherwise notice.
+    fn log_level(&self, evaluation: &Evaluation) -> Level {
+        let meta = self.resources.node(evaluation.node).meta();
+        meta.level.unwrap_or(Level::Notice)
     }
 }
 
+/// Whether a change reaches the device.
+fn needs_provider(resource: &Resource, change: &Change) -> bool {
+    let behaviour = &resource.ty.behaviour;
+    behaviour.message(resource).is_none()
+        && !behaviour.providerless()
+        && (!change.attributes.is_empty() || change.is_whole())
+}
+
 /// The change that brings these properties into sync.
-fn change(wanted: &Arc<Wanted>, current: &Attributes, properties: &[OutOfSync]) -> Change {
+fn change(evaluation: &Evaluation, properties: &[OutOfSync]) -> Change {
     let differing = properties
         .iter()
-        .filter(|property| property.refused.is_none())
+        .filter(|property| property.refusal.is_none())
         .map(|property| property.name.clone())
         .collect();
+    let current = &evaluation.current;
     let exists = !current.get("ensure").is_some_and(is_absent);
     let instance = || Instance {
         attributes: current
@@ -393,5 +376,9 @@ fn change(wanted: &Arc<Wanted>, current: &Attributes, properties: &[OutOfSync]) 
             .collect(),
         ..Instance::default()
     };
-    Change::new(Arc::clone(wanted), exists.then(instance), differing)
+    Change::new(
+        Arc::clone(&evaluation.desired),
+        exists.then(instance),
+        differing,
+    )
 }

@@ -21,7 +21,7 @@ impl Run<'_> {
         while !stopped && let Some(id) = ready.pop() {
             if self.is_suitable(id) {
                 progress = true;
-                self.turn(id, &mut ready).await?;
+                self.evaluate_vertex(id, &mut ready).await?;
                 ready.finish(&self.graph, id);
             } else {
                 deferred.push(id);
@@ -31,7 +31,7 @@ impl Run<'_> {
                     if progress {
                         ready.enqueue(&self.graph, id);
                     } else {
-                        self.give_up(id, &mut providerless);
+                        self.fail_unsuitable(id, &mut providerless);
                         ready.finish(&self.graph, id);
                     }
                 }
@@ -55,7 +55,7 @@ impl Run<'_> {
             }
         }
         for type_name in providerless {
-            self.say(
+            self.log(
                 Level::Err,
                 format!("Could not find a suitable provider for {type_name}"),
             );
@@ -74,7 +74,7 @@ impl Run<'_> {
     }
 
     /// A resource that no provider will ever take.
-    fn give_up(&mut self, id: VertexId, providerless: &mut Vec<String>) {
+    fn fail_unsuitable(&mut self, id: VertexId, providerless: &mut Vec<String>) {
         let Vertex::Resource(node) = self.graph.vertex(id) else {
             return;
         };
@@ -110,7 +110,7 @@ impl Run<'_> {
     }
 
     fn cancel(&mut self, id: VertexId) {
-        self.say_of(id, Level::Debug, "Transaction canceled, skipping");
+        self.log_vertex(id, Level::Debug, "Transaction canceled, skipping");
         if let Vertex::Resource(node) = self.graph.vertex(id) {
             let mut status = self.new_status(node);
             status.skipped = Some(Skip::Stopped);
@@ -119,7 +119,7 @@ impl Run<'_> {
     }
 
     /// One vertex, from what must be read for its type to its refresh.
-    async fn turn(&mut self, id: VertexId, ready: &mut Ready) -> Result<(), RunError> {
+    async fn evaluate_vertex(&mut self, id: VertexId, ready: &mut Ready) -> Result<(), RunError> {
         let vertex = self.graph.vertex(id);
         if let Vertex::Resource(node) = vertex {
             self.prefetch_if_needed(id, node).await;
@@ -136,24 +136,28 @@ impl Run<'_> {
             });
         }
         if self.settings.evaltrace {
-            self.say_of(
+            self.log_vertex(
                 id,
                 Level::Info,
                 format!("Starting to evaluate the resource ({number} of {total})"),
             );
         }
-        let begun = self.settings.evaltrace.then(|| self.now());
+        let start = self.settings.evaltrace.then(|| self.now());
         let result = self.eval(id).await;
-        if let (Some(begun), Ok(())) = (begun, &result) {
-            let took = self.now().duration_since(begun).as_secs_f64();
-            self.say_of(id, Level::Info, format!("Evaluated in {took:.2} seconds"));
+        if let (Some(start), Ok(())) = (start, &result) {
+            let elapsed = self.now().duration_since(start).as_secs_f64();
+            self.log_vertex(
+                id,
+                Level::Info,
+                format!("Evaluated in {elapsed:.2} seconds"),
+            );
         }
         if let Some((node, status)) = self.started.take() {
             // What is skipped may still be named when its type is prefetched, and what made others
             // when they are done.
             let is_over = status.skipped.is_none() && !self.made.contains_key(&id);
             self.sink.emit(RunEvent::Resource(Arc::new(status)));
-            self.wanted.forget(node);
+            self.desired.remove(node);
             if is_over {
                 self.resources.release(node);
             }
@@ -168,21 +172,21 @@ impl Run<'_> {
             let status = self.new_status(node);
             self.started = Some((node, status));
             let reference = self.resources.node(node).reference.shared();
-            self.place = self.memory.place_of(&reference);
+            self.memory_index = self.memory.index_of(&reference);
         }
         self.propagate_failure(id);
         if let Some(skip) = self.skip(id)? {
             if let Some(status) = self.status_mut(id) {
                 status.skipped = Some(skip);
             }
-            self.say_of(
+            self.log_vertex(
                 id,
                 Level::Debug,
                 "Resource is being skipped, unscheduling all events",
             );
             self.drop_events(id);
             if let Vertex::Resource(_) = vertex {
-                self.keep_history();
+                self.carry_history_over();
             }
             return Ok(());
         }
@@ -200,10 +204,10 @@ impl Run<'_> {
     }
 
     /// A skipped resource keeps what is remembered of it.
-    fn keep_history(&mut self) {
-        let known = self.memory.history(self.place);
+    fn carry_history_over(&mut self) {
+        let known = self.memory.history(self.memory_index);
         if !known.is_empty() {
-            self.next_history.push((self.place, known.clone()));
+            self.next_history.push((self.memory_index, known.clone()));
         }
     }
 }

@@ -63,7 +63,10 @@ fn explain(case: &Json, expected: &[Json], mut played: Vec<Json>) -> Option<Vec<
     let mut explaining = Vec::new();
     loop {
         let before = explaining.len();
-        for row in TABLE.iter().filter(|row| deviations.has(row.deviation)) {
+        for row in &TABLE {
+            if !deviations.has(row.deviation) {
+                continue;
+            }
             let without = case::play(case, deviations.without(row.deviation));
             if without != played {
                 deviations = deviations.without(row.deviation);
