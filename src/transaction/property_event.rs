@@ -28,7 +28,7 @@ pub(super) struct OutOfSync {
 }
 
 impl OutOfSync {
-    fn render(&self, value: &Value) -> String {
+    pub(super) fn render(&self, value: &Value) -> String {
         render_value(value, self.sensitive)
     }
 }
