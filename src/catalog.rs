@@ -5,16 +5,16 @@
 //! turned into values. [`convert`] gives the resources their types (steps 5 to 9).
 //! Errors are worded as Puppet words them and carry places in the manifest and in the text.
 
+mod compiled;
 mod convert;
-mod declared;
 mod deferred;
-mod findings;
+mod index;
 mod level;
 mod load;
-mod masked;
+mod load_error;
 mod metaparameters;
-mod names;
 mod position;
+mod redact;
 pub mod resource;
 mod resource_ref;
 mod resources;
@@ -22,15 +22,15 @@ pub mod rich_data;
 pub mod types;
 mod wire;
 
-pub(crate) use convert::made;
-pub use convert::{Typing, convert, convert_known};
-pub(crate) use declared::position as manifest_position;
-pub use declared::{Catalog, Declared, Kind, Version};
-pub use findings::{LoadError, Readable, Told};
+pub(crate) use compiled::position as manifest_position;
+pub use compiled::{Catalog, CatalogResource, ConfigVersion, ResourceKind};
+pub(crate) use convert::convert_generated;
+pub use convert::{Typing, convert, convert_canonical};
 pub use level::Level;
 pub use load::{Loading, load, source};
-pub use masked::{masked, overwritten};
+pub use load_error::{LoadError, LoadMessage, PartialCatalog};
 pub(crate) use metaparameters::{NAMES as METAPARAMETERS, read as read_metaparameters};
 pub use position::{Segment, locate, locate_all};
+pub use redact::{redact, redact_ranges};
 pub use resource_ref::{ParseReferenceError, ResourceRef};
 pub use resources::Resources;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::catalog::{Level, Version};
+use crate::catalog::{ConfigVersion, Level};
 use crate::transaction::{EventStatus, LogEntry, ResourceStatus, RunEvent};
 
 pub use metrics::{Metric, Number};
@@ -60,7 +60,7 @@ pub enum Status {
 #[derive(Clone, Debug)]
 pub struct Report {
     context: Context,
-    configuration_version: Option<Version>,
+    configuration_version: Option<ConfigVersion>,
     environment: Option<String>,
     code_id: Option<String>,
     catalog_uuid: Option<String>,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use switchtender_devices::model::{RunsOn, TypeModel};
 
 use crate::catalog::types::is_host_type;
-use crate::catalog::{Catalog, Kind};
+use crate::catalog::{Catalog, ResourceKind};
 
 /// What is to be done about a catalog that mixes resources of hosts and devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,12 +87,12 @@ pub fn route(
 /// Whether a resource has a type that does something, and what it is if nobody knows the type.
 /// From format 2 on the kind decides; before, and where none is given, unknown names are defined
 /// types.
-fn is_typed(kind: Kind, format: u64) -> Option<Destination> {
+fn is_typed(kind: ResourceKind, format: u64) -> Option<Destination> {
     match kind {
-        Kind::Compilable => Some(Destination::Unknown),
-        Kind::Missing => Some(Destination::Container),
+        ResourceKind::Compilable => Some(Destination::Unknown),
+        ResourceKind::Missing => Some(Destination::Container),
         _ if format >= 2 => None,
-        Kind::Class => None,
+        ResourceKind::Class => None,
         _ => Some(Destination::Container),
     }
 }

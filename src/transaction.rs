@@ -33,6 +33,6 @@ pub use event::{
     Event, EventStatus, LogEntry, OperationRecord, ResourceStatus, RunEvent, Sink, Skip,
 };
 pub use history::Memory;
-pub use run::{Input, RunError, refused, run};
+pub use run::{Input, TransactionError, refused, run};
 pub use settings::{Mixed, Settings};
 pub use tags::TagSelection;

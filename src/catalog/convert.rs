@@ -4,10 +4,10 @@
 //! checked; names are registered, default resources added, relationships looked up. All errors are
 //! collected; the message of the whole is the one that Puppet would have stopped at.
 
+mod conversion;
 mod defaults;
-mod finding;
-mod found_types;
-mod typed;
+mod resource_error;
+mod type_lookup;
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use switchtender_devices::model::TypeModel;
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::value::Attributes;
 
+use self::conversion::Conversion;
+pub(crate) use self::conversion::convert_generated;
 use self::defaults::{SCHEDULES, add_defaults};
-use self::finding::Finding;
-use self::found_types::FoundTypes;
-use self::typed::Converting;
-pub(crate) use self::typed::made;
+use self::resource_error::ResourceError;
+use self::type_lookup::TypeLookup;
 use super::Level;
-use super::declared::{Catalog, position};
-use super::findings::{Findings, LoadError, Told};
+use super::compiled::{Catalog, position};
+use super::load_error::{LoadError, LoadErrors, LoadMessage};
 use super::resource::Relation;
 use super::resources::{Resources, node_id};
 use super::types::TypeSource;
@@ -44,7 +44,7 @@ pub struct Typing<'a> {
 /// # Errors
 /// With every finding about types, attributes, names and relationships.
 pub fn convert(catalog: Catalog, typing: &Typing) -> Result<Resources, LoadError> {
-    convert_known(catalog, typing, Vec::new())
+    convert_canonical(catalog, typing, Vec::new())
 }
 
 /// As [`convert`], where the canonical attributes of some resources, in the order of the catalog,
@@ -52,24 +52,24 @@ pub fn convert(catalog: Catalog, typing: &Typing) -> Result<Resources, LoadError
 ///
 /// # Errors
 /// As [`convert`].
-pub fn convert_known(
+pub fn convert_canonical(
     mut catalog: Catalog,
     typing: &Typing,
     known: Vec<Option<Attributes>>,
 ) -> Result<Resources, LoadError> {
     let mut known = known.into_iter();
     let source = Arc::clone(&catalog.source);
-    let mut findings = Findings::new(&source);
+    let mut findings = LoadErrors::new(&source);
     let declared = std::mem::take(&mut catalog.resources);
     let mut edges = std::mem::take(&mut catalog.edges);
     let format = catalog.format;
     let mut resources = Resources::of(catalog, declared.len() + SCHEDULES.len() + 1);
-    let mut found_types = FoundTypes::default();
+    let mut found_types = TypeLookup::default();
     // Before the first that is wrong.
     let mut right = 0;
     for (index, mut declared) in declared.into_iter().enumerate() {
         let ty = found_types.find(&declared, format, typing);
-        let mut converting = Converting {
+        let mut converting = Conversion {
             declared: &mut declared,
             typing,
             resources: &mut resources,
@@ -89,7 +89,7 @@ pub fn convert_known(
                     }
                     Ok(())
                 }
-                Err(collision) => Err(Finding::whole(
+                Err(collision) => Err(ResourceError::whole(
                     if collision.duplicate {
                         "duplicate"
                     } else {
@@ -107,13 +107,13 @@ pub fn convert_known(
             }
         }
     }
-    // Contents in the order of the resources, whatever the order of the edges.
+    // Containment in the order of the resources, whatever the order of the edges.
     edges.sort_by_key(|(_, content)| *content);
     for (container, content) in edges {
         resources.contain(node_id(container), node_id(content));
     }
     if let Err(mut error) = findings.finish() {
-        error.tell(resources, right);
+        error.add_messages(resources, right);
         return Err(error);
     }
     add_defaults(&mut resources, typing);
@@ -124,7 +124,7 @@ pub fn convert_known(
                 Diagnostic::error("containment-cycle", message.clone())
                     .in_manifest(resources.node(id).place.clone()),
             ],
-            told: Vec::new(),
+            messages: Vec::new(),
             message,
             readable: None,
         });
@@ -132,7 +132,7 @@ pub fn convert_known(
     match check_relations(&source, &mut resources) {
         Ok(()) => Ok(resources),
         Err(mut error) => {
-            error.tell(resources, right);
+            error.add_messages(resources, right);
             Err(error)
         }
     }
@@ -140,7 +140,7 @@ pub fn convert_known(
 
 impl LoadError {
     /// Adds what there is to say of the resources that were added before one that is wrong.
-    fn tell(&mut self, mut resources: Resources, before: usize) {
+    fn add_messages(&mut self, mut resources: Resources, before: usize) {
         // A container that contains itself leaves some without a path; that is told another time.
         let _ = resources.build_paths();
         for (level, id, message) in std::mem::take(&mut resources.messages) {
@@ -156,7 +156,7 @@ impl LoadError {
                 _ => Severity::Warning,
             };
             self.diagnostics.push(warning);
-            self.told.push(Told {
+            self.messages.push(LoadMessage {
                 level,
                 source: node.source(),
                 tags: node.tags.clone(),
@@ -170,7 +170,7 @@ impl LoadError {
 /// Every reference of a relationship must lead somewhere (step 9).
 fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<(), LoadError> {
     resources.relate_all();
-    let mut findings = Findings::new(source);
+    let mut findings = LoadErrors::new(source);
     for (id, relation, other) in resources.unrelated() {
         let node = resources.node(*id);
         let what = if relation.inward() {

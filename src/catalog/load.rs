@@ -4,7 +4,7 @@
 //! Everything that can be found is found in one pass and told at once; the message of the whole is
 //! the first one, as Puppet would have raised it.
 
-mod contents;
+mod containment;
 mod syntax;
 
 use std::collections::BTreeSet;
@@ -14,13 +14,13 @@ use foldhash::HashSet;
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 use switchtender_devices::value::{Attributes, Name, Value};
 
-use self::contents::Contents;
+use self::containment::Containment;
 use self::syntax::syntax_error;
-use super::declared::{Catalog, Declared, Kind, Version, position};
+use super::compiled::{Catalog, CatalogResource, ConfigVersion, ResourceKind, position};
 use super::deferred;
-use super::findings::{Findings, LoadError, Readable};
-use super::masked::masked_strings;
-use super::names::Names;
+use super::index::ResourceIndex;
+use super::load_error::{LoadError, LoadErrors, PartialCatalog};
+use super::redact::redact_strings;
 use super::resource_ref::ResourceRef;
 use super::wire::{self, Item, WireResource, WireVersion};
 
@@ -44,7 +44,7 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
     let offset = error.utf8_error().valid_up_to();
     let message = format!("{name} is no UTF-8 text (byte {offset})");
     // Each bad byte is one sign in what is shown; what comes before is as it was.
-    let shown = masked_strings(&Source::new(
+    let shown = redact_strings(&Source::new(
         name,
         String::from_utf8_lossy(error.as_bytes()).into_owned(),
     ));
@@ -55,7 +55,7 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
                 .at(&shown, bad, "")
                 .help("save it as UTF-8"),
         ],
-        told: Vec::new(),
+        messages: Vec::new(),
         message,
         readable: None,
     })
@@ -66,7 +66,7 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
 /// # Errors
 /// With every finding about syntax, or about duplicates, aliases, edges and values.
 pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadError> {
-    let mut findings = Findings::new(source);
+    let mut findings = LoadErrors::new(source);
     let facts = Value::Hash(
         loading
             .facts
@@ -78,11 +78,11 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     // How many there are is not known before. Few resources are told in less text, and room in a
     // list that is not needed is never touched. A table is touched all over.
     let count = source.text.len() / 256;
-    let mut names = Names::with_capacity(count / 2);
-    let mut texts = Interned::default();
+    let mut names = ResourceIndex::with_capacity(count / 2);
+    let mut texts = Interner::default();
     let mut damaged = BTreeSet::new();
     let mut resources = Vec::with_capacity(count);
-    let mut contents = Contents::default();
+    let mut contents = Containment::default();
     let mut early = Vec::new();
     let wire = wire::read(&source.text, |item| match item {
         Item::Resource(resource) => {
@@ -108,8 +108,8 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     let catalog = Catalog {
         name: wire.name,
         version: wire.version.map(|version| match version {
-            WireVersion::Number(number) => Version::Number(number),
-            WireVersion::Text(text) => Version::Text(text),
+            WireVersion::Number(number) => ConfigVersion::Number(number),
+            WireVersion::Text(text) => ConfigVersion::Text(text),
         }),
         environment: wire.environment,
         code_id: wire.code_id,
@@ -125,7 +125,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     match findings.finish() {
         Ok(()) => Ok(catalog),
         Err(error) => Err(LoadError {
-            readable: Some(Box::new(Readable { catalog, damaged })),
+            readable: Some(Box::new(PartialCatalog { catalog, damaged })),
             ..error
         }),
     }
@@ -134,24 +134,24 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
 fn declare(
     resource: WireResource,
     index: usize,
-    texts: &mut Interned,
+    texts: &mut Interner,
     facts: &Value,
-    findings: &mut Findings,
-) -> Declared {
+    findings: &mut LoadErrors,
+) -> CatalogResource {
     let kind = match resource.kind.as_ref().map(|kind| &*kind.0) {
-        Some("compilable_type") => Kind::Compilable,
-        Some("class") => Kind::Class,
-        Some("defined_type") => Kind::Defined,
-        Some(_) => Kind::Unknown,
-        None => Kind::Missing,
+        Some("compilable_type") => ResourceKind::Compilable,
+        Some("class") => ResourceKind::Class,
+        Some("defined_type") => ResourceKind::Defined,
+        Some(_) => ResourceKind::Unknown,
+        None => ResourceKind::Missing,
     };
     // The title of what contains nothing is a tag of nothing else.
-    let is_own = |tag: &str| kind == Kind::Compilable && tag == resource.title.0;
+    let is_own = |tag: &str| kind == ResourceKind::Compilable && tag == resource.title.0;
     let mut shared_tag = |tag: &str| match is_own(tag) {
         true => tag.into(),
         false => texts.get(tag),
     };
-    let mut declared = Declared {
+    let mut declared = CatalogResource {
         reference: ResourceRef::new(&resource.type_name.0, &resource.title.0),
         kind,
         tags: resource.tags.iter().map(|tag| shared_tag(&tag.0)).collect(),
@@ -224,9 +224,9 @@ fn declare(
 
 /// Texts that resources have in common: names of files and of attributes, and tags.
 #[derive(Default)]
-struct Interned(HashSet<Arc<str>>);
+struct Interner(HashSet<Arc<str>>);
 
-impl Interned {
+impl Interner {
     fn get(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);
@@ -240,11 +240,11 @@ impl Interned {
 /// Registers reference and explicit aliases of a resource (section 14); what namevars say is known
 /// when resources have their types. Whether it is the first with its reference.
 fn register(
-    names: &mut Names,
+    names: &mut ResourceIndex,
     index: usize,
-    declared: &Declared,
-    earlier: &[Declared],
-    findings: &mut Findings,
+    declared: &CatalogResource,
+    earlier: &[CatalogResource],
+    findings: &mut LoadErrors,
 ) -> bool {
     let reference = &declared.reference;
     if let Err(existing) = names.claim(reference.clone(), index) {

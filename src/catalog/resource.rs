@@ -11,7 +11,7 @@ use switchtender_devices::model::{AttributeModel, RunsOn, TypeModel};
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::resource_ref::ResourceRef;
-use super::types::{ResourceType, Values};
+use super::types::{ResourceType, ValueStyle};
 
 /// Index of a node in [`super::Resources`]; handed out in the order in which nodes were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub type Tags = Arc<[Arc<str>]>;
 
 /// An entry of the catalog: a resource, or a container of resources.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct CatalogNode {
     pub reference: ResourceRef,
     pub place: Option<Place>,
     /// Lower-case, complete.
@@ -47,7 +47,7 @@ pub struct Node {
     pub(crate) cut_path: bool,
 }
 
-impl Node {
+impl CatalogNode {
     /// A node of no container, without tags and path.
     pub(super) fn new(reference: ResourceRef, place: Option<Place>) -> Self {
         Self {
@@ -80,12 +80,12 @@ impl Node {
         if self.cut_path {
             format!("/{}", self.reference)
         } else {
-            self.whole_path()
+            self.full_path()
         }
     }
 
     /// `/Stage[main]/Main/Dev_vlan[10]`.
-    pub fn whole_path(&self) -> String {
+    pub fn full_path(&self) -> String {
         let length = self.path.iter().map(|step| step.len() + 1).sum();
         let mut text = String::with_capacity(length);
         for step in self.path.iter() {
@@ -151,7 +151,7 @@ impl Relation {
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub ty: ResourceType,
-    held: Held,
+    held: ResourceValues,
     /// The namevar's value; of several, the values in the order of their names. Empty where the
     /// title is the one name.
     pub(crate) names: Vec<String>,
@@ -163,7 +163,7 @@ pub struct Resource {
 
 /// The values of a resource.
 #[derive(Clone, Debug)]
-enum Held {
+enum ResourceValues {
     /// As providers get them too, so that they are there once. In definition order.
     Canonical {
         wanted: Arc<Wanted>,
@@ -239,7 +239,7 @@ impl Resource {
             model: Arc::clone(&ty.model),
             attributes,
         };
-        let held = Held::Canonical {
+        let held = ResourceValues::Canonical {
             wanted: Arc::new(wanted),
             audited: Vec::new(),
         };
@@ -248,10 +248,10 @@ impl Resource {
 
     /// A resource without values, which are assigned one by one.
     pub(super) fn unassigned(ty: ResourceType, reference: ResourceRef) -> Self {
-        Self::holding(ty, reference, Held::Assigned(Box::default()))
+        Self::holding(ty, reference, ResourceValues::Assigned(Box::default()))
     }
 
-    fn holding(ty: ResourceType, reference: ResourceRef, held: Held) -> Self {
+    fn holding(ty: ResourceType, reference: ResourceRef, held: ResourceValues) -> Self {
         Self {
             ty,
             held,
@@ -263,8 +263,10 @@ impl Resource {
 
     fn assigned(&mut self) -> &mut Assigned {
         match &mut self.held {
-            Held::Assigned(assigned) => assigned,
-            Held::Canonical { .. } => unreachable!("canonical values are there from the start"),
+            ResourceValues::Assigned(assigned) => assigned,
+            ResourceValues::Canonical { .. } => {
+                unreachable!("canonical values are there from the start")
+            }
         }
     }
 
@@ -291,7 +293,7 @@ impl Resource {
     pub(super) fn sort(&mut self) {
         let model = Arc::clone(&self.ty.model);
         let position = |name: &Name| model.attributes.get_index_of(name.as_str());
-        if let Held::Assigned(assigned) = &mut self.held
+        if let ResourceValues::Assigned(assigned) = &mut self.held
             && !assigned.properties.keys().is_sorted_by_key(position)
         {
             let properties = &mut assigned.properties;
@@ -304,8 +306,8 @@ impl Resource {
         let known = self.property(name).is_some();
         match &mut self.held {
             _ if known => {}
-            Held::Canonical { audited, .. } => audited.push(name.into()),
-            Held::Assigned(assigned) => {
+            ResourceValues::Canonical { audited, .. } => audited.push(name.into()),
+            ResourceValues::Assigned(assigned) => {
                 let property = AssignedProperty::default();
                 assigned.properties.insert(name.into(), property);
                 self.sort();
@@ -330,23 +332,25 @@ impl Resource {
     /// The value of a namevar or parameter.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
         let value = match &self.held {
-            Held::Canonical { .. } if self.is_property(name) => None,
-            Held::Canonical { wanted, .. } => wanted.attributes.get(name),
-            Held::Assigned(assigned) => assigned.parameters.get(name),
+            ResourceValues::Canonical { .. } if self.is_property(name) => None,
+            ResourceValues::Canonical { wanted, .. } => wanted.attributes.get(name),
+            ResourceValues::Assigned(assigned) => assigned.parameters.get(name),
         };
         value.map(Value::unwrap_sensitive)
     }
 
     pub fn property(&self, name: &str) -> Option<Property<'_>> {
         match &self.held {
-            Held::Canonical { wanted, audited } => match wanted.attributes.get(name) {
+            ResourceValues::Canonical { wanted, audited } => match wanted.attributes.get(name) {
                 Some(value) => self.is_property(name).then(|| Property::canonical(value)),
                 None => audited
                     .iter()
                     .any(|one| one == name)
                     .then_some(Property::AUDITED),
             },
-            Held::Assigned(assigned) => assigned.properties.get(name).map(Property::assigned),
+            ResourceValues::Assigned(assigned) => {
+                assigned.properties.get(name).map(Property::assigned)
+            }
         }
     }
 
@@ -358,10 +362,10 @@ impl Resource {
     /// The properties that are given, defaulted, or only audited, in definition order.
     pub fn properties(&self) -> impl Iterator<Item = (&Name, Property<'_>)> {
         let (canonical, assigned) = match &self.held {
-            Held::Canonical { wanted, audited } => {
+            ResourceValues::Canonical { wanted, audited } => {
                 (Some(self.canonical_properties(wanted, audited)), None)
             }
-            Held::Assigned(assigned) => {
+            ResourceValues::Assigned(assigned) => {
                 let properties = assigned.properties.iter();
                 let properties =
                     properties.map(|(name, property)| (name, Property::assigned(property)));
@@ -398,7 +402,7 @@ impl Resource {
 
     /// Whether all wanted values count, or any of them does.
     pub(crate) fn wants_all(&self, property: &str) -> bool {
-        self.ty.behaviour.values() == Values::Classic
+        self.ty.behavior.values() == ValueStyle::Classic
             && self
                 .ty
                 .model
@@ -431,8 +435,8 @@ impl Resource {
     /// The resource as providers see it, where it is kept in that form.
     pub(crate) fn canonical_wanted(&self) -> Option<&Arc<Wanted>> {
         match &self.held {
-            Held::Canonical { wanted, .. } => Some(wanted),
-            Held::Assigned(_) => None,
+            ResourceValues::Canonical { wanted, .. } => Some(wanted),
+            ResourceValues::Assigned(_) => None,
         }
     }
 
@@ -440,8 +444,8 @@ impl Resource {
     /// that are only audited.
     pub(crate) fn to_wanted(&self, audited_as_undef: bool) -> Arc<Wanted> {
         let assigned = match &self.held {
-            Held::Canonical { wanted, .. } => return Arc::clone(wanted),
-            Held::Assigned(assigned) => assigned,
+            ResourceValues::Canonical { wanted, .. } => return Arc::clone(wanted),
+            ResourceValues::Assigned(assigned) => assigned,
         };
         let Assigned {
             parameters,
@@ -452,9 +456,9 @@ impl Resource {
             if let Some(value) = parameters.get(name) {
                 attributes.insert(name.clone(), value.clone());
             } else if let Some(property) = properties.get(name.as_str()) {
-                let value = match (&property.wanted, self.ty.behaviour.values()) {
+                let value = match (&property.wanted, self.ty.behavior.values()) {
                     (Some(values), _) => self.of_alternatives(name, values).map(Cow::into_owned),
-                    (None, Values::ResourceApi) if audited_as_undef => Some(Value::Undef),
+                    (None, ValueStyle::ResourceApi) if audited_as_undef => Some(Value::Undef),
                     (None, _) => None,
                 };
                 if let Some(value) = value {

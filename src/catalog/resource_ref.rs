@@ -24,7 +24,7 @@ pub struct ParseReferenceError {
 }
 
 impl ResourceRef {
-    /// A reference from its parts. The type's segments are capitalised, as are a class's.
+    /// A reference from its parts. The type's segments are capitalized, as are a class's.
     pub fn new(type_name: &str, title: &str) -> Self {
         let type_name = capitalize(type_name);
         let title = match (&*type_name, title) {
@@ -72,7 +72,7 @@ impl ResourceRef {
     /// # Errors
     /// When the text is not of this form, with the text.
     pub fn parse(text: &str) -> Result<Self, ParseReferenceError> {
-        match (Written::of(text), parts(text)) {
+        match (ReferenceText::of(text), parts(text)) {
             (Some(written), _) => Ok(Self {
                 text: written.text.into(),
                 type_length: written.type_length,
@@ -97,7 +97,7 @@ impl ResourceRef {
         Arc::clone(&self.text)
     }
 
-    /// The capitalised type, `Network_vlan`.
+    /// The capitalized type, `Network_vlan`.
     pub fn type_name(&self) -> &str {
         &self.text[..self.type_length as usize]
     }
@@ -137,12 +137,12 @@ impl fmt::Display for ResourceRef {
 
 /// A reference where it stands in a text, to look up the [`ResourceRef`] that it prints as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Written<'a> {
+pub(super) struct ReferenceText<'a> {
     text: &'a str,
     type_length: u32,
 }
 
-impl<'a> Written<'a> {
+impl<'a> ReferenceText<'a> {
     /// `None` for what is no reference, and for one whose capitals are not in order. Those that a
     /// server sends are.
     pub fn of(text: &'a str) -> Option<Self> {
@@ -155,7 +155,7 @@ impl<'a> Written<'a> {
     }
 }
 
-impl Equivalent<ResourceRef> for Written<'_> {
+impl Equivalent<ResourceRef> for ReferenceText<'_> {
     fn equivalent(&self, reference: &ResourceRef) -> bool {
         self.type_length == reference.type_length && *self.text == *reference.text
     }

@@ -8,22 +8,22 @@ use switchtender_devices::model::TypeModel;
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
-use super::declared::{Catalog, Declared, Version, position};
+use super::compiled::{Catalog, CatalogResource, ConfigVersion, position};
+use super::index::ResourceIndex;
 use super::load::alias_collision;
 use super::metaparameters::Relations;
-use super::names::Names;
-use super::resource::{Metaparameters, Node, NodeId, Relation, Resource};
+use super::resource::{CatalogNode, Metaparameters, NodeId, Relation, Resource};
 use super::resource_ref::ResourceRef;
 
 /// A catalog that can be applied.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<CatalogNode>,
     /// The resource list: the catalog's order, generated resources beside their makers.
     order: Vec<NodeId>,
     contents: HashMap<NodeId, Vec<NodeId>>,
     /// Those of the catalog have their names before they are here themselves.
-    names: Names,
+    names: ResourceIndex,
     /// Relationships that lead nowhere yet.
     unrelated: Vec<(NodeId, Relation, ResourceRef)>,
     /// The types with title patterns that resources have.
@@ -31,7 +31,7 @@ pub struct Resources {
     tags: HashSet<Arc<str>>,
     /// Messages from loading, in order.
     pub messages: Vec<(Level, NodeId, String)>,
-    pub version: Option<Version>,
+    pub version: Option<ConfigVersion>,
     pub name: String,
     pub environment: Option<String>,
     pub code_id: Option<String>,
@@ -64,7 +64,7 @@ impl Resources {
         }
     }
 
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &CatalogNode {
         &self.nodes[id.index()]
     }
 
@@ -165,7 +165,7 @@ impl Resources {
             self.patterned
                 .insert(type_name, Arc::clone(resource.model()));
         }
-        let mut new = Node::new(node.reference, node.place).with_meta(node.meta);
+        let mut new = CatalogNode::new(node.reference, node.place).with_meta(node.meta);
         new.tags = node.tags.into();
         new.resource = node.resource.map(Arc::new);
         self.push(new);
@@ -175,14 +175,14 @@ impl Resources {
         Ok(id)
     }
 
-    fn push(&mut self, node: Node) {
+    fn push(&mut self, node: CatalogNode) {
         self.order.push(node_id(self.nodes.len()));
         self.nodes.push(node);
     }
 
     /// Keeps the place of a resource that is wrong, for those after it to be where they should be.
-    pub(super) fn add_refused(&mut self, declared: &Declared) {
-        self.push(Node::new(
+    pub(super) fn add_refused(&mut self, declared: &CatalogResource) {
+        self.push(CatalogNode::new(
             declared.reference.clone(),
             declared.place.clone(),
         ));
@@ -387,7 +387,7 @@ pub(crate) fn node_id(index: usize) -> NodeId {
     NodeId(u32::try_from(index).expect("a catalog has fewer than four thousand million resources"))
 }
 
-/// Values of namevars in the order of their names.
+/// ValueStyle of namevars in the order of their names.
 pub(crate) fn sorted_names(names: &Attributes) -> Vec<String> {
     let mut names: Vec<(&Name, &Value)> = names.iter().collect();
     names.sort_by_key(|(name, _)| *name);

@@ -1,8 +1,8 @@
 //! Resource types: a model and what is special about the type beyond it.
 //!
 //! Nearly all of a type is data, its [`TypeModel`]. What remains (a property that compares in its
-//! own way, resources that make others, the types that Puppet itself has) is a [`TypeBehaviour`];
-//! types from definitions share one, [`Modelled`].
+//! own way, resources that make others, the types that Puppet itself has) is a [`TypeBehavior`];
+//! types from definitions share one, [`ModelOnly`].
 
 mod host;
 mod notify;
@@ -19,21 +19,21 @@ use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::resource::Resource;
 
-pub use schedule::{Numbering, Schedule};
+pub use schedule::{PeriodRule, Schedule};
 
 /// A type as the engine works with it.
 #[derive(Clone, Debug)]
 pub struct ResourceType {
     pub model: Arc<TypeModel>,
-    pub behaviour: Arc<dyn TypeBehaviour>,
+    pub behavior: Arc<dyn TypeBehavior>,
 }
 
 impl ResourceType {
     /// A type that is described by its model alone.
-    pub fn modelled(model: Arc<TypeModel>) -> Self {
+    pub fn from_model(model: Arc<TypeModel>) -> Self {
         Self {
             model,
-            behaviour: Arc::new(Modelled),
+            behavior: Arc::new(ModelOnly),
         }
     }
 }
@@ -57,7 +57,7 @@ impl<F: Fn(&str) -> Option<Arc<TypeModel>>> Types<F> {
 impl<F: Fn(&str) -> Option<Arc<TypeModel>> + Sync> TypeSource for Types<F> {
     fn find(&self, name: &str) -> Option<ResourceType> {
         match (self.models)(name) {
-            Some(model) => Some(ResourceType::modelled(model)),
+            Some(model) => Some(ResourceType::from_model(model)),
             None => built_in(name),
         }
     }
@@ -85,7 +85,7 @@ pub fn is_host_type(name: &str) -> bool {
 
 /// How the wanted values of a type are kept and compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Values {
+pub enum ValueStyle {
     /// One canonical value per property, compared as a whole.
     Canonical,
     /// `Puppet::Type`: a list of wanted values; arrays want all, others any of them.
@@ -123,10 +123,10 @@ pub enum Generation {
     },
 }
 
-/// What is special about a type. Everything has a default, which is [`Modelled`].
-pub trait TypeBehaviour: Send + Sync + fmt::Debug {
-    fn values(&self) -> Values {
-        Values::Canonical
+/// What is special about a type. Everything has a default, which is [`ModelOnly`].
+pub trait TypeBehavior: Send + Sync + fmt::Debug {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::Canonical
     }
 
     /// Whether attributes that the model does not have are taken as parameters.
@@ -220,7 +220,7 @@ pub trait TypeBehaviour: Send + Sync + fmt::Debug {
     }
 
     /// The message that applying the resource consists of. Such a type needs no provider.
-    fn message(&self, resource: &Resource) -> Option<Message> {
+    fn message(&self, resource: &Resource) -> Option<NotifyMessage> {
         let _ = resource;
         None
     }
@@ -238,7 +238,7 @@ pub trait TypeBehaviour: Send + Sync + fmt::Debug {
 
 /// What `notify` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct NotifyMessage {
     pub text: String,
     /// Said by the property instead of the run.
     pub with_path: bool,
@@ -246,9 +246,9 @@ pub struct Message {
 
 /// A type that its model describes completely.
 #[derive(Debug)]
-pub struct Modelled;
+pub struct ModelOnly;
 
-impl TypeBehaviour for Modelled {}
+impl TypeBehavior for ModelOnly {}
 
 /// Puppet's allowed values: texts, booleans and numbers are interned to the enumerated names they
 /// stand for; what matches a pattern is kept as given.
@@ -326,7 +326,7 @@ fn small_attribute(name: &str, role: Role) -> AttributeModel {
 pub fn unknown(name: &str) -> ResourceType {
     ResourceType {
         model: Arc::new(small_model(name, RunsOn::Both, &[("name", Role::Namevar)])),
-        behaviour: Arc::new(host::Unknown {
+        behavior: Arc::new(host::Unknown {
             type_name: super::resource_ref::capitalize(name).into_owned(),
         }),
     }

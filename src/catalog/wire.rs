@@ -211,7 +211,7 @@ pub(super) struct WireEdge<'a> {
 #[serde(transparent)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
-/// Names and values, in order.
+/// ResourceIndex and values, in order.
 #[derive(Default)]
 pub(super) struct Parameters<'a>(pub Vec<(Text<'a>, Parsed)>);
 

@@ -10,7 +10,7 @@ use crate::catalog::resource::NodeId;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Loading, ResourceRef, Resources, Typing};
 use crate::compat::Deviations;
-use crate::graph::{self, Part};
+use crate::graph::{self, Subgraph};
 
 /// More resources than this are drawn only if one of them is named: a picture of all shows nothing.
 const LARGEST: usize = 300;
@@ -59,25 +59,25 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
         .and_then(|catalog| catalog::convert(catalog, &typing))
         .map_err(|error| CommandError::findings(error.diagnostics))?;
     let relationships = graph::build(&resources).relationships;
-    let part = match &args.resource {
-        Some(text) => Part::around(
+    let subgraph = match &args.resource {
+        Some(text) => Subgraph::around(
             find(&resources, text)?,
             args.depth,
             &relationships,
             &resources,
         ),
-        None => Part::whole(&relationships, &resources),
+        None => Subgraph::whole(&relationships, &resources),
     };
-    if args.resource.is_none() && part.nodes.len() > LARGEST {
+    if args.resource.is_none() && subgraph.nodes.len() > LARGEST {
         return Err(CommandError::new(format!(
             "the catalog has {} resources and containers, too many to look at",
-            part.nodes.len()
+            subgraph.nodes.len()
         ))
         .hint("name one of them, and how far to look with --depth"));
     }
     print(&match args.svg {
-        true => graph::svg(&part, &resources),
-        false => graph::dot::part(&part, &resources),
+        true => graph::svg(&subgraph, &resources),
+        false => graph::dot::subgraph(&subgraph, &resources),
     });
     Ok(Exit::SUCCESS)
 }

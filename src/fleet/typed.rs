@@ -33,5 +33,5 @@ pub fn resources(
         default_schedules: true,
         deviations,
     };
-    catalog::convert_known(catalog, &typing, known)
+    catalog::convert_canonical(catalog, &typing, known)
 }

@@ -7,7 +7,7 @@ use switchtender_devices::model::AutoKind;
 
 use crate::catalog::Resources;
 use crate::catalog::resource::{NodeId, Resource};
-use crate::catalog::types::Values;
+use crate::catalog::types::ValueStyle;
 
 use super::edges::{EdgeKind, Edges};
 
@@ -46,7 +46,7 @@ pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(Node
 /// Whether a resource of a type from a definition is to be gone. Puppet's own types keep Puppet's
 /// order, whatever becomes of them.
 pub(super) fn is_removed(resource: &Resource) -> bool {
-    resource.ty.behaviour.values() == Values::Canonical
+    resource.ty.behavior.values() == ValueStyle::Canonical
         && resource
             .wanted("ensure")
             .is_some_and(|ensure| ensure.as_str() == Some("absent"))

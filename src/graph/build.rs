@@ -5,14 +5,14 @@ use crate::catalog::resource::NodeId;
 
 use super::automatic;
 use super::containers;
+use super::deletion_order;
 use super::edges::Edges;
 use super::manual;
-use super::removal;
 use super::vertex::Graph;
 
 /// A built graph and what there is to tell about it.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct BuiltGraph {
     pub graph: Graph,
     /// Edges between resources and containers, before containers were replaced:
     /// `relationships.dot`.
@@ -22,7 +22,7 @@ pub struct Built {
 }
 
 /// Builds the graph of a catalog.
-pub fn build(resources: &Resources) -> Built {
+pub fn build(resources: &Resources) -> BuiltGraph {
     let mut relationships = Edges::with_capacity(resources.len());
 
     // What the catalog says comes first: automatic edges give way to it.
@@ -36,9 +36,9 @@ pub fn build(resources: &Resources) -> Built {
     let mut graph = containers::replace(&relationships, resources);
 
     // What goes, goes after what may still use it; where the edges leave a choice.
-    removal::put_off(&mut graph, resources);
+    deletion_order::defer_removals(&mut graph, resources);
 
-    Built {
+    BuiltGraph {
         graph,
         relationships,
         messages,

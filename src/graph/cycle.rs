@@ -9,14 +9,14 @@ use petgraph::algo::kosaraju_scc;
 
 use crate::catalog::Resources;
 
-use super::ready::Ready;
+use super::ready_queue::ReadyQueue;
 use super::vertex::{Graph, VertexId};
 
 /// Vertices that wait for each other, sorted by reference.
-pub type Cycle = Vec<VertexId>;
+pub type DependencyCycle = Vec<VertexId>;
 
 /// All cycles, sorted by their members. Linear where there are none.
-pub fn find(graph: &Graph, resources: &Resources) -> Vec<Cycle> {
+pub fn find(graph: &Graph, resources: &Resources) -> Vec<DependencyCycle> {
     if is_acyclic(graph) {
         return Vec::new();
     }
@@ -41,7 +41,7 @@ pub fn find(graph: &Graph, resources: &Resources) -> Vec<Cycle> {
 
 /// Whether every vertex can be evaluated. Cheaper than strongly connected components.
 fn is_acyclic(graph: &Graph) -> bool {
-    let mut ready = Ready::new(graph);
+    let mut ready = ReadyQueue::new(graph);
     let evaluated = std::iter::from_fn(|| {
         let id = ready.pop()?;
         ready.finish(graph, id);
@@ -93,13 +93,13 @@ fn back_to<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
     None
 }
 
-/// How many walks are followed before a simpler way is taken; only large knots of many short ways
+/// How many walks are followed before a simpler way is taken; only large knots of many short paths
 /// need more.
 const MAX_WALKS: usize = 100_000;
 
 /// Up to `count` walks as Puppet's, from the first member around the cycle, shortest first. A walk
 /// ends where it meets itself, so it may have a tail before the loop.
-pub fn walks(graph: &Graph, cycle: &Cycle, count: usize) -> Vec<Vec<VertexId>> {
+pub fn walks(graph: &Graph, cycle: &DependencyCycle, count: usize) -> Vec<Vec<VertexId>> {
     let members: HashSet<VertexId> = cycle.iter().copied().collect();
     let inside = |id: VertexId| {
         graph
@@ -162,7 +162,7 @@ fn any_walk<I: Iterator<Item = VertexId>>(
 /// The message about all cycles, in Puppet's words or in lines. `graph_file` is where the cycles
 /// were drawn, if they were.
 pub fn message(
-    cycles: &[Cycle],
+    cycles: &[DependencyCycle],
     graph: &Graph,
     resources: &Resources,
     graph_file: Option<&str>,
@@ -192,7 +192,7 @@ pub fn message(
         text += &format!("({}){line_break}", names.join(" => "));
     }
     text + &match graph_file {
-        Some(file) => format!("Cycle graph written to {file}."),
+        Some(file) => format!("DependencyCycle graph written to {file}."),
         None => "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
             .to_owned(),
     }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
-use super::cycle::{self, Cycle};
+use super::cycle::{self, DependencyCycle};
 use super::edges::Edges;
-use super::part::{Part, TieKind};
+use super::subgraph::{EdgeRelation, Subgraph};
 use super::vertex::{Graph, VertexId};
 
 /// How many walks are drawn of a cycle.
@@ -65,7 +65,7 @@ pub fn expanded(graph: &Graph, resources: &Resources) -> String {
 }
 
 /// `cycles.dot`: some walks around each cycle, in a form of its own.
-pub fn cycles(cycles: &[Cycle], graph: &Graph, resources: &Resources) -> String {
+pub fn cycles(cycles: &[DependencyCycle], graph: &Graph, resources: &Resources) -> String {
     let mut text = String::from("digraph Resource_Cycles {\n  label = \"Resource Cycles\"\n");
     for cycle in cycles {
         let mut walks = cycle::walks(graph, cycle, WALKS_PER_CYCLE);
@@ -87,18 +87,18 @@ pub fn cycles(cycles: &[Cycle], graph: &Graph, resources: &Resources) -> String 
 
 /// A part of the graph, its lines told apart as in the picture: containment dotted, automatic
 /// edges dashed, those that deliver events bold.
-pub fn part(part: &Part, resources: &Resources) -> String {
+pub fn subgraph(subgraph: &Subgraph, resources: &Resources) -> String {
     let mut dot = Dot::new("Relationships");
-    for id in &part.nodes {
+    for id in &subgraph.nodes {
         dot.vertex(resources.node(*id).reference.as_str());
     }
-    for tie in &part.ties {
-        let [from, to] = [tie.from, tie.to].map(|id| resources.node(id).reference.as_str());
-        let style = match tie.kind {
-            TieKind::Order => "solid",
-            TieKind::Automatic => "dashed",
-            TieKind::Refresh => "bold",
-            TieKind::Contains => "dotted",
+    for edge in &subgraph.edges {
+        let [from, to] = [edge.from, edge.to].map(|id| resources.node(id).reference.as_str());
+        let style = match edge.kind {
+            EdgeRelation::Order => "solid",
+            EdgeRelation::Automatic => "dashed",
+            EdgeRelation::Refresh => "bold",
+            EdgeRelation::Contains => "dotted",
         };
         dot.styled_edge(from, to, &format!(",\n        style = {style}"));
     }

@@ -11,18 +11,18 @@ const ROUNDS: usize = 8;
 
 /// A vertex, or a joint of a line that passes a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum Slot {
     Vertex(usize),
     Joint,
 }
 
-/// Layers from top to bottom, and the way of each line through their spots.
+/// Layers from top to bottom, and the way of each line through their slots.
 #[derive(Clone, Debug)]
 pub(super) struct Layers {
     pub layers: Vec<Vec<usize>>,
-    pub spots: Vec<Spot>,
-    /// Per line: the spots that it passes, from its upper end to its lower.
-    pub ways: Vec<Vec<usize>>,
+    pub slots: Vec<Slot>,
+    /// Per line: the slots that it passes, from its upper end to its lower.
+    pub paths: Vec<Vec<usize>>,
     /// Lines that are part of a cycle and go upwards.
     pub upwards: BTreeSet<usize>,
 }
@@ -30,12 +30,12 @@ pub(super) struct Layers {
 /// Arranges vertices `0..count` with lines between them.
 pub(super) fn arrange(count: usize, lines: &[(usize, usize)]) -> Layers {
     let (depth, upwards) = depths(count, lines);
-    let mut spots: Vec<Spot> = (0..count).map(Spot::Vertex).collect();
+    let mut slots: Vec<Slot> = (0..count).map(Slot::Vertex).collect();
     let mut layers = vec![Vec::new(); depth.iter().max().map_or(0, |deepest| deepest + 1)];
     for (vertex, layer) in depth.iter().enumerate() {
         layers[*layer].push(vertex);
     }
-    let mut ways = Vec::with_capacity(lines.len());
+    let mut paths = Vec::with_capacity(lines.len());
     for (from, to) in lines {
         let (top, bottom) = if depth[*from] <= depth[*to] {
             (*from, *to)
@@ -44,17 +44,17 @@ pub(super) fn arrange(count: usize, lines: &[(usize, usize)]) -> Layers {
         };
         let mut way = vec![top];
         for layer in layers.iter_mut().take(depth[bottom]).skip(depth[top] + 1) {
-            spots.push(Spot::Joint);
-            layer.push(spots.len() - 1);
-            way.push(spots.len() - 1);
+            slots.push(Slot::Joint);
+            layer.push(slots.len() - 1);
+            way.push(slots.len() - 1);
         }
         way.push(bottom);
-        ways.push(way);
+        paths.push(way);
     }
     let mut arranged = Layers {
         layers,
-        spots,
-        ways,
+        slots,
+        paths,
         upwards,
     };
     arranged.order();
@@ -101,9 +101,9 @@ fn depths(count: usize, lines: &[(usize, usize)]) -> (Vec<usize>, BTreeSet<usize
 impl Layers {
     /// Moves what is in a layer to the middle of what it is tied to, downwards and upwards in turn.
     fn order(&mut self) {
-        let mut above: Vec<Vec<usize>> = vec![Vec::new(); self.spots.len()];
-        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.spots.len()];
-        for way in &self.ways {
+        let mut above: Vec<Vec<usize>> = vec![Vec::new(); self.slots.len()];
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.slots.len()];
+        for way in &self.paths {
             for pair in way.windows(2) {
                 below[pair[0]].push(pair[1]);
                 above[pair[1]].push(pair[0]);
@@ -111,7 +111,7 @@ impl Layers {
         }
         for round in 0..ROUNDS {
             let downwards = round % 2 == 0;
-            let ties = if downwards { &above } else { &below };
+            let edges = if downwards { &above } else { &below };
             let count = self.layers.len();
             for step in 1..count {
                 let (at, fixed) = if downwards {
@@ -119,15 +119,15 @@ impl Layers {
                 } else {
                     (count - 1 - step, count - step)
                 };
-                let mut place = vec![None; self.spots.len()];
-                for (position, spot) in self.layers[fixed].iter().enumerate() {
-                    place[*spot] = Some(position);
+                let mut place = vec![None; self.slots.len()];
+                for (position, slot) in self.layers[fixed].iter().enumerate() {
+                    place[*slot] = Some(position);
                 }
                 let mut keyed: Vec<(f64, usize)> = self.layers[at]
                     .iter()
                     .enumerate()
-                    .map(|(position, spot)| {
-                        let tied: Vec<usize> = ties[*spot]
+                    .map(|(position, slot)| {
+                        let tied: Vec<usize> = edges[*slot]
                             .iter()
                             .filter_map(|other| place[*other])
                             .collect();
@@ -135,11 +135,11 @@ impl Layers {
                             0 => position as f64,
                             count => tied.iter().sum::<usize>() as f64 / count as f64,
                         };
-                        (middle, *spot)
+                        (middle, *slot)
                     })
                     .collect();
                 keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
-                self.layers[at] = keyed.into_iter().map(|(_, spot)| spot).collect();
+                self.layers[at] = keyed.into_iter().map(|(_, slot)| slot).collect();
             }
         }
     }
@@ -152,7 +152,7 @@ mod tests {
     fn layers(count: usize, lines: &[(usize, usize)]) -> Vec<Vec<usize>> {
         let arranged = arrange(count, lines);
         let vertices = |layer: &Vec<usize>| {
-            let vertices = layer.iter().copied().filter(|spot| *spot < count);
+            let vertices = layer.iter().copied().filter(|slot| *slot < count);
             vertices.collect()
         };
         arranged.layers.iter().map(vertices).collect()
@@ -168,8 +168,8 @@ mod tests {
     #[test]
     fn a_long_line_passes_each_layer_between_its_ends() {
         let arranged = arrange(3, &[(0, 1), (1, 2), (0, 2)]);
-        assert_eq!(arranged.ways[2].len(), 3);
-        assert_eq!(arranged.spots[arranged.ways[2][1]], Spot::Joint);
+        assert_eq!(arranged.paths[2].len(), 3);
+        assert_eq!(arranged.slots[arranged.paths[2][1]], Slot::Joint);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use foldhash::HashMap;
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
-use super::layers::{Layers, Spot, arrange};
-use super::part::{Part, TieKind};
+use super::layers::{Layers, Slot, arrange};
+use super::subgraph::{EdgeRelation, Subgraph};
 
 // Lengths in pixels; a character of the monospaced font is about this wide at the size used.
 const CHARACTER: f64 = 7.3;
@@ -24,7 +24,7 @@ const STYLE: &str = "\
 text { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #1f2328 }
 rect { fill: #f6f8fa; stroke: #57606a }
 .container rect { fill: #ffffff; stroke-dasharray: 4 3 }
-.centre rect { fill: #ddf4ff; stroke: #0969da; stroke-width: 2 }
+.center rect { fill: #ddf4ff; stroke: #0969da; stroke-width: 2 }
 path { fill: none; stroke: #57606a }
 .refresh { stroke: #bc4c00; stroke-width: 2 }
 .automatic { stroke-dasharray: 6 4 }
@@ -33,13 +33,13 @@ path { fill: none; stroke: #57606a }
 ";
 
 /// Draws a part: what is evaluated first on top.
-pub fn svg(part: &Part, resources: &Resources) -> String {
-    let names: Vec<&str> = (part.nodes.iter())
+pub fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
+    let names: Vec<&str> = (subgraph.nodes.iter())
         .map(|id| resources.node(*id).reference.as_str())
         .collect();
-    let at: HashMap<NodeId, usize> = part.nodes.iter().copied().zip(0..).collect();
-    let lines: Vec<(usize, usize)> = (part.ties.iter())
-        .map(|tie| (at[&tie.from], at[&tie.to]))
+    let at: HashMap<NodeId, usize> = subgraph.nodes.iter().copied().zip(0..).collect();
+    let lines: Vec<(usize, usize)> = (subgraph.edges.iter())
+        .map(|edge| (at[&edge.from], at[&edge.to]))
         .collect();
     let layers = arrange(names.len(), &lines);
     let (places, width, height) = places(&layers, &names);
@@ -59,13 +59,13 @@ pub fn svg(part: &Part, resources: &Resources) -> String {
     put(format_args!(
         r##"<rect width="100%" height="100%" style="fill: #ffffff; stroke: none"/>"##
     ));
-    for (number, (tie, way)) in part.ties.iter().zip(&layers.ways).enumerate() {
-        let class = match tie.kind {
-            _ if layers.upwards.contains(&number) || tie.from == tie.to => "upwards",
-            TieKind::Contains => "contains",
-            TieKind::Order => "order",
-            TieKind::Automatic => "automatic",
-            TieKind::Refresh => "refresh",
+    for (number, (edge, way)) in subgraph.edges.iter().zip(&layers.paths).enumerate() {
+        let class = match edge.kind {
+            _ if layers.upwards.contains(&number) || edge.from == edge.to => "upwards",
+            EdgeRelation::Contains => "contains",
+            EdgeRelation::Order => "order",
+            EdgeRelation::Automatic => "automatic",
+            EdgeRelation::Refresh => "refresh",
         };
         let ends = match way[0] == lines[number].0 {
             true => r#"marker-end="url(#head)""#,
@@ -74,10 +74,10 @@ pub fn svg(part: &Part, resources: &Resources) -> String {
         let path = path(way, &places);
         put(format_args!(r#"<path class="{class}" d="{path}" {ends}/>"#));
     }
-    for (vertex, id) in part.nodes.iter().enumerate() {
+    for (vertex, id) in subgraph.nodes.iter().enumerate() {
         let node = resources.node(*id);
-        let class = match (part.centre == Some(*id), &node.resource) {
-            (true, _) => "centre",
+        let class = match (subgraph.center == Some(*id), &node.resource) {
+            (true, _) => "center",
             (false, None) => "container",
             (false, Some(_)) => "resource",
         };
@@ -106,34 +106,34 @@ pub fn svg(part: &Part, resources: &Resources) -> String {
 const LEGEND_TEXT: &str =
     "solid: require, before · thick: notify, subscribe · dashed: of the type · dotted: contains";
 
-/// The middle of a spot's upper edge, and its width.
-struct Spotted {
+/// The middle of a slot's upper edge, and its width.
+struct BoxPosition {
     x: f64,
     y: f64,
     width: f64,
     height: f64,
 }
 
-/// Where each spot stands, and the size of the picture.
-fn places(layers: &Layers, names: &[&str]) -> (Vec<Spotted>, f64, f64) {
-    let width_of = |spot: usize| match layers.spots[spot] {
-        Spot::Vertex(vertex) => names[vertex].chars().count() as f64 * CHARACTER + 2.0 * PADDING,
-        Spot::Joint => JOINT,
+/// Where each slot stands, and the size of the picture.
+fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
+    let width_of = |slot: usize| match layers.slots[slot] {
+        Slot::Vertex(vertex) => names[vertex].chars().count() as f64 * CHARACTER + 2.0 * PADDING,
+        Slot::Joint => JOINT,
     };
     let widths: Vec<f64> = (layers.layers.iter())
         .map(|layer| {
-            let boxes: f64 = layer.iter().map(|spot| width_of(*spot)).sum();
+            let boxes: f64 = layer.iter().map(|slot| width_of(*slot)).sum();
             boxes + BESIDE * layer.len().saturating_sub(1) as f64
         })
         .collect();
     let legend = LEGEND_TEXT.chars().count() as f64 * CHARACTER;
     let widest = widths.iter().copied().fold(legend, f64::max);
-    let mut places: Vec<Spotted> = (0..layers.spots.len())
-        .map(|spot| Spotted {
+    let mut places: Vec<BoxPosition> = (0..layers.slots.len())
+        .map(|slot| BoxPosition {
             x: 0.0,
             y: 0.0,
-            width: width_of(spot),
-            height: if matches!(layers.spots[spot], Spot::Joint) {
+            width: width_of(slot),
+            height: if matches!(layers.slots[slot], Slot::Joint) {
                 0.0
             } else {
                 HEIGHT
@@ -143,8 +143,8 @@ fn places(layers: &Layers, names: &[&str]) -> (Vec<Spotted>, f64, f64) {
     for (row, layer) in layers.layers.iter().enumerate() {
         let top = MARGIN + row as f64 * (HEIGHT + BELOW);
         let mut left = MARGIN + (widest - widths[row]) / 2.0;
-        for spot in layer {
-            let place = &mut places[*spot];
+        for slot in layer {
+            let place = &mut places[*slot];
             place.x = left + place.width / 2.0;
             place.y = top + (HEIGHT - place.height) / 2.0;
             left += place.width + BESIDE;
@@ -155,8 +155,8 @@ fn places(layers: &Layers, names: &[&str]) -> (Vec<Spotted>, f64, f64) {
     (places, widest + 2.0 * MARGIN, height)
 }
 
-/// A line from the lower edge of each spot to the upper edge of the next.
-fn path(way: &[usize], places: &[Spotted]) -> String {
+/// A line from the lower edge of each slot to the upper edge of the next.
+fn path(way: &[usize], places: &[BoxPosition]) -> String {
     let first = &places[way[0]];
     if way.len() == 2 && way[0] == way[1] {
         let (right, middle) = (first.x + first.width / 2.0, first.y + HEIGHT / 2.0);

@@ -6,7 +6,7 @@ use crate::catalog::resource::NodeId;
 use crate::catalog::{ResourceRef, Resources};
 
 use super::edges::Edges;
-use super::ready::Key;
+use super::ready_queue::OrderKey;
 
 /// Index of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,7 +89,7 @@ pub struct Graph {
     pub vertices: Vec<Vertex>,
     /// The keys of vertices that were made on the way or are put off; others are as they are
     /// numbered.
-    pub(super) placed: HashMap<VertexId, Key>,
+    pub(super) placed: HashMap<VertexId, OrderKey>,
     pub edges: Edges<VertexId>,
     /// The vertex that edges into a node enter, and the one that edges out of it leave.
     pub(super) ends: Vec<Option<(VertexId, VertexId)>>,
@@ -124,13 +124,13 @@ impl Graph {
     }
 
     /// The place of a vertex in the order of evaluation.
-    pub(crate) fn key(&self, id: VertexId) -> Key {
+    pub(crate) fn key(&self, id: VertexId) -> OrderKey {
         let placed = self.placed.get(&id);
-        placed.cloned().unwrap_or_else(|| Key::of(id))
+        placed.cloned().unwrap_or_else(|| OrderKey::of(id))
     }
 
     /// Adds a vertex that is made while another one is evaluated.
-    pub(crate) fn add_made(&mut self, vertex: Vertex, key: Key) -> VertexId {
+    pub(crate) fn add_made(&mut self, vertex: Vertex, key: OrderKey) -> VertexId {
         let id = self.add_vertex(vertex);
         self.placed.insert(id, key);
         id

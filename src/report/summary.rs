@@ -6,7 +6,7 @@ use switchtender_devices::map::IndexMap;
 use serde::Serialize;
 
 use super::{Number, Report};
-use crate::catalog::Version;
+use crate::catalog::ConfigVersion;
 
 /// The content of the file; then a hash of numbers for each metric.
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ struct Summary<'a> {
 
 #[derive(Serialize)]
 struct SummaryVersion<'a> {
-    config: Option<&'a Version>,
+    config: Option<&'a ConfigVersion>,
     puppet: &'a str,
 }
 

@@ -8,11 +8,11 @@ use crate::compat::Deviation;
 
 use super::evaluate::Evaluation;
 use super::event::EventStatus;
-use super::history::Stored;
+use super::history::StoredValue;
 use super::property_event::{OutOfSync, REDACTED, render_value};
-use super::run::Run;
+use super::run::Transaction;
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// The audited names; `all` means every property.
     fn audited(&self, evaluation: &Evaluation) -> Vec<Name> {
         let audit = &self.resources.node(evaluation.node).meta().audit;
@@ -35,7 +35,7 @@ impl Run<'_> {
             let value = evaluation.current.get(&name).cloned();
             let value = self.stored_value(evaluation, &name, value.unwrap_or(Value::Undef));
             let state = self.memory.state(self.memory_index);
-            state.audited.insert(name.to_string(), Stored(value));
+            state.audited.insert(name.to_string(), StoredValue(value));
         }
     }
 
@@ -68,7 +68,7 @@ impl Run<'_> {
             return String::new();
         }
         match evaluation.recorded.get(property.name.as_str()) {
-            Some(Stored(old))
+            Some(StoredValue(old))
                 if *old != Value::Undef && self.differs(evaluation, property, old) =>
             {
                 format!(
@@ -118,7 +118,7 @@ impl Run<'_> {
                 sensitive: property.sensitive,
                 refusal: None,
             };
-            let Some(Stored(old)) = recorded else {
+            let Some(StoredValue(old)) = recorded else {
                 let text = if audited.sensitive {
                     REDACTED.to_owned()
                 } else {

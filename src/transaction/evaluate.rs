@@ -10,13 +10,13 @@ use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::catalog::Level;
 use crate::catalog::resource::{NodeId, Property, Resource};
-use crate::catalog::types::Values;
+use crate::catalog::types::ValueStyle;
 use crate::compat::Deviation;
 use crate::graph::VertexId;
 
 use super::event::{Event, EventStatus};
-use super::history::{History, Stored};
-use super::run::Run;
+use super::history::{History, StoredValue};
+use super::run::Transaction;
 use super::schedule::ScheduleState;
 
 /// The resource under evaluation, and the values that its events compare.
@@ -29,10 +29,10 @@ pub(super) struct Evaluation {
     /// Values on the device before any change.
     pub current: Attributes,
     /// Values of audited properties that the last run stored.
-    pub recorded: BTreeMap<String, Stored>,
+    pub recorded: BTreeMap<String, StoredValue>,
 }
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// Evaluates a resource into its status.
     pub(super) async fn evaluate(&mut self, id: VertexId, node: NodeId) {
         let Some(resource) = self.resources.nodes[node.index()].resource.clone() else {
@@ -62,7 +62,7 @@ impl Run<'_> {
         node: NodeId,
         resource: Arc<Resource>,
     ) -> Result<(), String> {
-        if let Some(reason) = resource.ty.behaviour.unusable() {
+        if let Some(reason) = resource.ty.behavior.unusable() {
             return Err(reason);
         }
         if let Ok(ScheduleState::Unusable(reason)) = self.schedule_state(id) {
@@ -108,7 +108,7 @@ impl Run<'_> {
 
     /// The resource as the provider gets it.
     fn desired(&mut self, node: NodeId, resource: &Resource) -> Arc<Wanted> {
-        let only_audited = resource.ty.behaviour.values() == Values::ResourceApi
+        let only_audited = resource.ty.behavior.values() == ValueStyle::ResourceApi
             && resource
                 .properties()
                 .any(|(_, property)| property.wanted.is_none());
@@ -128,15 +128,15 @@ impl Run<'_> {
         names: &[&Name],
     ) -> Result<Attributes, ProviderError> {
         let has_ensure = names.first().is_some_and(|name| *name == "ensure");
-        let mut read = if resource.ty.behaviour.providerless() {
+        let mut read = if resource.ty.behavior.providerless() {
             Attributes::default()
         } else {
             let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
             self.provider.retrieve(desired, &names).await?
         };
         let gone = has_ensure && is_absent(read.get("ensure").unwrap_or(&Value::Absent));
-        let missing = match resource.ty.behaviour.values() {
-            Values::ResourceApi => Value::Undef,
+        let missing = match resource.ty.behavior.values() {
+            ValueStyle::ResourceApi => Value::Undef,
             _ => Value::Absent,
         };
         let mut current = Attributes::with_room(names.len());
@@ -187,7 +187,7 @@ impl Run<'_> {
                     .and_then(|property| property.wanted)
                     .map_or(Value::Undef, |wanted| Value::List(wanted.to_vec())),
             };
-            entry.push(((*name).clone(), Stored(value)));
+            entry.push(((*name).clone(), StoredValue(value)));
         }
         let left: History = entry.into_iter().collect();
         if !left.is_empty() {

@@ -11,14 +11,14 @@ use switchtender_devices::operation::{Operation, Outcome};
 use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::resource::Tags;
-use crate::catalog::{Level, ResourceRef, Told, Version};
+use crate::catalog::{ConfigVersion, Level, LoadMessage, ResourceRef};
 
 /// Something that happened in a run, in order.
 #[derive(Clone, Debug)]
 pub enum RunEvent {
     /// The catalog is being applied.
     Applying {
-        version: Option<Version>,
+        version: Option<ConfigVersion>,
         environment: Option<String>,
         code_id: Option<String>,
         catalog_uuid: Option<String>,
@@ -96,7 +96,7 @@ impl From<LogEntry> for RunEvent {
 
 impl LogEntry {
     /// What was told of a resource when the catalog was loaded.
-    pub fn of(told: Told, time: Timestamp) -> Self {
+    pub fn of(told: LoadMessage, time: Timestamp) -> Self {
         Self {
             level: told.level,
             message: told.message,

@@ -8,13 +8,13 @@ use switchtender_devices::value::Attributes;
 
 use crate::catalog::resource::{NodeId, Relation};
 use crate::catalog::types::{Generation, NewResource};
-use crate::catalog::{Level, ResourceRef, Typing, made};
-use crate::graph::{EdgeKind, Ready, Vertex, VertexId};
+use crate::catalog::{Level, ResourceRef, Typing, convert_generated};
+use crate::graph::{EdgeKind, ReadyQueue, Vertex, VertexId};
 
 use super::event::LogEntry;
-use super::run::Run;
+use super::run::Transaction;
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// Lets every resource make others before there is a graph.
     pub(super) async fn generate(&mut self) {
         let mut makers: VecDeque<NodeId> = self.resources.added().collect();
@@ -23,7 +23,7 @@ impl Run<'_> {
             let Some(resource) = self.resources.resource(maker) else {
                 continue;
             };
-            let generated = match resource.ty.behaviour.generate(resource) {
+            let generated = match resource.ty.behavior.generate(resource) {
                 Ok(None) => continue,
                 Ok(Some(Generation::Resources(new))) => Ok((new, false)),
                 Ok(Some(Generation::Purge { type_name })) => self
@@ -169,7 +169,7 @@ impl Run<'_> {
             default_schedules: false,
             deviations: self.deviations,
         };
-        let mut node = made(new, ty, &typing, &mut self.resources)?;
+        let mut node = convert_generated(new, ty, &typing, &mut self.resources)?;
         for tag in self.resources.node(maker).tags.iter() {
             if !node.tags.contains(tag) {
                 node.tags.push(Arc::clone(tag));
@@ -214,14 +214,14 @@ impl Run<'_> {
     }
 
     /// Lets a resource make others when its turn has come: inside it, before what waits for it.
-    pub(super) fn eval_generate(&mut self, id: VertexId, ready: &mut Ready) {
+    pub(super) fn eval_generate(&mut self, id: VertexId, ready: &mut ReadyQueue) {
         let Vertex::Resource(maker) = self.graph.vertex(id) else {
             return;
         };
         let Some(resource) = self.resources.resource(maker) else {
             return;
         };
-        let new = resource.ty.behaviour.eval_generate(resource);
+        let new = resource.ty.behavior.eval_generate(resource);
         let children = new.and_then(|new| {
             new.iter()
                 .map(|new| self.add_made(maker, new, false))
@@ -270,7 +270,7 @@ impl Run<'_> {
         ready.recount(&self.graph, waiting);
     }
 
-    fn inner_key(&mut self, id: VertexId) -> crate::graph::Key {
+    fn inner_key(&mut self, id: VertexId) -> crate::graph::OrderKey {
         let number = self.made.entry(id).or_default();
         *number += 1;
         self.graph.key(id).inside(*number)

@@ -13,7 +13,7 @@ use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::rich_data;
 
-/// Version of the stored form.
+/// ConfigVersion of the stored form.
 pub const VERSION: u32 = 2;
 
 /// How long an entry is kept that is not checked any more: Puppet's `statettl`, 32 days.
@@ -22,16 +22,16 @@ pub const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
 /// Memory of one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Memory(IndexMap<Arc<str>, Remembered>);
+pub struct Memory(IndexMap<Arc<str>, ResourceMemory>);
 
 /// What is remembered of a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Remembered {
+pub struct ResourceMemory {
     /// When it was checked and synchronized, and audited values, once something asked. Puppet's
     /// `state.yaml`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<State>,
+    pub state: Option<ResourceState>,
     /// What the last run left, for telling drift from new intentions. Puppet's
     /// `transactionstore.yaml`.
     #[serde(skip_serializing_if = "History::is_empty")]
@@ -41,25 +41,25 @@ pub struct Remembered {
 /// The values that a run left of a resource, by property. A list: every resource has one, and of
 /// few values.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct History(Vec<(Name, Stored)>);
+pub struct History(Vec<(Name, StoredValue)>);
 
 impl History {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn get(&self, property: &str) -> Option<&Stored> {
+    pub fn get(&self, property: &str) -> Option<&StoredValue> {
         let found = self.0.iter().find(|(name, _)| name == property);
         found.map(|(_, stored)| stored)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Stored)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &StoredValue)> {
         self.0.iter().map(|(name, stored)| (name.as_str(), stored))
     }
 }
 
-impl FromIterator<(Name, Stored)> for History {
-    fn from_iter<I: IntoIterator<Item = (Name, Stored)>>(values: I) -> Self {
+impl FromIterator<(Name, StoredValue)> for History {
+    fn from_iter<I: IntoIterator<Item = (Name, StoredValue)>>(values: I) -> Self {
         Self(values.into_iter().collect())
     }
 }
@@ -80,31 +80,31 @@ impl<'de> Deserialize<'de> for History {
 /// What is known of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub struct ResourceState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<Timestamp>,
     /// Audited properties as the last run found them, before it changed anything.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub audited: BTreeMap<String, Stored>,
+    pub audited: BTreeMap<String, StoredValue>,
 }
 
 /// A value that is stored with its type: `present` the enumerated value is not `present` the text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored(pub Value);
+pub struct StoredValue(pub Value);
 
-impl Serialize for Stored {
+impl Serialize for StoredValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         rich_data::write(&self.0).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Stored {
+impl<'de> Deserialize<'de> for StoredValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = serde_json::Value::deserialize(deserializer)?;
         let value = rich_data::read(&json).map_err(serde::de::Error::custom)?;
-        Ok(Stored(match value {
+        Ok(StoredValue(match value {
             Value::Symbol(name) if name == "absent" => Value::Absent,
             value => value,
         }))
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Stored {
 
 impl Memory {
     /// What is remembered, by reference.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Remembered)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ResourceMemory)> {
         self.0
             .iter()
             .map(|(name, remembered)| (&**name, remembered))
@@ -121,7 +121,7 @@ impl Memory {
 
     /// Drops when a resource was checked that was not for longer than [`TIME_TO_LIVE`].
     pub fn expire(&mut self, now: Timestamp) {
-        let is_old = |state: &mut State| {
+        let is_old = |state: &mut ResourceState| {
             let checked = state.checked;
             checked.is_some_and(|checked| now.duration_since(checked) > TIME_TO_LIVE)
         };
@@ -146,7 +146,7 @@ impl Memory {
     }
 
     /// When a resource was checked and what was found, nothing to begin with.
-    pub(super) fn state(&mut self, place: MemoryIndex) -> &mut State {
+    pub(super) fn state(&mut self, place: MemoryIndex) -> &mut ResourceState {
         self.0[place.0].state.get_or_insert_default()
     }
 
@@ -191,7 +191,7 @@ mod tests {
             ("none", Value::Undef),
         ];
         let place = memory.index_of(&"Dev_vlan[1]".into());
-        let values = values.map(|(name, value)| (name.into(), Stored(value)));
+        let values = values.map(|(name, value)| (name.into(), StoredValue(value)));
         memory.replace_histories(vec![(place, values.into_iter().collect())]);
         let text = serde_json::to_string(&memory).unwrap();
         assert_eq!(serde_json::from_str::<Memory>(&text).unwrap(), memory);

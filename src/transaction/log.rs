@@ -7,12 +7,12 @@ use crate::catalog::resource::Tags;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::LogEntry;
-use super::run::Run;
+use super::run::Transaction;
 
 /// The source of everything that is not about a resource.
 pub(super) const PUPPET: &str = "Puppet";
 
-impl Run<'_> {
+impl Transaction<'_> {
     pub(super) fn now(&self) -> Timestamp {
         (self.clock)()
     }
@@ -74,6 +74,6 @@ impl Run<'_> {
     }
 
     pub(super) fn path(&self, node: crate::catalog::resource::NodeId) -> String {
-        self.resources.node(node).whole_path()
+        self.resources.node(node).full_path()
     }
 }

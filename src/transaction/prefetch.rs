@@ -9,9 +9,9 @@ use crate::catalog::resource::NodeId;
 use crate::compat::Deviation;
 use crate::graph::VertexId;
 
-use super::run::Run;
+use super::run::Transaction;
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// Prefetches the type of a resource unless that has been done.
     pub(super) async fn prefetch_if_needed(&mut self, id: VertexId, node: NodeId) {
         let Some(resource) = self.resources.resource(node) else {
@@ -19,7 +19,7 @@ impl Run<'_> {
         };
         let model = Arc::clone(resource.model());
         if self.prefetched.contains_key(&model.name)
-            || resource.ty.behaviour.providerless()
+            || resource.ty.behavior.providerless()
             || !self.provider.supports_prefetch(&model)
         {
             return;

@@ -10,7 +10,7 @@ use crate::compat::Deviation;
 
 use super::evaluate::{Evaluation, is_absent};
 use super::event::{Event, EventStatus};
-use super::run::Run;
+use super::run::Transaction;
 use super::sync::Expected;
 
 /// Replaces a secret in messages and events.
@@ -41,12 +41,12 @@ pub(super) fn render_value(value: &Value, sensitive: bool) -> String {
     }
 }
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// An event of a property, without status and message.
     pub(super) fn property_event(&self, evaluation: &Evaluation, property: &OutOfSync) -> Event {
         let resource = &evaluation.resource;
         let name = &property.name;
-        let traits = resource.ty.behaviour.traits(name, &property.desired);
+        let traits = resource.ty.behavior.traits(name, &property.desired);
         let event_name = match traits.event {
             Some(event) => event.to_owned(),
             None if name == "ensure" => {
@@ -89,7 +89,7 @@ impl Run<'_> {
         property: &OutOfSync,
         mut event: Event,
     ) -> Event {
-        if property.sensitive || !evaluation.resource.ty.behaviour.idempotent(&property.name) {
+        if property.sensitive || !evaluation.resource.ty.behavior.idempotent(&property.name) {
             return event;
         }
         let Some(stored) = self.memory.system_value(self.memory_index, &property.name) else {
@@ -147,7 +147,7 @@ impl Run<'_> {
         let own_setter = evaluation
             .resource
             .ty
-            .behaviour
+            .behavior
             .traits(&property.name, &property.desired)
             .own_setter;
         let log_cause = !self.deviations.has(Deviation::FailuresLoggedOnce);
@@ -193,7 +193,7 @@ impl Run<'_> {
 /// `defined 'P' as NEW`, `P changed OLD to NEW`, `created` and so on.
 fn change_text(resource: &Resource, property: &OutOfSync) -> String {
     let name = &property.name;
-    if let Some(text) = resource.ty.behaviour.change_text(name) {
+    if let Some(text) = resource.ty.behavior.change_text(name) {
         return text;
     }
     let is_ensure = name == "ensure";
@@ -203,7 +203,7 @@ fn change_text(resource: &Resource, property: &OutOfSync) -> String {
         matches!(property.desired, Value::Absent) || (is_ensure && is_absent(&property.desired));
     if is_ensure
         && resource.model().style == Style::Classic
-        && resource.ty.behaviour.standard_ensure()
+        && resource.ty.behavior.standard_ensure()
     {
         if from_absent || property.current == Value::Undef {
             return "created".to_owned();

@@ -7,11 +7,11 @@ use crate::compat::Deviation;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::{Event, EventStatus};
-use super::run::Run;
+use super::run::Transaction;
 
 /// Events waiting for a vertex.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct EventQueue {
     count: u64,
     /// Those that are no noop events.
     real: u64,
@@ -19,12 +19,12 @@ pub(super) struct Queue {
 
 /// Events of one name, from one source.
 #[derive(Clone, Copy)]
-struct Group {
+struct EventGroup {
     count: u64,
     real: u64,
 }
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// Queues what has happened to a resource for those that listen to it.
     pub(super) fn queue_own_events(&mut self, id: VertexId) {
         let Some(status) = self.status(id) else {
@@ -34,7 +34,7 @@ impl Run<'_> {
             event.status != EventStatus::Audit
                 || !self.deviations.has(Deviation::AuditDoesNotRefresh)
         };
-        let mut groups: Vec<(&str, Group)> = Vec::new();
+        let mut groups: Vec<(&str, EventGroup)> = Vec::new();
         for event in status.events.iter().filter(counts) {
             let real = u64::from(event.status != EventStatus::Noop);
             match groups.iter_mut().find(|(name, _)| *name == event.name) {
@@ -42,14 +42,14 @@ impl Run<'_> {
                     group.count += 1;
                     group.real += real;
                 }
-                None => groups.push((&event.name, Group { count: 1, real })),
+                None => groups.push((&event.name, EventGroup { count: 1, real })),
             }
         }
         let invalidates = status
             .events
             .iter()
             .any(|event| event.invalidates_refreshes);
-        let groups: Vec<Group> = groups.into_iter().map(|(_, group)| group).collect();
+        let groups: Vec<EventGroup> = groups.into_iter().map(|(_, group)| group).collect();
         for group in groups {
             self.deliver(id, group);
         }
@@ -57,12 +57,12 @@ impl Run<'_> {
             let shown = self.graph.vertex(id).shown(&self.resources);
             self.log_vertex(id, Level::Info, format!("Unscheduling refresh on {shown}"));
             if let Some(queue) = self.queues.get_mut(&id) {
-                *queue = Queue::default();
+                *queue = EventQueue::default();
             }
         }
     }
 
-    fn deliver(&mut self, source: VertexId, group: Group) {
+    fn deliver(&mut self, source: VertexId, group: EventGroup) {
         let refreshes: Vec<(VertexId, u16)> = self
             .graph
             .edges
@@ -77,7 +77,7 @@ impl Run<'_> {
         }
         if self.refreshes_self(source) {
             // Of a group only the first event.
-            let one = Group {
+            let one = EventGroup {
                 count: 1,
                 real: group.real.min(1),
             };
@@ -108,7 +108,7 @@ impl Run<'_> {
         })
     }
 
-    fn queue(&mut self, source: VertexId, target: VertexId, group: Group) {
+    fn queue(&mut self, source: VertexId, target: VertexId, group: EventGroup) {
         let vertex = self.graph.vertex(target);
         let shown = vertex.shown(&self.resources);
         if vertex.completes() {
@@ -157,7 +157,7 @@ impl Run<'_> {
         if queue.real == 0 || noop {
             let message = format!("Would have triggered 'refresh' from {events}");
             self.log_vertex(id, Level::Notice, message);
-            self.deliver(id, Group { count: 1, real: 0 });
+            self.deliver(id, EventGroup { count: 1, real: 0 });
             return;
         }
         if let Vertex::Resource(node) = vertex
@@ -176,7 +176,7 @@ impl Run<'_> {
                 status.restarted = true;
             }
         }
-        self.deliver(id, Group { count: 1, real: 1 });
+        self.deliver(id, EventGroup { count: 1, real: 1 });
     }
 
     fn failed_refresh(&mut self, id: VertexId, message: &str) {

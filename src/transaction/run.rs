@@ -11,7 +11,7 @@ use switchtender_devices::provider::Provider;
 
 use crate::catalog::resource::{NodeId, Resource, Tags};
 use crate::catalog::types::TypeSource;
-use crate::catalog::{Level, LoadError, Resources, Told};
+use crate::catalog::{Level, LoadError, LoadMessage, Resources};
 use crate::compat::{Deviation, Deviations};
 use crate::graph::{self, Graph, Vertex, VertexId, cycle, dot};
 
@@ -19,7 +19,7 @@ use super::desired_cache::DesiredCache;
 use super::event::{LogEntry, ResourceStatus, RunEvent, Sink};
 use super::failures::Failures;
 use super::history::{History, Memory, MemoryIndex};
-use super::refresh::Queue;
+use super::refresh::EventQueue;
 use super::settings::{Mixed, Settings};
 
 /// Everything that a run needs.
@@ -43,7 +43,7 @@ pub struct Input<'a> {
 /// What ended a run early, in Puppet's words. It has been logged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct RunError {
+pub struct TransactionError {
     pub message: String,
 }
 
@@ -55,8 +55,8 @@ pub struct RunError {
 /// # Cancellation
 /// Must not be dropped: a change may be under way. Ask it to stop through [`Input::stop`]; the
 /// resource at hand is finished, what remains is reported as skipped.
-pub async fn run(input: Input<'_>) -> Result<(), RunError> {
-    let mut run = Run {
+pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
+    let mut run = Transaction {
         started: None,
         graph: Graph::default(),
         failures: Failures::default(),
@@ -107,7 +107,7 @@ pub async fn run(input: Input<'_>) -> Result<(), RunError> {
 }
 
 /// A run under way.
-pub(super) struct Run<'a> {
+pub(super) struct Transaction<'a> {
     pub resources: Resources,
     pub types: &'a dyn TypeSource,
     pub settings: &'a Settings,
@@ -122,7 +122,7 @@ pub(super) struct Run<'a> {
 
     pub graph: Graph,
     pub failures: Failures,
-    pub queues: HashMap<VertexId, Queue>,
+    pub queues: HashMap<VertexId, EventQueue>,
     /// The status of the resource whose turn it is.
     pub started: Option<(NodeId, ResourceStatus)>,
     /// Failed resources that a victim has announced.
@@ -143,9 +143,9 @@ pub(super) struct Run<'a> {
     pub desired: DesiredCache,
 }
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// The whole run; whether it was completed.
-    async fn execute(&mut self) -> Result<bool, RunError> {
+    async fn execute(&mut self) -> Result<bool, TransactionError> {
         for (level, node, message) in std::mem::take(&mut self.resources.messages) {
             self.log_load_message(node, level, message);
         }
@@ -181,7 +181,7 @@ impl Run<'_> {
 
     fn log_load_message(&mut self, node: NodeId, level: Level, message: String) {
         let node = self.resources.node(node);
-        let told = Told {
+        let told = LoadMessage {
             level,
             message,
             source: node.source(),
@@ -267,7 +267,7 @@ impl Run<'_> {
         }
     }
 
-    fn refuse_cycles(&mut self) -> Result<(), RunError> {
+    fn refuse_cycles(&mut self) -> Result<(), TransactionError> {
         let cycles = cycle::find(&self.graph, &self.resources);
         if cycles.is_empty() {
             return Ok(());
@@ -295,7 +295,7 @@ impl Run<'_> {
                 self.sink.emit(RunEvent::Resource(Arc::new(status)));
             }
         }
-        Err(RunError {
+        Err(TransactionError {
             message: "One or more resource dependency cycles detected in graph".to_owned(),
         })
     }
@@ -309,7 +309,7 @@ impl Run<'_> {
             .map(|id| self.graph.vertex(id).node())
             .filter(|node| {
                 self.resources.resource(*node).is_some_and(|resource| {
-                    !resource.ty.behaviour.providerless() && self.is_applied(self.runs_on(resource))
+                    !resource.ty.behavior.providerless() && self.is_applied(self.runs_on(resource))
                 })
             })
             .collect();
@@ -340,7 +340,7 @@ impl Run<'_> {
 
 /// Says that a catalog could not be loaded: a run that died before it began.
 pub fn refused(error: &LoadError, now: Timestamp, sink: &mut dyn Sink) {
-    for told in &error.told {
+    for told in &error.messages {
         sink.emit(LogEntry::of(told.clone(), now).into());
     }
     let message = &error.message;

@@ -1,10 +1,10 @@
 //! Whether a resource's schedule allows it to be applied now (`docs/transaction.md`, section 12).
 
-use crate::catalog::types::{Numbering, Schedule};
+use crate::catalog::types::{PeriodRule, Schedule};
 use crate::compat::Deviation;
 use crate::graph::VertexId;
 
-use super::run::{Run, RunError};
+use super::run::{Transaction, TransactionError};
 
 /// What a schedule says.
 pub(super) enum ScheduleState {
@@ -14,8 +14,11 @@ pub(super) enum ScheduleState {
     Unusable(String),
 }
 
-impl Run<'_> {
-    pub(super) fn schedule_state(&mut self, id: VertexId) -> Result<ScheduleState, RunError> {
+impl Transaction<'_> {
+    pub(super) fn schedule_state(
+        &mut self,
+        id: VertexId,
+    ) -> Result<ScheduleState, TransactionError> {
         let vertex = self.graph.vertex(id);
         let node = self.resources.node(vertex.node());
         // Markers have none: it is not inherited by what a container contains.
@@ -39,8 +42,8 @@ impl Run<'_> {
         if schedule.divides_by_zero(&now) {
             return self.unusable("divided by 0".to_owned());
         }
-        let puppet = schedule.allows(checked, &now, Numbering::Puppet);
-        let sound = schedule.allows(checked, &now, Numbering::Sound);
+        let puppet = schedule.allows(checked, &now, PeriodRule::Puppet);
+        let sound = schedule.allows(checked, &now, PeriodRule::Sound);
         let allowed = if puppet != sound && self.deviations.has(Deviation::PeriodsAreCompared) {
             sound
         } else {
@@ -53,14 +56,14 @@ impl Run<'_> {
         })
     }
 
-    fn unusable(&self, message: String) -> Result<ScheduleState, RunError> {
+    fn unusable(&self, message: String) -> Result<ScheduleState, TransactionError> {
         let taken = self
             .deviations
             .has(Deviation::UnusableScheduleFailsResource);
         if taken {
             Ok(ScheduleState::Unusable(message))
         } else {
-            Err(RunError { message })
+            Err(TransactionError { message })
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::compat::Deviation;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::Skip;
-use super::run::{Run, RunError};
+use super::run::{Transaction, TransactionError};
 use super::schedule::ScheduleState;
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// Gathers the failed resources that a vertex depends on, from its direct predecessors.
     pub(super) fn propagate_failure(&mut self, id: VertexId) {
         if !self.failures.is_empty() {
@@ -65,7 +65,7 @@ impl Run<'_> {
     }
 
     /// The checks in their order; the first that strikes is told.
-    pub(super) fn skip(&mut self, id: VertexId) -> Result<Option<Skip>, RunError> {
+    pub(super) fn skip(&mut self, id: VertexId) -> Result<Option<Skip>, TransactionError> {
         let vertex = self.graph.vertex(id);
         let tags = &self.resources.node(vertex.node()).tags;
         let settings = self.settings;

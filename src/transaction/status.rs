@@ -6,9 +6,9 @@ use crate::catalog::resource::NodeId;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::{Event, EventStatus, ResourceStatus};
-use super::run::Run;
+use super::run::Transaction;
 
-impl Run<'_> {
+impl Transaction<'_> {
     pub(super) fn status(&self, id: VertexId) -> Option<&ResourceStatus> {
         let vertex = self.graph.vertex(id);
         self.started
@@ -29,7 +29,7 @@ impl Run<'_> {
         let asks_provider = self
             .resources
             .resource(node)
-            .is_some_and(|resource| !resource.ty.behaviour.providerless());
+            .is_some_and(|resource| !resource.ty.behavior.providerless());
         let node = self.resources.node(node);
         ResourceStatus {
             reference: node.reference.clone(),

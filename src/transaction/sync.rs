@@ -7,19 +7,21 @@ use std::sync::Arc;
 
 use switchtender_devices::change::{Change, Instance};
 use switchtender_devices::model::Role;
-use switchtender_devices::provider::{CommitResult, ProviderErrorKind, Note, NoteLevel, ProviderError};
+use switchtender_devices::provider::{
+    CommitResult, Note, NoteLevel, ProviderError, ProviderErrorKind,
+};
 use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::Level;
 use crate::catalog::resource::Resource;
-use crate::catalog::types::Values;
+use crate::catalog::types::ValueStyle;
 use crate::compat::Deviation;
 use crate::graph::VertexId;
 
 use super::evaluate::{Evaluation, is_absent};
 use super::event::{Event, EventStatus, OperationRecord, RunEvent};
 use super::property_event::OutOfSync;
-use super::run::Run;
+use super::run::Transaction;
 
 /// The part of a change's result that is reported after its properties.
 #[derive(Default)]
@@ -34,11 +36,11 @@ pub(super) struct SyncResult {
 pub(super) enum Expected<'a> {
     /// Of the catalog.
     Desired(&'a [Value]),
-    /// Stored by the last run.
+    /// StoredValue by the last run.
     Stored(&'a [Value]),
 }
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// Handles all properties that are out of sync.
     pub(super) async fn bring_into_sync(&mut self, evaluation: &Evaluation) -> SyncResult {
         let resource = &evaluation.resource;
@@ -90,7 +92,7 @@ impl Run<'_> {
             return None;
         }
         // Puppet cannot distinguish a desired false from no desired value.
-        if resource.ty.behaviour.values() == Values::Classic
+        if resource.ty.behavior.values() == ValueStyle::Classic
             && *desired == Value::Bool(false)
             && !self.deviations.has(Deviation::FalseIsEnforced)
         {
@@ -112,7 +114,7 @@ impl Run<'_> {
     pub(super) fn event_value(&self, resource: &Resource, desired: Value) -> Value {
         match desired {
             Value::Bool(truth)
-                if resource.ty.behaviour.values() == Values::ResourceApi
+                if resource.ty.behavior.values() == ValueStyle::ResourceApi
                     && !self.deviations.has(Deviation::ResourceApiBooleansAlike) =>
             {
                 Value::Symbol(truth.to_string())
@@ -147,7 +149,7 @@ impl Run<'_> {
         expected: Expected<'_>,
     ) -> bool {
         let resource = &evaluation.resource;
-        let behaviour = &resource.ty.behaviour;
+        let behaviour = &resource.ty.behavior;
         let (Expected::Desired(values) | Expected::Stored(values)) = expected;
         let is_desired = matches!(expected, Expected::Desired(_));
         if let Some(answer) = behaviour.in_sync(resource, name, current, values) {
@@ -160,7 +162,7 @@ impl Run<'_> {
         }
         let current = current.unwrap_sensitive();
         if name == "ensure"
-            && behaviour.values() != Values::Classic
+            && behaviour.values() != ValueStyle::Classic
             && let Some(value) = values.first()
         {
             // Symbols and strings of the same text are equal.
@@ -170,7 +172,7 @@ impl Run<'_> {
             };
         }
         match behaviour.values() {
-            Values::Classic if values.is_empty() => {
+            ValueStyle::Classic if values.is_empty() => {
                 // Puppet ignores a desired empty list.
                 let empty = match current {
                     Value::List(items) => items.is_empty(),
@@ -181,12 +183,12 @@ impl Run<'_> {
                     || !is_desired
                     || !self.deviations.has(Deviation::FalseIsEnforced)
             }
-            Values::Classic if resource.wants_all(name) => current.matches_list(values),
-            Values::Classic => values.iter().any(|value| current.matches(value)),
-            Values::ResourceApi => values
+            ValueStyle::Classic if resource.wants_all(name) => current.matches_list(values),
+            ValueStyle::Classic => values.iter().any(|value| current.matches(value)),
+            ValueStyle::ResourceApi => values
                 .first()
                 .is_none_or(|value| current.matches(value.unwrap_sensitive())),
-            Values::Canonical => values
+            ValueStyle::Canonical => values
                 .first()
                 .is_none_or(|value| current.equals(value.unwrap_sensitive())),
         }
@@ -237,7 +239,7 @@ impl Run<'_> {
         properties: &[OutOfSync],
     ) -> CommitResult {
         let resource = &evaluation.resource;
-        if let Some(message) = resource.ty.behaviour.message(resource) {
+        if let Some(message) = resource.ty.behavior.message(resource) {
             let level = self.log_level(evaluation);
             let text = if properties.iter().any(|property| property.sensitive) {
                 "Sensitive [value redacted]".to_owned()
@@ -263,7 +265,7 @@ impl Run<'_> {
             })
             .collect();
         self.emit_operations(evaluation, records);
-        if resource.ty.behaviour.values() == Values::ResourceApi {
+        if resource.ty.behavior.values() == ValueStyle::ResourceApi {
             self.hide_outcomes_as_resource_api(&mut committed);
         }
         committed
@@ -292,7 +294,10 @@ impl Run<'_> {
     ) -> SyncResult {
         for property in properties {
             let outcome = match &property.refusal {
-                Some(reason) => Err(ProviderError::new(ProviderErrorKind::Refused, reason.clone())),
+                Some(reason) => Err(ProviderError::new(
+                    ProviderErrorKind::Refused,
+                    reason.clone(),
+                )),
                 None => committed
                     .attributes
                     .iter()
@@ -351,7 +356,7 @@ impl Run<'_> {
 
 /// Whether a change reaches the device.
 fn needs_provider(resource: &Resource, change: &Change) -> bool {
-    let behaviour = &resource.ty.behaviour;
+    let behaviour = &resource.ty.behavior;
     behaviour.message(resource).is_none()
         && !behaviour.providerless()
         && (!change.attributes.is_empty() || change.is_whole())

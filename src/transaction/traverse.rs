@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use crate::catalog::Level;
 use crate::compat::Deviation;
-use crate::graph::{Ready, Vertex, VertexId};
+use crate::graph::{ReadyQueue, Vertex, VertexId};
 
 use super::event::{RunEvent, Skip};
-use super::run::{Run, RunError};
+use super::run::{Transaction, TransactionError};
 
-impl Run<'_> {
+impl Transaction<'_> {
     /// Walks the graph; whether it got to the end.
-    pub(super) async fn traverse(&mut self) -> Result<bool, RunError> {
-        let mut ready = Ready::new(&self.graph);
+    pub(super) async fn traverse(&mut self) -> Result<bool, TransactionError> {
+        let mut ready = ReadyQueue::new(&self.graph);
         let mut deferred = Vec::new();
         let mut progress = false;
         let mut providerless: Vec<String> = Vec::new();
@@ -69,7 +69,7 @@ impl Run<'_> {
             return true;
         };
         self.resources.resource(node).is_none_or(|resource| {
-            resource.ty.behaviour.providerless() || self.provider.supports(resource.model()).is_ok()
+            resource.ty.behavior.providerless() || self.provider.supports(resource.model()).is_ok()
         })
     }
 
@@ -119,7 +119,11 @@ impl Run<'_> {
     }
 
     /// One vertex, from what must be read for its type to its refresh.
-    async fn evaluate_vertex(&mut self, id: VertexId, ready: &mut Ready) -> Result<(), RunError> {
+    async fn evaluate_vertex(
+        &mut self,
+        id: VertexId,
+        ready: &mut ReadyQueue,
+    ) -> Result<(), TransactionError> {
         let vertex = self.graph.vertex(id);
         if let Vertex::Resource(node) = vertex {
             self.prefetch_if_needed(id, node).await;
@@ -166,7 +170,7 @@ impl Run<'_> {
     }
 
     /// Section 7, from step 3 on.
-    async fn eval(&mut self, id: VertexId) -> Result<(), RunError> {
+    async fn eval(&mut self, id: VertexId) -> Result<(), TransactionError> {
         let vertex = self.graph.vertex(id);
         if let Vertex::Resource(node) = vertex {
             let status = self.new_status(node);

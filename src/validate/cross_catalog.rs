@@ -11,7 +11,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 use super::Policy;
 use super::rule::{RULES, Rule, RuleCheck};
 use super::rule_context::{RuleContext, single_name};
-use crate::catalog::{ResourceRef, Segment, locate, masked};
+use crate::catalog::{ResourceRef, Segment, locate, redact};
 use crate::inventory::{Device, Inventory};
 
 /// The data of a catalog that rules compare with other catalogs.
@@ -156,7 +156,7 @@ impl CrossFindings {
     ) -> &mut Diagnostic {
         let found = Diagnostic::new(rule.code, rule.severity, message).in_manifest(place);
         self.0.push(match locate(&summary.source.text, &path) {
-            Some(span) => found.at(&masked(&summary.source), span, ""),
+            Some(span) => found.at(&redact(&summary.source), span, ""),
             None => found,
         });
         self.0.last_mut().expect("it was added")

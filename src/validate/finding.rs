@@ -7,7 +7,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Place, Severity};
 
 use super::rule::Rule;
 use super::severities::Severities;
-use crate::catalog::{Catalog, Segment, locate_all, overwritten};
+use crate::catalog::{Catalog, Segment, locate_all, redact_ranges};
 
 /// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl RuleFindings {
     }
 
     /// The findings with their places, as severe as the settings want them, sorted by place. What
-    /// stands at the paths of `secrets` is overwritten in the text that they show.
+    /// stands at the paths of `secrets` is hidden in the text that they show.
     pub fn diagnostics(
         self,
         catalog: &Catalog,
@@ -200,7 +200,7 @@ impl RuleFindings {
         let all = secrets.iter().chain(&paths).map(Vec::as_slice);
         let mut spans = locate_all(&catalog.source.text, all).into_iter();
         let hidden: Vec<_> = spans.by_ref().take(secrets.len()).flatten().collect();
-        let source = &overwritten(&catalog.source, &hidden);
+        let source = &redact_ranges(&catalog.source, &hidden);
         let mut diagnostics = Vec::with_capacity(list.len());
         for (finding, severity) in list {
             let place = finding.at.place(catalog).cloned();

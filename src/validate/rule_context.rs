@@ -20,7 +20,7 @@ use super::order::EvaluationOrder;
 use super::relation::{DeclaredRelation, ReferenceIndex, relations};
 use super::target::CatalogTarget;
 use crate::catalog::{
-    Catalog, Declared, METAPARAMETERS, ResourceRef, Segment, locate_all, overwritten,
+    Catalog, CatalogResource, METAPARAMETERS, ResourceRef, Segment, locate_all, redact_ranges,
 };
 use crate::route::{Destination, route};
 
@@ -158,7 +158,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// The attribute whose value is the title, if it is a secret.
-    pub fn secret_title(&self, index: usize, resource: &Declared) -> Option<&str> {
+    pub fn secret_title(&self, index: usize, resource: &CatalogResource) -> Option<&str> {
         let model = self.destinations[index].model();
         let attributes = model
             .into_iter()
@@ -189,7 +189,7 @@ impl<'a> RuleContext<'a> {
             label.source = match known {
                 Some((_, hidden)) => Arc::clone(hidden),
                 None => {
-                    let text = overwritten(&label.source, &spans);
+                    let text = redact_ranges(&label.source, &spans);
                     hidden.push((Arc::clone(&label.source), Arc::clone(&text)));
                     text
                 }
@@ -246,12 +246,12 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Resources with their numbers.
-    pub fn resources(&self) -> impl Iterator<Item = (usize, &'a Declared)> {
+    pub fn resources(&self) -> impl Iterator<Item = (usize, &'a CatalogResource)> {
         self.catalog.resources.iter().enumerate()
     }
 
     /// Resources that have a model and are applied, with their numbers.
-    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a Declared, &TypedResource)> {
+    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &TypedResource)> {
         self.resources().filter_map(|(index, resource)| {
             let typed = self.typed[index].as_ref()?;
             self.is_applied(index).then_some((index, resource, typed))
@@ -259,7 +259,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// As [`RuleContext::typed`], with what is wanted of those that nothing speaks against.
-    pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a Declared, &Wanted)> {
+    pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &Wanted)> {
         self.typed()
             .filter_map(|(index, resource, typed)| Some((index, resource, typed.wanted.as_ref()?)))
     }
@@ -284,7 +284,7 @@ fn type_resources(
     destinations: &[Destination],
     driver: Option<&Driver>,
 ) -> Vec<Option<TypedResource>> {
-    let typed = |(resource, destination): (&Declared, &Destination)| {
+    let typed = |(resource, destination): (&CatalogResource, &Destination)| {
         Some(type_resource(resource, destination.model()?, driver))
     };
     let resources = catalog.resources.as_slice();
@@ -307,7 +307,7 @@ fn contains_secret(value: &Value) -> bool {
 }
 
 fn type_resource(
-    resource: &Declared,
+    resource: &CatalogResource,
     model: &Arc<TypeModel>,
     driver: Option<&Driver>,
 ) -> TypedResource {

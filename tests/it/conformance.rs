@@ -57,10 +57,11 @@ fn read(path: &Path) -> Json {
 }
 
 /// The deviations that make the difference between a case and its recording: each of them, switched
-/// off alone after the ones before it, changes the result. `None`: a difference remains without them.
+/// off after the ones before it, changes the result. `None`: a difference remains without them.
 fn explain(case: &Json, expected: &[Json], mut played: Vec<Json>) -> Option<Vec<Deviation>> {
     let mut deviations = Deviations::default();
     let mut explaining = Vec::new();
+    // A deviation can hide another one, which the next round finds.
     loop {
         let before = explaining.len();
         for row in &TABLE {
@@ -72,12 +73,11 @@ fn explain(case: &Json, expected: &[Json], mut played: Vec<Json>) -> Option<Vec<
                 deviations = deviations.without(row.deviation);
                 explaining.push(row.deviation);
                 played = without;
+                if diff::of(expected, &played).is_empty() {
+                    return Some(explaining);
+                }
             }
         }
-        if diff::of(expected, &played).is_empty() {
-            return Some(explaining);
-        }
-        // A deviation can hide another one.
         if explaining.len() == before {
             return None;
         }

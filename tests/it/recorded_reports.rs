@@ -11,9 +11,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value as Json, json};
 use switchtender::catalog::types::{
-    ResourceType, TypeBehaviour, TypeSource, ValueTraits, Values, built_in,
+    ResourceType, TypeBehavior, TypeSource, ValueStyle, ValueTraits, built_in,
 };
-use switchtender::catalog::{self, Catalog, Kind, Level, Loading, ResourceRef, Typing};
+use switchtender::catalog::{self, Catalog, Level, Loading, ResourceKind, ResourceRef, Typing};
 use switchtender::compat::Deviations;
 use switchtender::report::{CachedCatalog, Context, Report};
 use switchtender::transaction::{self, Input, Memory, Mixed, RunEvent, Settings};
@@ -39,7 +39,7 @@ impl Types {
         let mut names: BTreeMap<String, Vec<Name>> = BTreeMap::new();
         for resource in &catalog.resources {
             let name = resource.reference.model_name();
-            if resource.kind == Kind::Compilable && built_in(&name).is_none() {
+            if resource.kind == ResourceKind::Compilable && built_in(&name).is_none() {
                 let attributes = names.entry(name).or_default();
                 for attribute in resource.parameters.keys() {
                     if !attributes.contains(attribute) {
@@ -52,7 +52,7 @@ impl Types {
             let model = model(&name, attributes);
             let ty = ResourceType {
                 model: Arc::new(model),
-                behaviour: Arc::new(Api),
+                behavior: Arc::new(Api),
             };
             (name, ty)
         });
@@ -112,9 +112,9 @@ fn model(name: &str, given: Vec<Name>) -> TypeModel {
 #[derive(Debug)]
 struct Api;
 
-impl TypeBehaviour for Api {
-    fn values(&self) -> Values {
-        Values::ResourceApi
+impl TypeBehavior for Api {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::ResourceApi
     }
 
     fn standard_ensure(&self) -> bool {

@@ -3,7 +3,7 @@
 use switchtender_devices::value::{Attributes, Value};
 
 use super::Typing;
-use super::typed::made;
+use super::conversion::convert_generated;
 use crate::catalog::resources::Resources;
 use crate::catalog::types::{self, NewResource};
 
@@ -46,7 +46,7 @@ pub(super) fn add_defaults(resources: &mut Resources, typing: &Typing) {
         else {
             continue;
         };
-        let node = made(&new, ty, typing, resources).expect("the defaults are valid");
+        let node = convert_generated(&new, ty, typing, resources).expect("the defaults are valid");
         if resources.find(&node.reference).is_none() {
             let id = resources
                 .add(node)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 
-use crate::catalog::findings::LoadError;
-use crate::catalog::masked::masked_strings;
+use crate::catalog::load_error::LoadError;
+use crate::catalog::redact::redact_strings;
 
 pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
     let offset = offset(&source.text, error.line(), error.column());
@@ -21,10 +21,10 @@ pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> L
     LoadError {
         diagnostics: vec![
             Diagnostic::error("catalog-syntax", format!("this is no catalog: {said}"))
-                .at(&masked_strings(source), offset..end, "")
+                .at(&redact_strings(source), offset..end, "")
                 .help("a catalog is the JSON body that a Puppet server answers with"),
         ],
-        told: Vec::new(),
+        messages: Vec::new(),
         message,
         readable: None,
     }

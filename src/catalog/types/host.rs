@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchtender_devices::model::{Refresh, Role, RunsOn};
 
-use super::{ResourceType, TypeBehaviour, Values, small_model};
+use super::{ResourceType, TypeBehavior, ValueStyle, small_model};
 
 /// Puppet's own, and those of the modules that come with its agent.
 pub(super) const NAMES: [&str; 21] = [
@@ -44,7 +44,7 @@ pub(super) fn resource_type(name: &str) -> ResourceType {
     }
     ResourceType {
         model: Arc::new(model),
-        behaviour: Arc::new(Open),
+        behavior: Arc::new(Open),
     }
 }
 
@@ -52,9 +52,9 @@ pub(super) fn resource_type(name: &str) -> ResourceType {
 #[derive(Debug)]
 pub(super) struct Open;
 
-impl TypeBehaviour for Open {
-    fn values(&self) -> Values {
-        Values::Classic
+impl TypeBehavior for Open {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::Classic
     }
 
     fn open(&self) -> bool {
@@ -72,9 +72,9 @@ pub(super) struct Unknown {
     pub type_name: String,
 }
 
-impl TypeBehaviour for Unknown {
-    fn values(&self) -> Values {
-        Values::Classic
+impl TypeBehavior for Unknown {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::Classic
     }
 
     fn open(&self) -> bool {

@@ -6,7 +6,7 @@ use switchtender_devices::model::{AttributeModel, Role, RunsOn, ValueSpec};
 use switchtender_devices::value::Value;
 
 use super::super::resource::Resource;
-use super::{Message, ResourceType, TypeBehaviour, Values, small_model};
+use super::{NotifyMessage, ResourceType, TypeBehavior, ValueStyle, small_model};
 
 pub(super) fn resource_type() -> ResourceType {
     let mut model = small_model(
@@ -25,16 +25,16 @@ pub(super) fn resource_type() -> ResourceType {
     withpath.default = Some(Value::Symbol("false".to_owned()));
     ResourceType {
         model: Arc::new(model),
-        behaviour: Arc::new(Notify),
+        behavior: Arc::new(Notify),
     }
 }
 
 #[derive(Debug)]
 struct Notify;
 
-impl TypeBehaviour for Notify {
-    fn values(&self) -> Values {
-        Values::Classic
+impl TypeBehavior for Notify {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::Classic
     }
 
     fn providerless(&self) -> bool {
@@ -56,8 +56,8 @@ impl TypeBehaviour for Notify {
         false
     }
 
-    fn message(&self, resource: &Resource) -> Option<Message> {
-        Some(Message {
+    fn message(&self, resource: &Resource) -> Option<NotifyMessage> {
+        Some(NotifyMessage {
             text: resource.wanted("message")?.ruby_to_s(),
             with_path: resource.parameter("withpath").and_then(Value::as_str) == Some("true"),
         })

@@ -6,7 +6,7 @@ use switchtender_devices::model::{Role, RunsOn, ValueSpec};
 use switchtender_devices::value::Value;
 
 use super::super::resource::Resource;
-use super::{Generation, ResourceType, TypeBehaviour, Values, small_model};
+use super::{Generation, ResourceType, TypeBehavior, ValueStyle, small_model};
 
 pub(super) fn resource_type() -> ResourceType {
     let mut model = small_model(
@@ -26,16 +26,16 @@ pub(super) fn resource_type() -> ResourceType {
     purge.default = Some(Value::Symbol("false".to_owned()));
     ResourceType {
         model: Arc::new(model),
-        behaviour: Arc::new(Purge),
+        behavior: Arc::new(Purge),
     }
 }
 
 #[derive(Debug)]
 struct Purge;
 
-impl TypeBehaviour for Purge {
-    fn values(&self) -> Values {
-        Values::Classic
+impl TypeBehavior for Purge {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::Classic
     }
 
     fn providerless(&self) -> bool {

@@ -8,7 +8,7 @@ use switchtender_devices::model::{AttributeModel, Role, RunsOn, ValueSpec};
 use switchtender_devices::value::Value;
 
 use super::super::resource::Resource;
-use super::{ResourceType, TypeBehaviour, Values, allowed, small_model};
+use super::{ResourceType, TypeBehavior, ValueStyle, allowed, small_model};
 
 pub(super) fn resource_type() -> ResourceType {
     let mut model = small_model(
@@ -35,16 +35,16 @@ pub(super) fn resource_type() -> ResourceType {
     model.attributes["repeat"].default = Some(1.into());
     ResourceType {
         model: Arc::new(model),
-        behaviour: Arc::new(ScheduleType),
+        behavior: Arc::new(ScheduleType),
     }
 }
 
 #[derive(Debug)]
 struct ScheduleType;
 
-impl TypeBehaviour for ScheduleType {
-    fn values(&self) -> Values {
-        Values::Classic
+impl TypeBehavior for ScheduleType {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::Classic
     }
 
     fn providerless(&self) -> bool {
@@ -122,7 +122,7 @@ impl Period {
 
 /// When a resource that was never checked counts as checked, and how periods are counted by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbering {
+pub enum PeriodRule {
     /// Whole periods differ; what was never checked is due.
     Sound,
     /// As Puppet: days of months and hours of days are compared, never is the start of 1970.
@@ -158,7 +158,7 @@ impl Schedule {
     }
 
     /// Whether a resource last checked then may be applied now.
-    pub fn allows(&self, checked: Option<Timestamp>, now: &Zoned, numbering: Numbering) -> bool {
+    pub fn allows(&self, checked: Option<Timestamp>, now: &Zoned, numbering: PeriodRule) -> bool {
         self.in_ranges(now) && self.period_is_over(checked, now, numbering)
     }
 
@@ -182,7 +182,7 @@ impl Schedule {
         &self,
         checked: Option<Timestamp>,
         now: &Zoned,
-        numbering: Numbering,
+        numbering: PeriodRule,
     ) -> bool {
         let Some(period) = self.period else {
             return true;
@@ -198,7 +198,7 @@ impl Schedule {
             return since >= period.seconds() / self.repeat;
         }
         match numbering {
-            Numbering::Sound => {
+            PeriodRule::Sound => {
                 checked.is_none()
                     || match period {
                         Period::Hourly => (now.date(), now.hour()) != (then.date(), then.hour()),
@@ -215,7 +215,7 @@ impl Schedule {
                         }
                     }
             }
-            Numbering::Puppet => match period {
+            PeriodRule::Puppet => match period {
                 Period::Hourly => now.hour() != then.hour(),
                 Period::Daily | Period::Monthly | Period::Never => now.day() != then.day(),
                 Period::Weekly => {
@@ -387,7 +387,7 @@ mod tests {
             (vec![], vec!["2"], "2024-03-05T05:30:00Z", true),
         ];
         for (ranges, days, now, expected) in cases {
-            let allowed = schedule(&ranges, &days).allows(None, &at(now), Numbering::Sound);
+            let allowed = schedule(&ranges, &days).allows(None, &at(now), PeriodRule::Sound);
             assert_eq!(allowed, expected, "{ranges:?} {days:?} {now}");
         }
     }
@@ -401,7 +401,7 @@ mod tests {
             ..Schedule::default()
         };
         let now = at("2024-03-01T12:00:00Z");
-        assert!(daily.allows(None, &now, Numbering::Sound));
-        assert!(!daily.allows(None, &now, Numbering::Puppet));
+        assert!(daily.allows(None, &now, PeriodRule::Sound));
+        assert!(!daily.allows(None, &now, PeriodRule::Puppet));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use switchtender_devices::diagnostic::nearest;
 
 use super::{Effects, Example, Rule, RuleCheck};
-use crate::catalog::{Declared, Kind};
+use crate::catalog::{CatalogResource, ResourceKind};
 use crate::diagnostic::Severity;
 use crate::route::Destination;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
@@ -30,8 +30,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     if !context.for_device() {
         return;
     }
-    let nameless = |(index, resource): &(usize, &Declared)| {
-        matches!(resource.kind, Kind::Missing | Kind::Unknown)
+    let nameless = |(index, resource): &(usize, &CatalogResource)| {
+        matches!(resource.kind, ResourceKind::Missing | ResourceKind::Unknown)
             && matches!(context.destinations[*index], Destination::Container)
             && !matches!(resource.reference.type_name(), "Class" | "Stage" | "Node")
     };

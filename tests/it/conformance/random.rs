@@ -111,7 +111,7 @@ fn run(
     catalog: &Json,
     world: &Shared,
     memory: &mut Memory,
-) -> (Vec<RunEvent>, Result<(), transaction::RunError>) {
+) -> (Vec<RunEvent>, Result<(), transaction::TransactionError>) {
     let types = TestTypes::new(world);
     let settings = Settings::default();
     let mut events: Vec<RunEvent> = Vec::new();

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use switchtender::catalog::resource::Resource;
 use switchtender::catalog::types::{
-    Generation, NewResource, ResourceType, TypeBehaviour, TypeSource, ValueTraits, Values, allowed,
-    built_in,
+    Generation, NewResource, ResourceType, TypeBehavior, TypeSource, ValueStyle, ValueTraits,
+    allowed, built_in,
 };
 use switchtender_devices::model::{
     ArrayKind, AttributeModel, AutoKind, AutoRelation, Refresh, RelationSource, Role, RunsOn,
@@ -158,7 +158,7 @@ impl Draft {
 
     fn classic(self, world: &Shared) -> ResourceType {
         ResourceType {
-            behaviour: Arc::new(Classic {
+            behavior: Arc::new(Classic {
                 type_name: self.0.name.clone(),
                 world: Arc::clone(world),
             }),
@@ -169,7 +169,7 @@ impl Draft {
     fn api(mut self) -> ResourceType {
         self.0.style = Style::ResourceApi;
         ResourceType {
-            behaviour: Arc::new(Api {
+            behavior: Arc::new(Api {
                 type_name: self.0.name.clone(),
             }),
             model: Arc::new(self.0),
@@ -295,9 +295,9 @@ struct Classic {
     world: Shared,
 }
 
-impl TypeBehaviour for Classic {
-    fn values(&self) -> Values {
-        Values::Classic
+impl TypeBehavior for Classic {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::Classic
     }
 
     fn munge(
@@ -457,9 +457,9 @@ struct Api {
     type_name: String,
 }
 
-impl TypeBehaviour for Api {
-    fn values(&self) -> Values {
-        Values::ResourceApi
+impl TypeBehavior for Api {
+    fn values(&self) -> ValueStyle {
+        ValueStyle::ResourceApi
     }
 
     fn munge(

@@ -9,22 +9,22 @@ use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Typing;
-use super::finding::Finding;
+use super::resource_error::ResourceError;
 use crate::catalog::Level;
-use crate::catalog::declared::{Declared, Kind, Position};
+use crate::catalog::compiled::{CatalogResource, Position, ResourceKind};
 use crate::catalog::metaparameters::{self, Relations, add_tag, kept_tags, valid_tag};
 use crate::catalog::resource::{Metaparameters, Resource};
 use crate::catalog::resource_ref::ResourceRef;
 use crate::catalog::resources::{NewNode, Resources, sorted_names};
-use crate::catalog::types::{NewResource, ResourceType, Values};
+use crate::catalog::types::{NewResource, ResourceType, ValueStyle};
 use crate::compat::Deviation;
 
 /// Metaparameters, and relationships among them.
 type Meta = (Metaparameters, Relations);
 
 /// One declared resource on its way.
-pub(super) struct Converting<'a, 'b> {
-    pub declared: &'a mut Declared,
+pub(super) struct Conversion<'a, 'b> {
+    pub declared: &'a mut CatalogResource,
     pub typing: &'a Typing<'b>,
     pub resources: &'a mut Resources,
     pub messages: Vec<(Level, String)>,
@@ -32,14 +32,14 @@ pub(super) struct Converting<'a, 'b> {
     pub known: Option<Attributes>,
 }
 
-impl Converting<'_, '_> {
-    pub fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, Finding> {
+impl Conversion<'_, '_> {
+    pub fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, ResourceError> {
         let reference = self.declared.reference.clone();
         let mut tags = std::mem::take(&mut self.declared.tags);
         let mut place = self.declared.place.clone();
         let api = ty
             .as_ref()
-            .is_some_and(|ty| ty.behaviour.values() == Values::ResourceApi);
+            .is_some_and(|ty| ty.behavior.values() == ValueStyle::ResourceApi);
         let mut intern = |tag: &str| self.resources.intern_tag(tag);
         if api && !self.typing.deviations.has(Deviation::ResourceApiKeepsTags) {
             tags.clear();
@@ -87,18 +87,18 @@ impl Converting<'_, '_> {
         })
     }
 
-    fn meta(&self, ty: Option<&ResourceType>, at: Position<'_>) -> Result<Meta, Finding> {
+    fn meta(&self, ty: Option<&ResourceType>, at: Position<'_>) -> Result<Meta, ResourceError> {
         let reference = &self.declared.reference;
         metaparameters::read(&self.declared.parameters, reference, |name| {
             let own = match ty {
-                Some(ty) => ty.behaviour.open() || ty.model.attributes.contains_key(name),
+                Some(ty) => ty.behavior.open() || ty.model.attributes.contains_key(name),
                 None => name == "name",
             };
             own || metaparameters::NAMES.contains(&name)
         })
         .map_err(|bad| {
             let own = if bad.positioned { at } else { Position(None) };
-            Finding::attribute(
+            ResourceError::attribute(
                 bad.name,
                 format!(
                     "Parameter {} failed on {reference}: {}{own}{at}",
@@ -112,9 +112,9 @@ impl Converting<'_, '_> {
         &mut self,
         ty: ResourceType,
         at: Position<'_>,
-    ) -> Result<(Resource, Meta), Finding> {
+    ) -> Result<(Resource, Meta), ResourceError> {
         let reference = self.declared.reference.clone();
-        if ty.behaviour.values() == Values::Canonical {
+        if ty.behavior.values() == ValueStyle::Canonical {
             let attributes = self.canonical_attributes(&ty.model, at)?;
             let mut resource = Resource::canonical(ty, reference, attributes);
             let meta = self.meta(Some(&resource.ty), at)?;
@@ -141,7 +141,7 @@ impl Converting<'_, '_> {
             {
                 continue;
             }
-            if resource.ty.behaviour.open() {
+            if resource.ty.behavior.open() {
                 resource.assign_parameter(name.clone(), given[name].clone());
             } else {
                 return Err(unknown_attribute(&model, name));
@@ -158,7 +158,7 @@ impl Converting<'_, '_> {
                     continue;
                 }
                 let managed = is_managed(&resource);
-                let Some(default) = resource.ty.behaviour.default(attribute, &name, managed) else {
+                let Some(default) = resource.ty.behavior.default(attribute, &name, managed) else {
                     continue;
                 };
                 if audited.contains(&attribute.name)
@@ -174,8 +174,8 @@ impl Converting<'_, '_> {
         }
         resource.names = names_beside_title(&resource);
         resource.sort();
-        if let Err(message) = resource.ty.behaviour.validate(&resource) {
-            return Err(Finding::whole(
+        if let Err(message) = resource.ty.behavior.validate(&resource) {
+            return Err(ResourceError::whole(
                 "validation",
                 format!(
                     "Validation of {} failed: {message}{at}",
@@ -187,7 +187,7 @@ impl Converting<'_, '_> {
         Ok((resource, meta))
     }
 
-    /// Names that `audit` makes properties of.
+    /// ResourceIndex that `audit` makes properties of.
     fn audited(&self, resource: &Resource, meta: &Metaparameters) -> Vec<Name> {
         let model = &resource.ty.model;
         if meta.audit == ["all"] {
@@ -202,11 +202,11 @@ impl Converting<'_, '_> {
         &mut self,
         model: &Arc<TypeModel>,
         at: Position<'_>,
-    ) -> Result<Attributes, Finding> {
+    ) -> Result<Attributes, ResourceError> {
         let given = self.take_attributes(model);
         let reference = &self.declared.reference;
         if let Some((name, _)) = given.iter().find(|(_, value)| **value == Value::Undef) {
-            return Err(Finding::attribute(
+            return Err(ResourceError::attribute(
                 name,
                 format!("Got nil value for {name}"),
             ));
@@ -220,12 +220,12 @@ impl Converting<'_, '_> {
             } else {
                 format!("no parameter named '{}'", error.attribute)
             };
-            Finding {
+            ResourceError {
                 summary: Some(
                     format!("{reference}: {}: {}", error.attribute, error.message).into(),
                 ),
                 help: error.help.map(Into::into),
-                ..Finding::attribute(&error.attribute, message)
+                ..ResourceError::attribute(&error.attribute, message)
             }
         };
         if let Some(attributes) = self.known.take() {
@@ -266,22 +266,22 @@ impl Converting<'_, '_> {
         attribute: &AttributeModel,
         value: &Value,
         at: Position<'_>,
-    ) -> Result<(), Finding> {
+    ) -> Result<(), ResourceError> {
         let name = &attribute.name;
-        let values = resource.ty.behaviour.values();
+        let values = resource.ty.behavior.values();
         // Resource API types must be told that a value is wrapped, others get what is in it.
         let value = match values {
-            Values::ResourceApi => value,
+            ValueStyle::ResourceApi => value,
             _ => value.unwrap_sensitive(),
         };
         if *value.unwrap_sensitive() == Value::Undef {
-            return Err(Finding::attribute(
+            return Err(ResourceError::attribute(
                 name,
                 format!("Got nil value for {name}"),
             ));
         }
         let failed = |message: String| {
-            Finding::attribute(
+            ResourceError::attribute(
                 name,
                 format!(
                     "Parameter {name} failed on {}: {message}{at}",
@@ -289,7 +289,7 @@ impl Converting<'_, '_> {
                 ),
             )
         };
-        let munge = |value: &Value| resource.ty.behaviour.munge(resource, attribute, value);
+        let munge = |value: &Value| resource.ty.behavior.munge(resource, attribute, value);
         match attribute.role {
             Role::ReadOnly => Err(failed(format!(
                 "Attempting to set `{name}` read_only attribute value to `{}`",
@@ -297,7 +297,7 @@ impl Converting<'_, '_> {
             ))),
             Role::Property | Role::InitOnly => {
                 let wanted = match (values, value) {
-                    (Values::Classic, Value::List(items)) => {
+                    (ValueStyle::Classic, Value::List(items)) => {
                         items.iter().map(munge).collect::<Result<Vec<_>, _>>()
                     }
                     _ => munge(value).map(|value| vec![value]),
@@ -347,12 +347,12 @@ impl Converting<'_, '_> {
 }
 
 /// The catalog's parameters over what the title says.
-fn given(resource: &Resource, declared: &Declared) -> Result<Attributes, Finding> {
+fn given(resource: &Resource, declared: &CatalogResource) -> Result<Attributes, ResourceError> {
     let model = &resource.ty.model;
     let title = declared.reference.title();
     let mut given = model.names(title);
     if !model.titles.is_empty() && given.is_empty() {
-        return Err(Finding::whole(
+        return Err(ResourceError::whole(
             "title",
             format!("No set of title patterns matched the title \"{title}\"."),
         ));
@@ -371,12 +371,12 @@ fn in_role(model: &TypeModel, role: Role) -> impl Iterator<Item = &AttributeMode
     })
 }
 
-fn unknown_attribute(model: &TypeModel, name: &str) -> Finding {
+fn unknown_attribute(model: &TypeModel, name: &str) -> ResourceError {
     let known = model.attributes.keys().map(|name| name.as_str());
-    Finding {
+    ResourceError {
         summary: Some(format!("{} has no attribute `{name}`", model.name).into()),
         help: nearest(name, known).map(|known| format!("did you mean `{known}`?").into()),
-        ..Finding::attribute(name, format!("no parameter named '{name}'"))
+        ..ResourceError::attribute(name, format!("no parameter named '{name}'"))
     }
 }
 
@@ -416,22 +416,22 @@ fn own_tags(
 }
 
 /// A resource that another one makes, not yet in the catalog.
-pub(crate) fn made(
+pub(crate) fn convert_generated(
     new: &NewResource,
     ty: ResourceType,
     typing: &Typing,
     resources: &mut Resources,
 ) -> Result<NewNode, String> {
-    let mut declared = Declared {
+    let mut declared = CatalogResource {
         reference: ResourceRef::new(&new.type_name, &new.title),
-        kind: Kind::Compilable,
+        kind: ResourceKind::Compilable,
         tags: Vec::new(),
         place: None,
         exported: false,
         parameters: new.parameters.clone(),
         sensitive: Vec::new(),
     };
-    let mut converting = Converting {
+    let mut converting = Conversion {
         declared: &mut declared,
         typing,
         resources,

@@ -2,7 +2,7 @@
 //!
 //! A catalog carries the values of `sensitive_parameters` in clear, and a message shows what
 //! stands around a mistake. What is shown is therefore a text of the same length in which secrets
-//! are overwritten; places stay what they are.
+//! are redact_ranges; places stay what they are.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use switchtender_devices::diagnostic::Source;
 
-/// The source of a catalog with its secrets overwritten. The text must be JSON that was parsed
+/// The source of a catalog with its secrets redact_ranges. The text must be JSON that was parsed
 /// already: nesting is not bounded here.
-pub fn masked(source: &Arc<Source>) -> Arc<Source> {
+pub fn redact(source: &Arc<Source>) -> Arc<Source> {
     let text = source.text.as_str();
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let root = parsed.ok().and_then(|parsed| parsed.value);
@@ -28,17 +28,17 @@ pub fn masked(source: &Arc<Source>) -> Arc<Source> {
             }
         }
     }
-    overwritten(source, &spans)
+    redact_ranges(source, &spans)
 }
 
-/// The source of a damaged text with every string overwritten that is not a key: nobody can say
+/// The source of a damaged text with every string redact_ranges that is not a key: nobody can say
 /// which of them are secret.
-pub fn masked_strings(source: &Arc<Source>) -> Arc<Source> {
-    overwritten(source, &strings(&source.text))
+pub fn redact_strings(source: &Arc<Source>) -> Arc<Source> {
+    redact_ranges(source, &strings(&source.text))
 }
 
-/// The source with some ranges of it overwritten, byte by byte; quotes and line feeds stay.
-pub fn overwritten(source: &Arc<Source>, spans: &[Range<usize>]) -> Arc<Source> {
+/// The source with some ranges of it redact_ranges, byte by byte; quotes and line feeds stay.
+pub fn redact_ranges(source: &Arc<Source>, spans: &[Range<usize>]) -> Arc<Source> {
     if spans.is_empty() {
         return Arc::clone(source);
     }
@@ -157,7 +157,7 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(masked(&Source::new("c", text)).text, expected);
+            assert_eq!(redact(&Source::new("c", text)).text, expected);
         }
     }
 
@@ -165,6 +165,6 @@ mod tests {
     fn of_a_damaged_text_only_keys_are_shown() {
         let source = Source::new("c", r#"{"password": "s3crét", "a" : ["b\"c"#);
         let expected = r#"{"password": "*******", "a" : ["**"*"#;
-        assert_eq!(masked_strings(&source).text, expected);
+        assert_eq!(redact_strings(&source).text, expected);
     }
 }

@@ -14,24 +14,24 @@ use super::edges::{EdgeCounts, Edges};
 
 /// Some resources and containers, and what is between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct Subgraph {
     /// In the order of the catalog.
     pub nodes: Vec<NodeId>,
-    pub ties: Vec<Tie>,
+    pub edges: Vec<Edge>,
     /// The resource that was asked about.
-    pub centre: Option<NodeId>,
+    pub center: Option<NodeId>,
 }
 
 /// One line of a graph: the first goes before the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tie {
+pub struct Edge {
     pub from: NodeId,
     pub to: NodeId,
-    pub kind: TieKind,
+    pub kind: EdgeRelation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TieKind {
+pub enum EdgeRelation {
     /// From container to content.
     Contains,
     /// From `require` and `before`.
@@ -42,7 +42,7 @@ pub enum TieKind {
     Refresh,
 }
 
-impl Part {
+impl Subgraph {
     /// All of a catalog, but for what every run has.
     pub fn whole(relationships: &Edges<NodeId>, resources: &Resources) -> Self {
         let nodes = resources.order().iter().copied();
@@ -54,14 +54,14 @@ impl Part {
     /// anything to the containers around it that have relationships, and from a container that was
     /// asked about to its contents.
     pub fn around(
-        centre: NodeId,
+        center: NodeId,
         depth: usize,
         relationships: &Edges<NodeId>,
         resources: &Resources,
     ) -> Self {
         let mut distances: HashMap<NodeId, usize> = HashMap::default();
-        distances.insert(centre, 0);
-        let mut next = VecDeque::from([centre]);
+        distances.insert(center, 0);
+        let mut next = VecDeque::from([center]);
         while let Some(id) = next.pop_front() {
             let distance = distances[&id];
             if distance == depth {
@@ -72,7 +72,7 @@ impl Part {
                 .successors(id)
                 .chain(relationships.predecessors(id))
                 .chain(ordering_container(id, relationships, resources))
-                .chain(contents.filter(|_| id == centre));
+                .chain(contents.filter(|_| id == center));
             for neighbour in neighbours {
                 distances.entry(neighbour).or_insert_with(|| {
                     next.push_back(neighbour);
@@ -82,29 +82,29 @@ impl Part {
         }
         let nodes = resources.order().iter().copied();
         let nodes = nodes.filter(|id| distances.contains_key(id));
-        Self::of(nodes.collect(), Some(centre), relationships, resources)
+        Self::of(nodes.collect(), Some(center), relationships, resources)
     }
 
     fn of(
         nodes: Vec<NodeId>,
-        centre: Option<NodeId>,
+        center: Option<NodeId>,
         relationships: &Edges<NodeId>,
         resources: &Resources,
     ) -> Self {
         let known: HashSet<NodeId> = nodes.iter().copied().collect();
-        let mut ties = Vec::new();
+        let mut edges = Vec::new();
         for id in &nodes {
             let contents = resources.contents(*id).iter();
             for content in contents.filter(|content| known.contains(*content)) {
-                ties.push(Tie {
+                edges.push(Edge {
                     from: *id,
                     to: *content,
-                    kind: TieKind::Contains,
+                    kind: EdgeRelation::Contains,
                 });
             }
             for (to, counts) in relationships.outgoing(*id) {
                 if known.contains(&to) {
-                    ties.push(Tie {
+                    edges.push(Edge {
                         from: *id,
                         to,
                         kind: strongest(counts),
@@ -114,8 +114,8 @@ impl Part {
         }
         Self {
             nodes,
-            ties,
-            centre,
+            edges,
+            center,
         }
     }
 }
@@ -137,10 +137,10 @@ fn ordering_container(
 }
 
 /// Of several edges between two resources, the one that says most.
-fn strongest(counts: EdgeCounts) -> TieKind {
+fn strongest(counts: EdgeCounts) -> EdgeRelation {
     match counts {
-        EdgeCounts { refresh: 1.., .. } => TieKind::Refresh,
-        EdgeCounts { order: 1.., .. } => TieKind::Order,
-        _ => TieKind::Automatic,
+        EdgeCounts { refresh: 1.., .. } => EdgeRelation::Refresh,
+        EdgeCounts { order: 1.., .. } => EdgeRelation::Order,
+        _ => EdgeRelation::Automatic,
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
 
-use super::declared::Catalog;
+use super::compiled::Catalog;
 use super::level::Level;
-use super::masked::masked;
 use super::position::{Segment, locate_all};
+use super::redact::redact;
 use super::resource::Tags;
 
 /// A catalog that cannot be loaded.
@@ -20,14 +20,14 @@ pub struct LoadError {
     /// Everything that is wrong, with places; never empty.
     pub diagnostics: Vec<Diagnostic>,
     /// What could be read all the same; nothing of a text that is no catalog.
-    pub readable: Option<Box<Readable>>,
+    pub readable: Option<Box<PartialCatalog>>,
     /// What there was to say of resources before the first that is wrong.
-    pub told: Vec<Told>,
+    pub messages: Vec<LoadMessage>,
 }
 
 /// What could be read of a catalog that cannot be loaded: good for looking at, not for applying.
 #[derive(Clone, Debug)]
-pub struct Readable {
+pub struct PartialCatalog {
     /// Without the values that could not be read and the edges that lead nowhere.
     pub catalog: Catalog,
     /// Resources that lack a value, and later declarations of one reference.
@@ -36,7 +36,7 @@ pub struct Readable {
 
 /// A message about a resource, from loading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct LoadMessage {
     pub level: Level,
     pub message: String,
     /// The path of the resource.
@@ -45,15 +45,15 @@ pub struct Told {
     pub place: Option<Place>,
 }
 
-/// Findings whose places in the text are looked up when all are known.
-pub(super) struct Findings<'a> {
+/// LoadErrors whose places in the text are looked up when all are known.
+pub(super) struct LoadErrors<'a> {
     source: &'a Arc<Source>,
     /// Puppet's words for the first.
     message: Option<String>,
     found: Vec<(Diagnostic, Vec<Segment>)>,
 }
 
-impl<'a> Findings<'a> {
+impl<'a> LoadErrors<'a> {
     pub fn new(source: &'a Arc<Source>) -> Self {
         Self {
             source,
@@ -80,7 +80,7 @@ impl<'a> Findings<'a> {
             &self.source.text,
             self.found.iter().map(|(_, path)| path.as_slice()),
         );
-        let shown = masked(self.source);
+        let shown = redact(self.source);
         let diagnostics = self
             .found
             .into_iter()
@@ -94,7 +94,7 @@ impl<'a> Findings<'a> {
             message,
             diagnostics,
             readable: None,
-            told: Vec::new(),
+            messages: Vec::new(),
         })
     }
 }

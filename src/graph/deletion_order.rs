@@ -14,11 +14,11 @@ use crate::catalog::Resources;
 use crate::catalog::resource::{NodeId, Resource};
 
 use super::automatic::is_removed;
-use super::ready::Key;
+use super::ready_queue::OrderKey;
 use super::vertex::{Graph, VertexId};
 
 /// Gives removed resources a place after the last of those that may use them.
-pub(super) fn put_off(graph: &mut Graph, resources: &Resources) {
+pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
     let mut removed: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     for (id, resource) in known(resources) {
         if is_removed(resource) {
@@ -68,7 +68,7 @@ pub(super) fn put_off(graph: &mut Graph, resources: &Resources) {
             let mut others = users.iter().filter(|(_, user)| !after.contains(user));
             let last = others.next().map(|(place, _)| *place);
             if let Some(last) = last.filter(|last| *last >= places[vertex.index()]) {
-                let key = Key::of(last).inside(depth).inside(vertex.0);
+                let key = OrderKey::of(last).inside(depth).inside(vertex.0);
                 graph.placed.insert(vertex, key);
             }
         }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use switchtender_devices::diagnostic::Diagnostic;
 
-use crate::catalog::declared::Declared;
-use crate::catalog::findings::Findings;
-use crate::catalog::names::Names;
+use crate::catalog::compiled::CatalogResource;
+use crate::catalog::index::ResourceIndex;
+use crate::catalog::load_error::LoadErrors;
 use crate::catalog::wire::WireEdge;
 
 /// What is in containers, as far as it has been read.
 #[derive(Default)]
-pub(super) struct Contents<'a> {
+pub(super) struct Containment<'a> {
     pub edges: Vec<(usize, usize)>,
     count: usize,
     /// Edges from one container come in a row,
@@ -20,20 +20,20 @@ pub(super) struct Contents<'a> {
     next: usize,
 }
 
-impl<'a> Contents<'a> {
+impl<'a> Containment<'a> {
     pub fn add(
         &mut self,
         edge: &WireEdge<'a>,
-        names: &Names,
-        resources: &[Declared],
-        findings: &mut Findings,
+        names: &ResourceIndex,
+        resources: &[CatalogResource],
+        findings: &mut LoadErrors,
     ) {
         let index = self.count;
         self.count += 1;
         if edge.source.0 != self.container.0 {
             self.container = (edge.source.0.clone(), names.find(&edge.source.0));
         }
-        let is_next = |content: &Declared| content.reference.as_str() == edge.target.0;
+        let is_next = |content: &CatalogResource| content.reference.as_str() == edge.target.0;
         let content = match resources.get(self.next).is_some_and(is_next) {
             true => Some(self.next),
             false => names.find(&edge.target.0),

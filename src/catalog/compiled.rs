@@ -6,7 +6,7 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::{Place, Source};
 use switchtender_devices::value::Attributes;
 
-use super::names::Names;
+use super::index::ResourceIndex;
 use super::resource_ref::ResourceRef;
 
 /// A catalog whose references all lead somewhere. What its resources mean is not yet known.
@@ -14,7 +14,7 @@ use super::resource_ref::ResourceRef;
 pub struct Catalog {
     /// The node or device it was compiled for.
     pub name: String,
-    pub version: Option<Version>,
+    pub version: Option<ConfigVersion>,
     pub environment: Option<String>,
     pub code_id: Option<String>,
     pub catalog_uuid: Option<String>,
@@ -24,11 +24,11 @@ pub struct Catalog {
     /// Lower-case names of the classes, for `classes.txt`.
     pub classes: Vec<String>,
     /// In the order of the catalog, which is the order of evaluation where nothing else decides.
-    pub resources: Vec<Declared>,
+    pub resources: Vec<CatalogResource>,
     /// Containment, from container to content, as indexes into `resources`.
     pub edges: Vec<(usize, usize)>,
     /// Under what names resources are found, as far as their types do not matter.
-    pub(super) names: Names,
+    pub(super) names: ResourceIndex,
     /// The text it was read from, for messages.
     pub source: Arc<Source>,
 }
@@ -36,25 +36,25 @@ pub struct Catalog {
 /// The configuration version; only logged and reported.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(untagged)]
-pub enum Version {
+pub enum ConfigVersion {
     Number(i64),
     Text(String),
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for ConfigVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Version::Number(number) => number.fmt(f),
-            Version::Text(text) => text.fmt(f),
+            ConfigVersion::Number(number) => number.fmt(f),
+            ConfigVersion::Text(text) => text.fmt(f),
         }
     }
 }
 
 /// A resource as the catalog declares it.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct CatalogResource {
     pub reference: ResourceRef,
-    pub kind: Kind,
+    pub kind: ResourceKind,
     pub tags: Vec<Arc<str>>,
     /// Position in the manifest. A line without a file is not kept.
     pub place: Option<Place>,
@@ -65,7 +65,7 @@ pub struct Declared {
     pub sensitive: Vec<String>,
 }
 
-impl Declared {
+impl CatalogResource {
     /// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
     pub fn position(&self) -> String {
         position(self.place.as_ref())
@@ -92,7 +92,7 @@ impl fmt::Display for Position<'_> {
 
 /// What the compiler said a resource is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ResourceKind {
     /// Has a type that agents know.
     Compilable,
     Class,

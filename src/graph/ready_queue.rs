@@ -8,13 +8,13 @@ use super::vertex::{Graph, VertexId};
 /// A place in the order of evaluation. Vertices are numbered in the order of the catalog; what is
 /// made while a vertex is evaluated, or put off until then, comes between it and the next.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct OrderKey {
     vertex: VertexId,
     /// Numbers of makers and of the thing itself, of what was made.
     nested: Vec<u32>,
 }
 
-impl Key {
+impl OrderKey {
     pub(super) fn of(vertex: VertexId) -> Self {
         Self {
             vertex,
@@ -36,17 +36,17 @@ impl Key {
 
 /// The vertices that can be evaluated, and what the others wait for.
 #[derive(Clone, Debug)]
-pub struct Ready {
+pub struct ReadyQueue {
     /// Distinct predecessors that are not done.
     blockers: Vec<u32>,
     done: Vec<bool>,
     /// Of those that are as they are numbered.
     ready: BTreeSet<VertexId>,
     /// Of those that have a key of their own.
-    ready_placed: BTreeSet<(Key, VertexId)>,
+    ready_placed: BTreeSet<(OrderKey, VertexId)>,
 }
 
-impl Ready {
+impl ReadyQueue {
     pub fn new(graph: &Graph) -> Self {
         let mut ready = Self {
             blockers: Vec::with_capacity(graph.len()),
@@ -76,7 +76,7 @@ impl Ready {
     pub fn pop(&mut self) -> Option<VertexId> {
         let first = self.ready.first();
         let placed_is_first = match (first, self.ready_placed.first()) {
-            (Some(first), Some((key, _))) => *key < Key::of(*first),
+            (Some(first), Some((key, _))) => *key < OrderKey::of(*first),
             (first, _) => first.is_none(),
         };
         if placed_is_first {

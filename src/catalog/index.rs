@@ -3,13 +3,13 @@
 
 use switchtender_devices::map::{IndexMap, with_room};
 
-use super::resource_ref::{ResourceRef, Written};
+use super::resource_ref::{ReferenceText, ResourceRef};
 
 /// Resources by name, as their places in the catalog.
 #[derive(Clone, Debug, Default)]
-pub struct Names(IndexMap<ResourceRef, usize>);
+pub struct ResourceIndex(IndexMap<ResourceRef, usize>);
 
-impl Names {
+impl ResourceIndex {
     pub fn with_capacity(count: usize) -> Self {
         Self(with_room(count))
     }
@@ -28,7 +28,7 @@ impl Names {
 
     /// The resource that a text refers to.
     pub fn find(&self, text: &str) -> Option<usize> {
-        match Written::of(text) {
+        match ReferenceText::of(text) {
             Some(written) => self.0.get(&written).copied(),
             None => self.get(&ResourceRef::parse(text).ok()?),
         }

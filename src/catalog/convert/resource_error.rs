@@ -2,12 +2,12 @@
 
 use switchtender_devices::diagnostic::Diagnostic;
 
-use crate::catalog::declared::Declared;
-use crate::catalog::findings::Findings;
+use crate::catalog::compiled::CatalogResource;
+use crate::catalog::load_error::LoadErrors;
 use crate::catalog::position::Segment;
 
 /// Something wrong with one resource.
-pub(super) struct Finding {
+pub(super) struct ResourceError {
     pub code: &'static str,
     pub attribute: Option<Box<str>>,
     /// Puppet's words.
@@ -15,10 +15,10 @@ pub(super) struct Finding {
     /// Ours, if they differ.
     pub summary: Option<Box<str>>,
     pub help: Option<Box<str>>,
-    pub further: Vec<Finding>,
+    pub further: Vec<ResourceError>,
 }
 
-impl Finding {
+impl ResourceError {
     pub fn whole(code: &'static str, message: String) -> Self {
         Self {
             code,
@@ -37,7 +37,7 @@ impl Finding {
         }
     }
 
-    pub fn report(self, declared: &Declared, index: usize, findings: &mut Findings) {
+    pub fn report(self, declared: &CatalogResource, index: usize, findings: &mut LoadErrors) {
         let mut path: Vec<Segment> = vec!["resources".into(), index.into()];
         if let Some(name) = &self.attribute {
             path.push("parameters".into());
