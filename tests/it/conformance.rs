@@ -12,12 +12,11 @@ mod types;
 mod unrecorded;
 mod world;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use switchtender::compat::{Deviation, Deviations, TABLE};
+use switchtender::compat::Deviations;
 
 /// How many disagreements are shown in full.
 const SHOWN: usize = 3;
@@ -54,34 +53,6 @@ fn recorded() -> PathBuf {
 fn read(path: &Path) -> Json {
     let read = || serde_json::from_slice(&fs::read(path)?).map_err(std::io::Error::from);
     read().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// The deviations that make the difference between a case and its recording: each of them, switched
-/// off after the ones before it, changes the result. `None`: a difference remains without them.
-fn explain(case: &Json, expected: &[Json], mut played: Vec<Json>) -> Option<Vec<Deviation>> {
-    let mut deviations = Deviations::default();
-    let mut explaining = Vec::new();
-    // A deviation can hide another one, which the next round finds.
-    loop {
-        let before = explaining.len();
-        for row in &TABLE {
-            if !deviations.has(row.deviation) {
-                continue;
-            }
-            let without = case::play(case, deviations.without(row.deviation));
-            if without != played {
-                deviations = deviations.without(row.deviation);
-                explaining.push(row.deviation);
-                played = without;
-                if diff::of(expected, &played).is_empty() {
-                    return Some(explaining);
-                }
-            }
-        }
-        if explaining.len() == before {
-            return None;
-        }
-    }
 }
 
 /// The recorded runs, without what an engine need not have.
@@ -127,43 +98,4 @@ fn as_puppet_7_all_cases_agree() {
     }
     let names: Vec<&str> = disagreeing.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.is_empty(), "disagreeing: {names:?}");
-}
-
-#[test]
-fn by_default_only_declared_deviations_differ() {
-    let cases = cases();
-    let mut agree = 0;
-    let mut deviate = 0;
-    let mut counts: BTreeMap<Deviation, usize> = BTreeMap::new();
-    let mut unexplained = Vec::new();
-    for case in &cases {
-        let expected = expected(case);
-        let played = case::play(case, Deviations::default());
-        let differences = diff::of(&expected, &played);
-        if differences.is_empty() {
-            agree += 1;
-            continue;
-        }
-        match explain(case, &expected, played) {
-            Some(deviations) => {
-                deviate += 1;
-                for deviation in deviations {
-                    *counts.entry(deviation).or_default() += 1;
-                }
-            }
-            None => unexplained.push((name(case).to_owned(), differences)),
-        }
-    }
-    println!(
-        "default: {agree} of {} cases agree, {deviate} more but for declared deviations",
-        cases.len()
-    );
-    for (deviation, count) in counts {
-        println!("  {deviation:?} in {count}");
-    }
-    for (name, differences) in unexplained.iter().take(SHOWN) {
-        println!("--- {name}\n{}", diff::shown(differences));
-    }
-    let names: Vec<&str> = unexplained.iter().map(|(name, _)| name.as_str()).collect();
-    assert!(names.is_empty(), "unexplained: {names:?}");
 }
