@@ -10,7 +10,6 @@ use switchtender_devices::provider::driver_provider::Reconnect;
 use switchtender_devices::read::Reads;
 use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::{self, Access, Session, SessionError};
-use switchtender_devices::value::Value;
 
 use super::device_run::NotRun;
 use super::stand_in::StandIns;

@@ -9,7 +9,6 @@ use rayon::iter::{
 };
 use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
-use switchtender_devices::driver::codec::text_of;
 use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::model::{Role, TypeModel};
@@ -273,7 +272,7 @@ pub fn single_name(wanted: &Wanted) -> Option<String> {
         return None;
     }
     let value = wanted.attributes.get(name)?.unwrap_sensitive();
-    text_of(value)
+    value.scalar_text()
 }
 
 /// Catalogs with this many resources or more are checked on several threads.

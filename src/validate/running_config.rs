@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use switchtender_devices::driver::Driver;
-use switchtender_devices::driver::codec::text_of;
 use switchtender_devices::read::{ReadError, Reads};
+use switchtender_devices::value::Value;
 
 /// The instances of a running configuration, by type and name.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,8 @@ impl RunningConfig {
             let mut names = model.namevars();
             if let (Some(name), None) = (names.next(), names.next()) {
                 for instance in driver.known(model, &state)? {
-                    if let Some(value) = instance.attributes.get(name).and_then(text_of) {
+                    if let Some(value) = instance.attributes.get(name).and_then(Value::scalar_text)
+                    {
                         instances.insert((model.name.clone(), value));
                     }
                 }

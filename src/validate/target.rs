@@ -1,7 +1,6 @@
 //! The target of a catalog: a device of a platform, or a host.
 
 use switchtender_devices::driver::{Driver, Facts, Registry};
-use switchtender_devices::value::Value;
 
 use super::running_config::RunningConfig;
 use crate::catalog::Catalog;

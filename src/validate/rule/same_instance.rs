@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 
 use foldhash::HashMap;
-use switchtender_devices::driver::codec::text_of;
+use switchtender_devices::value::Value;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
@@ -48,7 +48,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let names = wanted.model.namevars().filter(|_| !one);
         let names = names.map(|name| {
             let value = wanted.attributes.get(name);
-            let text = value.and_then(text_of);
+            let text = value.and_then(Value::scalar_text);
             text.unwrap_or_else(|| format!("{value:?}"))
         });
         let key = (wanted.model.name.as_str(), names.collect());
