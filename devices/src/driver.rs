@@ -15,13 +15,16 @@
 
 pub mod cli;
 pub mod codec;
+mod context;
 pub mod facts;
 pub mod implementation;
 pub mod platform;
+mod read_rule;
 pub mod registry;
 pub mod rest;
 pub mod self_test;
 pub mod setting;
+mod transport;
 pub mod type_driver;
 
 use std::borrow::Cow;
@@ -42,10 +45,11 @@ pub use implementation::{
     AttributeExplanation, Explanation, Implementation, NothingRemembered, Problem, ProblemKind,
     RememberedSecrets, RenderError,
 };
-pub use platform::{Platform, Transport};
+pub use platform::{MockKind, Platform};
 pub use registry::Registry;
-pub use self_test::TestResult;
+pub use self_test::run::TestResult;
 pub use setting::{Setting, Touch};
+pub use transport::Transport;
 pub use type_driver::TypeDriver;
 
 /// A platform's types as one device has them: for each, the variant that its facts choose.

@@ -29,9 +29,9 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use super::codec::Codec;
+use super::context::Context;
 use super::implementation::{Explanation, Implementation, Problem, RememberedSecrets, RenderError};
 use super::setting::{Setting, Touch};
-use super::type_driver::Context;
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::document::Table;

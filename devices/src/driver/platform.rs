@@ -6,34 +6,19 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use super::codec::Codec;
+use super::context::Context;
 use super::facts::{FactRule, Facts};
+use super::read_rule::{ParseRule, ReadRule};
+use super::transport::Transport;
 use super::type_driver::TypeDriver;
+use crate::diagnostic::Source;
 use crate::dialogue::Protocol;
-use crate::document::{Item, Table};
-use crate::model::load::{check_schema, pattern, word};
-use crate::pattern::{Pattern, Patterns};
+use crate::document::Table;
+use crate::model::TypeModel;
+use crate::model::load::{check_schema, word};
 use crate::read::columns::Columns;
-use crate::read::indent::{IndentRules, OpaqueRule, Tree};
+use crate::read::indent::Tree;
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
-
-/// How devices of a platform are reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// Command lines over SSH.
-    SshCli,
-    /// JSON over HTTPS.
-    Rest,
-}
-
-impl Transport {
-    /// Scheme of a URL of such a device in `device.conf`.
-    pub fn url_scheme(self) -> &'static str {
-        match self {
-            Transport::SshCli => "ssh",
-            Transport::Rest => "https",
-        }
-    }
-}
 
 /// The mock device that imitates a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,23 +53,6 @@ pub struct Platform {
     pub types: IndexMap<String, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this one lacks.
     pub(super) elsewhere: BTreeMap<String, Vec<String>>,
-}
-
-/// A read of a platform.
-#[derive(Clone, Debug)]
-pub struct ReadRule {
-    pub request: ReadRequest,
-    pub parse: ParseRule,
-}
-
-/// How an answer is understood.
-#[derive(Clone, Debug)]
-pub enum ParseRule {
-    Indent(IndentRules),
-    Columns { first: Option<String> },
-    Stanzas { start: String },
-    Json,
-    Text,
 }
 
 impl Platform {
@@ -122,7 +90,7 @@ impl Platform {
         };
         let mut reads = IndexMap::default();
         for (name, _, item) in entries("read") {
-            if let Some(rule) = read_rule(&name, &item) {
+            if let Some(rule) = ReadRule::load(&name, &item) {
                 reads.insert(name, rule);
             }
         }
@@ -172,6 +140,25 @@ impl Platform {
             types: IndexMap::default(),
             elsewhere: BTreeMap::new(),
         })
+    }
+
+    /// What the definition of a type may refer to.
+    pub(super) fn context<'a>(
+        &'a self,
+        model: &'a Arc<TypeModel>,
+        source: &'a Arc<Source>,
+    ) -> Context<'a> {
+        Context {
+            model,
+            source,
+            platform: &self.name,
+            transport: self.transport,
+            reads: &self.reads,
+            ranks: &self.ranks,
+            codecs: &self.codecs,
+            refused_characters: &self.refused_characters,
+            line_limit: self.line_limit,
+        }
     }
 
     /// What must be read for [`Platform::facts`].
@@ -233,115 +220,4 @@ impl Platform {
         }
         Ok(state)
     }
-}
-
-fn read_rule(name: &str, item: &Item<'_>) -> Option<ReadRule> {
-    #[derive(Clone, Copy)]
-    enum Kind {
-        Indent,
-        Columns,
-        Stanzas,
-        Json,
-        Text,
-    }
-    let table = item.table()?;
-    let command = table.required_string("command");
-    let optional = table.bool("optional").unwrap_or(false);
-    let kind = match table.get("parse") {
-        Some(item) => word(
-            &item,
-            &[
-                ("indent", Kind::Indent),
-                ("columns", Kind::Columns),
-                ("stanzas", Kind::Stanzas),
-                ("json", Kind::Json),
-                ("text", Kind::Text),
-            ],
-        ),
-        None => {
-            table.missing("parse");
-            None
-        }
-    };
-    let parse = match kind? {
-        Kind::Indent => ParseRule::Indent(IndentRules {
-            ignore: table
-                .get("ignore")
-                .map(|item| patterns(&item))
-                .unwrap_or_default(),
-            opaque: table
-                .get("opaque")
-                .map(|item| opaque(&item))
-                .unwrap_or_default(),
-            replace: table
-                .get("replace")
-                .map(|item| replacements(&item))
-                .unwrap_or_default(),
-        }),
-        Kind::Columns => {
-            if let Some(item) = table.get("wrapped") {
-                word(&item, &[("skip", ())]);
-            }
-            ParseRule::Columns {
-                first: table.string("first"),
-            }
-        }
-        Kind::Stanzas => ParseRule::Stanzas {
-            start: table.required_string("start")?,
-        },
-        Kind::Json => ParseRule::Json,
-        Kind::Text => ParseRule::Text,
-    };
-    table.finish();
-    Some(ReadRule {
-        request: ReadRequest {
-            name: name.to_owned(),
-            command: command?,
-            optional,
-        },
-        parse,
-    })
-}
-
-fn patterns(item: &Item<'_>) -> Patterns {
-    let items = item.list().unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| pattern(item, &item.string()?))
-        .collect()
-}
-
-fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
-    let items = item.list().unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| {
-            let table = item.table()?;
-            let found = table.get("pattern");
-            let with = table.required_string("with");
-            table.finish();
-            let item = found?;
-            Some((pattern(&item, &item.string()?)?, with?))
-        })
-        .collect()
-}
-
-fn opaque(item: &Item<'_>) -> Vec<OpaqueRule> {
-    let items = item.list().unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| {
-            let table = item.table()?;
-            let pattern_of = |key: &str| {
-                let item = table.get(key)?;
-                pattern(&item, &item.string()?)
-            };
-            let rule = OpaqueRule {
-                start: pattern_of("start")?,
-                end: pattern_of("end")?,
-            };
-            table.finish();
-            Some(rule)
-        })
-        .collect()
 }

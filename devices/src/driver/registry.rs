@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::platform::Platform;
-use super::self_test::{self, Covers, TestResult};
+use super::self_test::run::{self as self_test, Covers, TestResult};
 use super::type_driver::TypeDriver;
 use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::Diagnostic;
@@ -293,7 +293,7 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::platform::MockKind;
+    use crate::driver::MockKind;
 
     fn told(findings: &[Diagnostic]) -> String {
         let lines: Vec<String> = findings

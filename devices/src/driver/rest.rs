@@ -27,8 +27,8 @@ mod write;
 
 use std::sync::Arc;
 
+use super::context::Context;
 use super::implementation::Implementation;
-use super::type_driver::Context;
 use crate::document::Table;
 
 /// Reads the sections of a definition that say how the type is read and written.

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::codec::Codec;
+use super::context::Context;
 use super::facts::{Facts, When};
 use super::implementation::Implementation;
-use super::platform::{Platform, Transport};
 use super::self_test::SelfTest;
+use super::transport::Transport;
 use super::{cli, rest};
 use crate::diagnostic::Source;
 use crate::document::Table;
@@ -42,19 +42,6 @@ pub struct Excluded {
     pub reason: String,
 }
 
-/// What an implementation may look at while it is read.
-pub struct Context<'a> {
-    pub model: &'a Arc<TypeModel>,
-    pub platform: &'a Platform,
-    pub source: &'a Arc<Source>,
-}
-
-impl Context<'_> {
-    pub fn codec(&self, name: &str) -> Option<&Arc<Codec>> {
-        self.platform.codecs.get(name)
-    }
-}
-
 impl TypeDriver {
     /// Reads a definition. `root` is called for a fresh view of the file's root table (with the
     /// one it extends, if any) for each variant.
@@ -67,7 +54,7 @@ impl TypeDriver {
         read_header(&base);
         let rank = base.get("rank").and_then(|item| match item.value.as_str() {
             Some(name) => {
-                let rank = context.platform.ranks.get(name).copied();
+                let rank = context.ranks.get(name).copied();
                 if rank.is_none() {
                     item.error("unknown-rank", format!("the platform has no rank `{name}`"));
                 }
@@ -156,7 +143,7 @@ fn read_header(root: &Table<'_>) {
 }
 
 fn implementation(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
-    match context.platform.transport {
+    match context.transport {
         Transport::SshCli => cli::load(context, root),
         Transport::Rest => rest::load(context, root),
     }

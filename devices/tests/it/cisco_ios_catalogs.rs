@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::Severity;
-use switchtender_devices::driver::{Driver, self_test};
+use switchtender_devices::driver::Driver;
+use switchtender_devices::driver::self_test::run;
 use switchtender_devices::read::{Reads, State};
 
 use crate::support::catalog;
@@ -83,7 +84,7 @@ impl Switch {
 
     /// Returns the lines for a resource and applies them to the state.
     fn apply(&self, wanted: &Wanted, state: &mut State) -> Vec<String> {
-        self_test::print(&offline::apply(&self.driver, wanted, state))
+        run::print(&offline::apply(&self.driver, wanted, state))
     }
 }
 

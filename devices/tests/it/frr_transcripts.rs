@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchtender_devices::change::Wanted;
-use switchtender_devices::driver::{Driver, self_test};
+use switchtender_devices::driver::Driver;
+use switchtender_devices::driver::self_test::run;
 use switchtender_devices::read::{Reads, State};
 use switchtender_devices::value::{Attributes, Value};
 
@@ -71,7 +72,7 @@ impl Router {
             model: Arc::clone(model),
             attributes: self.driver.canonicalize(model, attributes).unwrap(),
         };
-        self_test::print(&offline::apply(&self.driver, &wanted, state))
+        run::print(&offline::apply(&self.driver, &wanted, state))
     }
 }
 

@@ -21,8 +21,8 @@ use super::rewrite::Rewrite;
 use super::rules::{AttributeRule, CONFIG, Fallback, Kind, LeftOut, Place};
 use crate::diagnostic::{Severity, nearest};
 use crate::document::{Item, Table};
-use crate::driver::platform::ParseRule;
-use crate::driver::type_driver::Context;
+use crate::driver::context::Context;
+use crate::driver::read_rule::ParseRule;
 use crate::value::Name;
 
 /// Reads the part of a type's file that is about command lines.
@@ -36,9 +36,9 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let instance = instance(context, &table, &mut codecs);
     let mut requests = Vec::new();
     let need_read = |item: &Item<'_>, name: &str| {
-        let found = context.platform.reads.get(name);
+        let found = context.reads.get(name);
         if found.is_none() {
-            let known = context.platform.reads.keys().map(String::as_str);
+            let known = context.reads.keys().map(String::as_str);
             let help = match nearest(name, known) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "reads are declared in platform.toml as [read.NAME]".to_owned(),
@@ -104,16 +104,10 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         .values()
         .any(|rule| matches!(rule.place, Place::Elsewhere(_)));
     if needs_config && !requests.iter().any(|request| request.name == CONFIG) {
-        requests.extend(
-            context
-                .platform
-                .reads
-                .get(CONFIG)
-                .map(|rule| rule.request.clone()),
-        );
+        requests.extend(context.reads.get(CONFIG).map(|rule| rule.request.clone()));
     }
     requests.dedup();
-    let parse = context.platform.reads.get(&instance.from);
+    let parse = context.reads.get(&instance.from);
     let (in_lines, opaque) = match parse.map(|rule| &rule.parse) {
         Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),
         _ => (false, &[][..]),
@@ -131,9 +125,9 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let rewrites = rewrites.iter().flatten();
     let cli = CliType {
         model: Arc::clone(model),
-        platform: context.platform.name.clone(),
-        line_limit: context.platform.line_limit,
-        refused_characters: context.platform.refused_characters.clone(),
+        platform: context.platform.to_owned(),
+        line_limit: context.line_limit,
+        refused_characters: context.refused_characters.to_owned(),
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
         source: Arc::clone(context.source),
         requests,

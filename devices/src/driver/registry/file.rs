@@ -7,7 +7,7 @@ use crate::definitions::DefinitionFile;
 use crate::diagnostic::{Diagnostic, Source, nearest};
 use crate::document::{Document, Findings, Table};
 use crate::driver::platform::Platform;
-use crate::driver::type_driver::{Context, TypeDriver};
+use crate::driver::type_driver::TypeDriver;
 use crate::model::{TypeModel, load};
 
 /// A file as it counts: the user's, what it extends, or the shipped one.
@@ -105,11 +105,7 @@ pub(super) fn load_type(
 ) {
     let kind = &model.name;
     let loaded = with_root(chosen, findings, |root, source| {
-        let context = Context {
-            model,
-            platform,
-            source,
-        };
+        let context = platform.context(model, source);
         let table = root();
         for (key, expected) in [("platform", directory), ("type", kind)] {
             if let Some(item) = table.get(key)

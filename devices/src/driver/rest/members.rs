@@ -3,7 +3,7 @@
 use crate::map::IndexMap;
 use serde_json::Value as Json;
 
-use super::codec::destination;
+use super::codec::f5::destination;
 use super::definition::{Members, Place, Split};
 use super::field::{field_value, put_place, state_value};
 use super::json::{Body, FieldPath};

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::ask::{collections, name_of};
 use super::canonical::canonical;
-use super::codec::Surroundings;
+use super::codec::ObjectContext;
 use super::definition::{Definition, Place};
 use super::entries::entries_value;
 use super::field::{field_value, state_value};
@@ -188,7 +188,7 @@ fn instance(
 ) -> Instance {
     let (key, _) = &definition.instance.key;
     let partition = partition(name);
-    let around = Surroundings {
+    let around = ObjectContext {
         partition: &partition,
         domain: surveyed.domain(&partition),
     };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::codec::Surroundings;
+use super::codec::ObjectContext;
 use super::definition::{Definition, Members, Place};
 use super::field::{field_body, state_fields};
 use super::json::{Body, FieldPath};
@@ -239,7 +239,7 @@ impl Writer<'_> {
         let kind = self.definition.kind_of(&self.change.wanted.attributes);
         let kind = kind.map(|(name, _)| name);
         let partition = partition(self.name());
-        let around = Surroundings {
+        let around = ObjectContext {
             partition: &partition,
             domain: self.surveyed.domain(&partition),
         };

@@ -10,7 +10,7 @@ use crate::driver::cli::rules::{
     Alike, AttributeRule, Cell, Fallback, LeftOut, Misleading, NoForm, Place,
 };
 use crate::driver::codec::Codec;
-use crate::driver::type_driver::Context;
+use crate::driver::context::Context;
 use crate::map::IndexMap;
 use crate::model::load::{pattern, value_of, word};
 use crate::model::{AttributeModel, ValueSpec};

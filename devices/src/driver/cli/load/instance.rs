@@ -6,7 +6,7 @@ use super::toml::{codec, remove_first, template, templates};
 use crate::document::Table;
 use crate::driver::cli::rules::{InstanceRule, Kind, Reserved};
 use crate::driver::codec::Codec;
-use crate::driver::type_driver::Context;
+use crate::driver::context::Context;
 use crate::map::IndexMap;
 use crate::model::load::value_of;
 use crate::value::Attributes;

@@ -6,7 +6,7 @@ use crate::diagnostic::nearest;
 use crate::document::{Item, Table};
 use crate::driver::cli::template::Template;
 use crate::driver::codec::Codec;
-use crate::driver::type_driver::Context;
+use crate::driver::context::Context;
 use crate::model::load::word;
 
 pub(super) fn template(item: &Item<'_>) -> Option<Template> {
@@ -39,12 +39,12 @@ pub(super) fn remove_first(table: &Table<'_>) -> bool {
 /// A codec by the name that the platform or this program gives it.
 pub(super) fn codec(context: &Context<'_>, item: &Item<'_>) -> Option<Arc<Codec>> {
     let name = item.string()?;
-    if let Some(codec) = context.codec(&name) {
+    if let Some(codec) = context.codecs.get(&name) {
         return Some(Arc::clone(codec));
     }
     let built_in = Codec::built_in(&name).map(Arc::new);
     if built_in.is_none() {
-        let known = context.platform.codecs.keys().map(String::as_str);
+        let known = context.codecs.keys().map(String::as_str);
         let help = match nearest(&name, known) {
             Some(name) => format!("did you mean `{name}`?"),
             None => "codecs are declared in platform.toml as [codec.NAME]".to_owned(),

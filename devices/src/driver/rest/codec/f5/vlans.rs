@@ -4,8 +4,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::super::json::FieldPath;
 use super::texts;
+use crate::driver::rest::json::FieldPath;
 use crate::value::Value;
 
 pub fn canonical(value: &Value) -> Value {

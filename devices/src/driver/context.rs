@@ -1,0 +1,27 @@
+//! What the definition of a type may refer to while it is loaded.
+
+use std::sync::Arc;
+
+use super::codec::Codec;
+use super::read_rule::ReadRule;
+use super::transport::Transport;
+use crate::diagnostic::Source;
+use crate::map::IndexMap;
+use crate::model::TypeModel;
+
+/// The type's model, the file, and what the platform declares.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    pub model: &'a Arc<TypeModel>,
+    pub source: &'a Arc<Source>,
+    /// Name of the platform.
+    pub platform: &'a str,
+    pub transport: Transport,
+    pub reads: &'a IndexMap<String, ReadRule>,
+    pub ranks: &'a IndexMap<String, i64>,
+    pub codecs: &'a IndexMap<String, Arc<Codec>>,
+    /// Characters that the device does not take as text.
+    pub refused_characters: &'a str,
+    /// Longest line that the device's input takes.
+    pub line_limit: usize,
+}

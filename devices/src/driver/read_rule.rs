@@ -1,0 +1,138 @@
+//! What a platform reads from a device, and how it parses the answer.
+
+use crate::document::Item;
+use crate::model::load::{pattern, word};
+use crate::pattern::{Pattern, Patterns};
+use crate::read::ReadRequest;
+use crate::read::indent::{IndentRules, OpaqueRule};
+
+/// A read of a platform.
+#[derive(Clone, Debug)]
+pub struct ReadRule {
+    pub request: ReadRequest,
+    pub parse: ParseRule,
+}
+
+/// How an answer is parsed.
+#[derive(Clone, Debug)]
+pub enum ParseRule {
+    Indent(IndentRules),
+    Columns { first: Option<String> },
+    Stanzas { start: String },
+    Json,
+    Text,
+}
+
+impl ReadRule {
+    /// Reads `[read.NAME]`.
+    pub(super) fn load(name: &str, item: &Item<'_>) -> Option<Self> {
+        #[derive(Clone, Copy)]
+        enum Kind {
+            Indent,
+            Columns,
+            Stanzas,
+            Json,
+            Text,
+        }
+        let table = item.table()?;
+        let command = table.required_string("command");
+        let optional = table.bool("optional").unwrap_or(false);
+        let kind = match table.get("parse") {
+            Some(item) => word(
+                &item,
+                &[
+                    ("indent", Kind::Indent),
+                    ("columns", Kind::Columns),
+                    ("stanzas", Kind::Stanzas),
+                    ("json", Kind::Json),
+                    ("text", Kind::Text),
+                ],
+            ),
+            None => {
+                table.missing("parse");
+                None
+            }
+        };
+        let parse = match kind? {
+            Kind::Indent => ParseRule::Indent(IndentRules {
+                ignore: table
+                    .get("ignore")
+                    .map(|item| patterns(&item))
+                    .unwrap_or_default(),
+                opaque: table
+                    .get("opaque")
+                    .map(|item| opaque(&item))
+                    .unwrap_or_default(),
+                replace: table
+                    .get("replace")
+                    .map(|item| replacements(&item))
+                    .unwrap_or_default(),
+            }),
+            Kind::Columns => {
+                if let Some(item) = table.get("wrapped") {
+                    word(&item, &[("skip", ())]);
+                }
+                ParseRule::Columns {
+                    first: table.string("first"),
+                }
+            }
+            Kind::Stanzas => ParseRule::Stanzas {
+                start: table.required_string("start")?,
+            },
+            Kind::Json => ParseRule::Json,
+            Kind::Text => ParseRule::Text,
+        };
+        table.finish();
+        Some(Self {
+            request: ReadRequest {
+                name: name.to_owned(),
+                command: command?,
+                optional,
+            },
+            parse,
+        })
+    }
+}
+
+fn patterns(item: &Item<'_>) -> Patterns {
+    let items = item.list().unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| pattern(item, &item.string()?))
+        .collect()
+}
+
+fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
+    let items = item.list().unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| {
+            let table = item.table()?;
+            let found = table.get("pattern");
+            let with = table.required_string("with");
+            table.finish();
+            let item = found?;
+            Some((pattern(&item, &item.string()?)?, with?))
+        })
+        .collect()
+}
+
+fn opaque(item: &Item<'_>) -> Vec<OpaqueRule> {
+    let items = item.list().unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| {
+            let table = item.table()?;
+            let pattern_of = |key: &str| {
+                let item = table.get(key)?;
+                pattern(&item, &item.string()?)
+            };
+            let rule = OpaqueRule {
+                start: pattern_of("start")?,
+                end: pattern_of("end")?,
+            };
+            table.finish();
+            Some(rule)
+        })
+        .collect()
+}

@@ -1,0 +1,328 @@
+//! Running of self-tests.
+//!
+//! Each test that changes something also runs a second time on the predicted result, which must
+//! send nothing; the author writes nothing for that.
+
+#[cfg(test)]
+mod odd_values;
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::SelfTest;
+use crate::change::{Change, ChangeKind, Instance, Wanted};
+use crate::diagnostic::Severity;
+use crate::driver::platform::Platform;
+use crate::driver::type_driver::TypeDriver;
+use crate::driver::{Driver, NothingRemembered, Problem};
+use crate::operation::{Action, Operation};
+use crate::read::{Reads, State};
+use crate::secret::Text;
+use crate::value::{Attributes, Value};
+
+/// What a test covers; a shipped definition needs all that apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Covers {
+    Read,
+    Create,
+    Change,
+    Remove,
+    SecondRun,
+    Refusal,
+}
+
+impl fmt::Display for Covers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Covers::Read => "read",
+            Covers::Create => "create",
+            Covers::Change => "change",
+            Covers::Remove => "remove",
+            Covers::SecondRun => "second run",
+            Covers::Refusal => "refusal",
+        })
+    }
+}
+
+/// The result of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestResult {
+    /// `cisco_ios/network_vlan`.
+    pub definition: String,
+    pub name: String,
+    /// The test stands in a user's file, not in one built into the program.
+    pub own: bool,
+    pub covers: Vec<Covers>,
+    /// What is wrong, in several lines; `None` when it passed.
+    pub failure: Option<String>,
+}
+
+/// Runs a test of a definition.
+pub fn run(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -> TestResult {
+    let mut covers = Vec::new();
+    let failure = check(platform, definition, test, &mut covers).err();
+    TestResult {
+        definition: format!("{}/{}", platform.name, definition.model.name),
+        name: test.name.clone(),
+        own: !definition.shipped && Arc::ptr_eq(&test.source, &definition.source),
+        covers,
+        failure,
+    }
+}
+
+fn check(
+    platform: &Arc<Platform>,
+    definition: &TypeDriver,
+    test: &SelfTest,
+    covers: &mut Vec<Covers>,
+) -> Result<(), String> {
+    let model = &definition.model;
+    let driver = Driver::new(platform, &test.facts);
+    driver.supports(model).or_else(|reason| match &test.error {
+        Some(error) if *error == reason => Ok(()),
+        _ => Err(reason),
+    })?;
+    if driver.supports(model).is_err() {
+        covers.push(Covers::Refusal);
+        return Ok(());
+    }
+    let mut state = given(&driver, definition, test)?;
+
+    if let Some(expected) = &test.expect {
+        covers.push(Covers::Read);
+        let found = driver
+            .instances(model, &state)
+            .map_err(|error| error.to_string())?;
+        let expected: Result<Vec<Instance>, String> = expected
+            .iter()
+            .map(|attributes| {
+                let canonical = canonical(&driver, definition, attributes)?;
+                Ok(Instance {
+                    attributes: canonical,
+                    ..Instance::default()
+                })
+            })
+            .collect();
+        compare_instances(&expected?, &found)?;
+    }
+
+    let Some(want) = &test.want else {
+        return Ok(());
+    };
+    let resolved = model
+        .resolve("", want)
+        .and_then(|attributes| driver.canonicalize(model, attributes));
+    let wanted = match resolved {
+        Ok(attributes) => Wanted {
+            reference: format!("{}[{}]", model.name, test.name).into(),
+            model: Arc::clone(model),
+            attributes,
+        },
+        Err(errors) => {
+            let messages = errors
+                .iter()
+                .flat_map(|error| said(&model.name, &error.attribute, &error.message));
+            return refused(test, messages.collect(), covers);
+        }
+    };
+    let errors: Vec<String> = driver
+        .check(&wanted)
+        .iter()
+        .filter(|problem| problem.severity == Severity::Error)
+        .flat_map(|problem: &Problem| said(&model.name, &problem.attribute, &problem.message))
+        .collect();
+    if !errors.is_empty() || test.error.is_some() {
+        return refused(test, errors, covers);
+    }
+
+    let (operations, kind) = operations_for(&driver, &wanted, &state)?;
+    let printed = print(&operations);
+    covers.push(match kind {
+        None => Covers::SecondRun,
+        Some(ChangeKind::Create) => Covers::Create,
+        Some(ChangeKind::Update) => Covers::Change,
+        Some(ChangeKind::Remove) => Covers::Remove,
+    });
+    if let Some(expected) = &test.operations
+        && *expected != printed
+    {
+        return Err(difference(expected, &printed));
+    }
+    driver.predict(model, &mut state, &operations);
+    let (again, _) = operations_for(&driver, &wanted, &state)?;
+    if !again.is_empty() {
+        return Err(format!(
+            "a second run would send:\n  {}",
+            print(&again).join("\n  ")
+        ));
+    }
+    Ok(())
+}
+
+/// What the device has, by the test's answers.
+fn given(driver: &Driver, definition: &TypeDriver, test: &SelfTest) -> Result<State, String> {
+    let mut reads = Reads::default();
+    for request in driver.reads(&[&definition.model]) {
+        reads.insert(request.name.clone(), String::new());
+    }
+    for (name, text) in &test.given {
+        if !reads.contains_key(name) {
+            let known: Vec<_> = reads.keys().map(String::as_str).collect();
+            return Err(format!(
+                "the type does not read `{name}`, only {}",
+                known.join(", ")
+            ));
+        }
+        reads.insert(name.clone(), text.clone());
+    }
+    let parsed = driver.platform().parse(&reads);
+    parsed.map_err(|error| error.to_string())
+}
+
+/// A refusal in the forms in which a test may expect it; the most telling one first.
+fn said(kind: &str, attribute: &str, message: &str) -> [String; 4] {
+    [
+        format!("{kind}: {attribute}: {message}"),
+        format!("{kind}: {message}"),
+        format!("{attribute}: {message}"),
+        message.to_owned(),
+    ]
+}
+
+fn refused(test: &SelfTest, messages: Vec<String>, covers: &mut Vec<Covers>) -> Result<(), String> {
+    covers.push(Covers::Refusal);
+    match &test.error {
+        Some(expected) if messages.contains(expected) => Ok(()),
+        Some(expected) if messages.is_empty() => Err(format!("expected to be refused: {expected}")),
+        Some(expected) => {
+            let told: Vec<String> = messages.into_iter().step_by(4).collect();
+            Err(difference(std::slice::from_ref(expected), &told))
+        }
+        None => {
+            let told: Vec<String> = messages.into_iter().step_by(4).collect();
+            Err(format!("refused: {}", told.join("; ")))
+        }
+    }
+}
+
+/// Expected attributes in canonical form; those of a read are not checked by rules.
+fn canonical(
+    driver: &Driver,
+    definition: &TypeDriver,
+    attributes: &Attributes,
+) -> Result<Attributes, String> {
+    let model = &definition.model;
+    let values: Result<Attributes, _> = attributes
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), model.canonicalize(name, value)?)))
+        .collect();
+    let values = values.map_err(|error: crate::model::canonical::ValueError| error.to_string())?;
+    driver.canonicalize(model, values).map_err(|errors| {
+        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        errors.join("; ")
+    })
+}
+
+/// What has to be sent for a resource, and as what kind of change.
+fn operations_for(
+    driver: &Driver,
+    wanted: &Wanted,
+    state: &State,
+) -> Result<(Vec<Operation>, Option<ChangeKind>), String> {
+    let current = driver
+        .instance(wanted, state)
+        .map_err(|error| error.to_string())?;
+    let wanted = driver.resolve(wanted, current.as_ref()).into_owned();
+    let attributes = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
+    // What is not there, and is not said to be there, is nothing that a run would manage.
+    let nothing_to_manage = wanted.model.ensurable()
+        && current.is_none()
+        && !attributes.iter().any(|name| name == "ensure");
+    if attributes.is_empty() || nothing_to_manage {
+        return Ok((Vec::new(), None));
+    }
+    let change = Change::new(Arc::new(wanted), current, attributes);
+    let operations = driver
+        .render(&change, state)
+        .map_err(|error| error.to_string())?;
+    Ok((operations, Some(change.kind)))
+}
+
+/// The operations as a definition's author writes them: a line to enter a mode, what is sent
+/// there indented below it; a request on one line.
+pub fn print(operations: &[Operation]) -> Vec<String> {
+    let mut printed = Vec::new();
+    let mut mode: Vec<String> = Vec::new();
+    for operation in operations {
+        match &operation.action {
+            Action::Line(line) => {
+                let path: Vec<String> = line.mode.iter().map(Text::reveal).collect();
+                let shared = mode.iter().zip(&path).take_while(|(a, b)| a == b).count();
+                for (depth, text) in path.iter().enumerate().skip(shared) {
+                    printed.push(format!("{}{text}", " ".repeat(depth)));
+                }
+                let indent = " ".repeat(path.len());
+                mode = path;
+                let lines = line.text.iter().chain(&line.body);
+                printed.extend(lines.map(|text| format!("{indent}{}", text.reveal())));
+            }
+            Action::Request(request) => {
+                let body = request
+                    .body
+                    .as_ref()
+                    .map(|body| format!(" {}", body.reveal()));
+                printed.push(format!(
+                    "{} {}{}",
+                    request.method,
+                    request.path,
+                    body.unwrap_or_default()
+                ));
+            }
+        }
+    }
+    printed
+}
+
+fn compare_instances(expected: &[Instance], found: &[Instance]) -> Result<(), String> {
+    let show = |instances: &[Instance]| -> Vec<String> {
+        instances
+            .iter()
+            .map(|instance| {
+                let mut attributes: Vec<_> = instance
+                    .attributes
+                    .iter()
+                    .map(|(name, value)| format!("{name} = {:?}", shown(value)))
+                    .collect();
+                attributes.sort();
+                attributes.join(", ")
+            })
+            .collect()
+    };
+    let (expected, found) = (show(expected), show(found));
+    if expected == found {
+        Ok(())
+    } else {
+        Err(difference(&expected, &found))
+    }
+}
+
+/// Tests have no secrets: what is wrapped is shown, so that a difference can be seen.
+fn shown(value: &Value) -> Value {
+    match value {
+        Value::Sensitive(inner) => shown(inner),
+        Value::List(items) => Value::List(items.iter().map(shown).collect()),
+        other => other.clone(),
+    }
+}
+
+fn difference(expected: &[String], found: &[String]) -> String {
+    let lines = |lines: &[String]| match lines {
+        [] => "  (nothing)".to_owned(),
+        lines => lines
+            .iter()
+            .map(|line| format!("  {line}"))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    };
+    format!("expected:\n{}\nfound:\n{}", lines(expected), lines(found))
+}
