@@ -3,9 +3,8 @@
 
 use similar::{DiffTag, TextDiff};
 
-use crate::driver::rest::outline;
 use crate::pattern::Pattern;
-use crate::read::{Parsed, State};
+use crate::read::{Parsed, State, json_text};
 use crate::secret::MASK;
 
 /// Lines of context around a change.
@@ -18,7 +17,7 @@ pub fn configuration(state: &State) -> String {
         match parsed {
             Parsed::Tree(tree) => text.push_str(&tree.text()),
             Parsed::Json(json) => {
-                text.push_str(&outline::text(name, json));
+                text.push_str(&json_text::text(name, json));
             }
             Parsed::Columns(_) | Parsed::Stanzas(_) | Parsed::Text(_) => {}
         }

@@ -8,6 +8,7 @@
 pub mod columns;
 mod derived;
 pub mod indent;
+pub mod json_text;
 pub mod row;
 pub mod stanzas;
 

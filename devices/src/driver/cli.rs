@@ -10,6 +10,7 @@ mod compare;
 mod entered;
 mod explain;
 mod find;
+mod found;
 mod instances;
 mod load;
 mod members;
@@ -271,7 +272,7 @@ impl Implementation for CliType {
         let found = self.find_all(state, None);
         // In the model's order, whatever the order of the device's lines.
         let order = |name: &Name| self.model.attributes.get_index_of(name);
-        let present = found.into_iter().filter(find::Found::is_present);
+        let present = found.into_iter().filter(found::Found::is_present);
         let in_order = present.map(|found| {
             let mut instance = found.into_instance();
             instance.attributes.sort_by_key(order);
@@ -283,8 +284,8 @@ impl Implementation for CliType {
     fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
         let found = self
             .find(&wanted.attributes, state)
-            .filter(find::Found::is_present);
-        Ok(found.map(find::Found::into_instance))
+            .filter(found::Found::is_present);
+        Ok(found.map(found::Found::into_instance))
     }
 
     fn known(&self, state: &State) -> Result<Vec<Instance>, ReadError> {

@@ -2,8 +2,8 @@
 //!
 //! A [`Definition`](definition::Definition) is what `definitions/<platform>/<type>.toml` says. From
 //! it, functions from data to data: [`read`] turns answers into instances, [`write`] a change into
-//! requests, [`predict`] applies requests to the answers that were read, [`outline`] shows
-//! answers to people. Nothing here knows connections, logins or retries.
+//! requests, [`predict`] applies requests to the answers that were read. Nothing here knows connections,
+//! logins or retries.
 
 mod ask;
 mod audit;
@@ -17,13 +17,14 @@ mod implementation;
 pub mod json;
 pub mod load;
 mod members;
-pub mod outline;
+mod objects;
 mod predict;
 mod read;
 mod settings;
 mod survey;
 pub mod template;
 mod write;
+mod writer;
 
 use std::sync::Arc;
 

@@ -1,13 +1,10 @@
-//! Objects as text that people can read and compare line by line: a heading per object, its fields
-//! below it.
+//! JSON objects as text that people compare line by line: a heading per object, then its fields.
 
 use serde_json::Value as Json;
 
-use super::survey::{entry_path, items};
-
 /// The answer to a read as text: for each object its path, and indented below it the fields, flat,
-/// members of lists one by one. What the device says about itself (links, generations) is left
-/// out. Texts may hold secrets; whoever shows them masks them.
+/// members of lists one by one, without links and generations. The text may contain secrets: mask it
+/// before output.
 pub fn text(read: &str, answer: &Json) -> String {
     let path = read.strip_prefix("GET ").unwrap_or(read);
     let mut out = String::new();
@@ -19,6 +16,29 @@ pub fn text(read: &str, answer: &Json) -> String {
         object(&format!("{path} {name}"), item, &mut out);
     }
     out
+}
+
+/// The objects of a collection. A collection without objects has no `items` at all.
+pub fn items(answer: &Json) -> &[Json] {
+    answer
+        .get("items")
+        .and_then(Json::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+/// Full path of an entry, given by path or by name and partition.
+pub fn entry_path(entry: &Json) -> Option<String> {
+    let field = |name: &str| entry.get(name).and_then(Json::as_str);
+    if let Some(path) = entry.as_str().or_else(|| field("fullPath")) {
+        return Some(path.to_owned());
+    }
+    let name = field("name")?;
+    Some(match (field("partition"), field("subPath")) {
+        _ if name.starts_with('/') => name.to_owned(),
+        (Some(partition), Some(folder)) => format!("/{partition}/{folder}/{name}"),
+        (Some(partition), None) => format!("/{partition}/{name}"),
+        (None, _) => name.to_owned(),
+    })
 }
 
 fn object(title: &str, object: &Json, out: &mut String) {

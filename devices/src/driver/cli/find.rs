@@ -2,51 +2,15 @@
 
 use foldhash::HashMap;
 
-use crate::map::IndexMap;
-
+use super::found::Found;
 use super::instances::{Instances, Known, nodes_of, rows_of};
 use super::rules::{AttributeRule, Cell, Fallback, Kind, Place};
 use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
 use super::{CliType, rules};
-use crate::change::Instance;
 use crate::read::State;
 use crate::read::indent::Node;
 use crate::read::row::Row;
 use crate::value::{Attributes, Name, Value};
-
-/// An instance with the lines that tell it.
-#[derive(Clone, Debug, Default)]
-pub struct Found {
-    pub attributes: Attributes,
-    /// By attribute: each value (an element, for lists) and the line as the device has it.
-    pub lines: IndexMap<String, Vec<(Value, String)>>,
-    /// The line that is the instance, and what of it no attribute tells.
-    pub line: Option<String>,
-    pub kept: Attributes,
-    /// The block that it is in, or that it is.
-    pub block: Option<String>,
-    /// How many instances the block has.
-    pub siblings: usize,
-    /// What attributes have by themselves, where another line says it.
-    pub defaults: Attributes,
-}
-
-impl Found {
-    /// Whether the device has the instance: what is read for a type like `network_trunk` may tell
-    /// that a port is there and is no trunk.
-    pub fn is_present(&self) -> bool {
-        self.attributes.get("ensure").and_then(Value::as_str) != Some("absent")
-    }
-
-    pub fn into_instance(self) -> Instance {
-        let mut attributes = self.attributes;
-        attributes.remove("ensure");
-        Instance {
-            attributes,
-            defaults: self.defaults,
-        }
-    }
-}
 
 impl CliType {
     /// What is known of a resource: of several lines with its names the one that is most like it.
@@ -414,12 +378,6 @@ impl CliType {
     pub(super) fn is_namevar(&self, name: &str) -> bool {
         self.model.namevars().any(|namevar| namevar == name)
     }
-}
-
-pub(super) fn first_match(templates: &[Template], text: &str, cli: &CliType) -> Option<Bindings> {
-    templates
-        .iter()
-        .find_map(|template| template.read(text, cli))
 }
 
 fn union(cli: &CliType, name: &str, before: &Value, more: &Value) -> Value {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use super::CliType;
-use super::find::{Found, first_match};
+use super::found::Found;
 use super::rules::Kind;
 use super::template::{Bindings, Template, Vocabulary};
 use crate::read::indent::{Node, Tree};
@@ -118,7 +118,7 @@ impl CliType {
     fn blocks(&self, tree: Option<&Tree>, spellings: &[Template]) -> Vec<Known> {
         let mut all = Vec::new();
         for (at, node) in nodes_of(tree).iter().enumerate() {
-            if let Some(bindings) = first_match(spellings, &node.text, self) {
+            if let Some(bindings) = Template::first_match(spellings, &node.text, self) {
                 let mut found = Found {
                     block: Some(node.text.clone()),
                     ..Found::default()
@@ -138,7 +138,7 @@ impl CliType {
             return all;
         }
         for node in nodes {
-            if let Some(bindings) = first_match(block, &node.text, self) {
+            if let Some(bindings) = Template::first_match(block, &node.text, self) {
                 let header = Some((&bindings, node.text.as_str()));
                 self.lines_of(&node.children.nodes, header, spellings, &mut all);
             }
@@ -154,7 +154,7 @@ impl CliType {
         all: &mut Vec<Known>,
     ) {
         for (at, node) in nodes.iter().enumerate() {
-            let Some(bindings) = first_match(spellings, &node.text, self) else {
+            let Some(bindings) = Template::first_match(spellings, &node.text, self) else {
                 continue;
             };
             let mut found = Found {

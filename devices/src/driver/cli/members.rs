@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::map::IndexMap;
 
 use super::CliType;
-use super::find::{Found, first_match};
+use super::found::Found;
 use super::instances::nodes_of;
 use super::rules::{AttributeRule, CONFIG};
 use super::template::{Bindings, Template, Vocabulary, trailing_number};
@@ -121,7 +121,7 @@ impl CliType {
                 continue;
             };
             for child in &node.children.nodes {
-                let Some(bindings) = first_match(&rule.lines, &child.text, self) else {
+                let Some(bindings) = Template::first_match(&rule.lines, &child.text, self) else {
                     continue;
                 };
                 let references = bindings

@@ -10,7 +10,7 @@ mod no_form;
 use std::borrow::Cow;
 
 use super::CliType;
-use super::find::Found;
+use super::found::Found;
 use super::rules::{AttributeRule, Kind};
 use super::template::Template;
 use crate::change::ChangeKind;

@@ -60,6 +60,17 @@ pub struct Template {
 }
 
 impl Template {
+    /// The bindings of the first template that reads the text.
+    pub fn first_match(
+        templates: &[Template],
+        text: &str,
+        vocabulary: &impl Vocabulary,
+    ) -> Option<Bindings> {
+        templates
+            .iter()
+            .find_map(|template| template.read(text, vocabulary))
+    }
+
     /// The attributes in it, each once.
     pub fn attributes(&self) -> Vec<&str> {
         let mut names = Vec::new();

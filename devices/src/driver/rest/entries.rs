@@ -4,9 +4,10 @@
 use serde_json::{Value as Json, json};
 
 use super::definition::{EntriesRule, Otherwise, Place, SharedArray};
-use super::survey::{Surveyed, entry_path};
-use super::write::Writer;
+use super::survey::Surveyed;
+use super::writer::Writer;
 use crate::change::ChangeKind;
+use crate::read::json_text::entry_path;
 use crate::value::{Attributes, Value};
 
 /// Whether an entry is for the side that an attribute is about.

@@ -7,7 +7,7 @@ use super::codec::f5::destination;
 use super::definition::{Members, Place, Split};
 use super::field::{field_value, put_place, state_value};
 use super::json::{Body, FieldPath};
-use super::write::Writer;
+use super::writer::Writer;
 use crate::driver::implementation::RenderError;
 use crate::operation::{Method, Operation};
 use crate::value::Value;

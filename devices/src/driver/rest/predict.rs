@@ -9,9 +9,9 @@ use serde_json::{Map, Value as Json, json};
 use super::ask::{collections, name_of};
 use super::definition::{Definition, Members, Place};
 use super::json::FieldPath;
-use super::survey::entry_path;
 use super::template::Template;
 use crate::operation::{Method, Request};
+use crate::read::json_text::entry_path;
 use crate::read::{Parsed, State};
 
 /// Applies requests, in order. A request for something that was not read changes nothing.

@@ -4,7 +4,7 @@
 use super::definition::Definition;
 use super::json::Body;
 use super::survey::Surveyed;
-use super::write::Writer;
+use super::writer::Writer;
 use crate::change::{Change, ChangeKind, Wanted};
 use crate::driver::setting::{Setting, Touch};
 use crate::model::TypeModel;

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::ask::{name_of, with_kind};
 use super::definition::{Definition, SharedArray};
 use crate::model::TypeModel;
+use crate::read::json_text::{entry_path, items};
 use crate::read::{Parsed, State};
 
 /// The collection that says which route domain is the default of a partition.
@@ -114,33 +115,10 @@ fn around_kind(shared: &SharedArray) -> (String, String) {
     }
 }
 
-/// Full path of an entry, given by path or by name and partition.
-pub fn entry_path(entry: &Json) -> Option<String> {
-    let field = |name: &str| entry.get(name).and_then(Json::as_str);
-    if let Some(path) = entry.as_str().or_else(|| field("fullPath")) {
-        return Some(path.to_owned());
-    }
-    let name = field("name")?;
-    Some(match (field("partition"), field("subPath")) {
-        _ if name.starts_with('/') => name.to_owned(),
-        (Some(partition), Some(folder)) => format!("/{partition}/{folder}/{name}"),
-        (Some(partition), None) => format!("/{partition}/{name}"),
-        (None, _) => name.to_owned(),
-    })
-}
-
 /// The answer to a read; `None` when it was not made.
 pub fn answer<'a>(state: &'a State, path: &str) -> Option<&'a Json> {
     match state.get(&name_of(path)) {
         Some(Parsed::Json(json)) => Some(json),
         _ => None,
     }
-}
-
-/// The objects of a collection. A collection without objects has no `items` at all.
-pub fn items(answer: &Json) -> &[Json] {
-    answer
-        .get("items")
-        .and_then(Json::as_array)
-        .map_or(&[], Vec::as_slice)
 }

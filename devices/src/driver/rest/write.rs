@@ -4,23 +4,19 @@
 //! the fields that differ, then one for each member that comes, changes or goes. Nothing that the
 //! catalog does not mention is sent.
 
-use std::sync::Arc;
-
 use serde_json::Value as Json;
 
 use super::codec::ObjectContext;
 use super::definition::{Definition, Members, Place};
 use super::field::{field_body, state_fields};
 use super::json::{Body, FieldPath};
-use super::read::find;
 use super::survey::{Surveyed, partition};
-use super::template::Template;
+use super::writer::{Writer, error};
 use crate::change::{Change, ChangeKind};
-use crate::driver::RenderError;
-use crate::model::TypeModel;
-use crate::operation::{Action, Method, Operation, Request};
+use crate::driver::implementation::RenderError;
+use crate::operation::{Method, Operation};
 use crate::read::State;
-use crate::value::{Name, Value};
+use crate::value::Name;
 
 /// The requests of one change.
 ///
@@ -43,21 +39,6 @@ pub fn operations(
         ChangeKind::Update => writer.update(),
         ChangeKind::Remove => writer.remove(),
     }
-}
-
-fn error(attribute: &str, message: &str) -> RenderError {
-    RenderError {
-        attribute: attribute.to_owned(),
-        message: message.to_owned(),
-    }
-}
-
-pub(super) struct Writer<'a> {
-    pub definition: &'a Definition,
-    pub model: &'a TypeModel,
-    pub change: &'a Change,
-    pub surveyed: Arc<Surveyed>,
-    pub state: &'a State,
 }
 
 impl Writer<'_> {
@@ -162,57 +143,6 @@ impl Writer<'_> {
         )])
     }
 
-    pub(super) fn request(
-        &self,
-        attributes: Vec<Name>,
-        method: Method,
-        path: String,
-        body: Option<Body>,
-    ) -> Operation {
-        Operation {
-            attributes,
-            action: Action::Request(Request {
-                method,
-                path,
-                body: body.map(|body| body.to_text()),
-                // Making a thing twice is refused; all else leaves the same state behind.
-                idempotent: method != Method::Post,
-            }),
-        }
-    }
-
-    pub(super) fn fill(
-        &self,
-        template: &Template,
-        member: Option<&str>,
-    ) -> Result<String, RenderError> {
-        let wanted = &self.change.wanted.attributes;
-        template
-            .fill(|name| match name {
-                "kind" => self
-                    .definition
-                    .kind_of(wanted)
-                    .or_else(|| {
-                        self.definition
-                            .kind_of(&self.change.current.as_ref()?.attributes)
-                    })
-                    .and_then(|(_, kind)| kind.path.clone()),
-                "member" => member.map(str::to_owned),
-                _ => wanted.get(name).and_then(Value::scalar_text),
-            })
-            .map_err(|name| error(&name, &format!("has no value, which `{template}` needs")))
-    }
-
-    fn name(&self) -> &str {
-        let (key, _) = &self.definition.instance.key;
-        self.change
-            .wanted
-            .attributes
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-
     fn members(&self) -> impl Iterator<Item = (&str, &Members)> {
         self.definition
             .attributes
@@ -221,17 +151,6 @@ impl Writer<'_> {
                 Place::Members(members) => Some((name.as_str(), members.as_ref())),
                 _ => None,
             })
-    }
-
-    /// What an attribute shall be, or else is.
-    pub(super) fn value(&self, name: &str) -> Option<Value> {
-        let current = self.change.current.as_ref();
-        self.change
-            .wanted
-            .attributes
-            .get(name)
-            .or_else(|| current?.attributes.get(name))
-            .cloned()
     }
 
     /// Puts the fields of all attributes that are chosen, in the order of the model.
@@ -278,12 +197,5 @@ impl Writer<'_> {
                 body.put(&shared.write, Json::from(entries).into());
             }
         }
-    }
-
-    pub(super) fn current_object(&self) -> Option<&Json> {
-        let (key, _) = &self.definition.instance.key;
-        let name = self.change.wanted.attributes.get(key);
-        let found = find(self.definition, self.model, name, self.state).ok()??;
-        Some(found.object)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Rendering;
 use super::no_form::no;
-use crate::driver::cli::find::Found;
+use crate::driver::cli::found::Found;
 use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{AttributeRule, Kind};
 use crate::driver::cli::template::Template;

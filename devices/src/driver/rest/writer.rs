@@ -1,0 +1,103 @@
+//! What all requests of one change need: the change, the answers and the filled paths.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::definition::Definition;
+use super::json::Body;
+use super::objects::find;
+use super::survey::Surveyed;
+use super::template::Template;
+use crate::change::Change;
+use crate::driver::implementation::RenderError;
+use crate::model::TypeModel;
+use crate::operation::{Action, Method, Operation, Request};
+use crate::read::State;
+use crate::value::{Name, Value};
+
+pub(super) struct Writer<'a> {
+    pub definition: &'a Definition,
+    pub model: &'a TypeModel,
+    pub change: &'a Change,
+    pub surveyed: Arc<Surveyed>,
+    pub state: &'a State,
+}
+
+impl Writer<'_> {
+    pub(super) fn request(
+        &self,
+        attributes: Vec<Name>,
+        method: Method,
+        path: String,
+        body: Option<Body>,
+    ) -> Operation {
+        Operation {
+            attributes,
+            action: Action::Request(Request {
+                method,
+                path,
+                body: body.map(|body| body.to_text()),
+                // Making a thing twice is refused; all else leaves the same state behind.
+                idempotent: method != Method::Post,
+            }),
+        }
+    }
+
+    pub(super) fn fill(
+        &self,
+        template: &Template,
+        member: Option<&str>,
+    ) -> Result<String, RenderError> {
+        let wanted = &self.change.wanted.attributes;
+        template
+            .fill(|name| match name {
+                "kind" => self
+                    .definition
+                    .kind_of(wanted)
+                    .or_else(|| {
+                        self.definition
+                            .kind_of(&self.change.current.as_ref()?.attributes)
+                    })
+                    .and_then(|(_, kind)| kind.path.clone()),
+                "member" => member.map(str::to_owned),
+                _ => wanted.get(name).and_then(Value::scalar_text),
+            })
+            .map_err(|name| error(&name, &format!("has no value, which `{template}` needs")))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        let (key, _) = &self.definition.instance.key;
+        self.change
+            .wanted
+            .attributes
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    /// What an attribute shall be, or else is.
+    pub(super) fn value(&self, name: &str) -> Option<Value> {
+        let current = self.change.current.as_ref();
+        self.change
+            .wanted
+            .attributes
+            .get(name)
+            .or_else(|| current?.attributes.get(name))
+            .cloned()
+    }
+
+    pub(super) fn current_object(&self) -> Option<&Json> {
+        let (key, _) = &self.definition.instance.key;
+        let name = self.change.wanted.attributes.get(key);
+        let found = find(self.definition, self.model, name, self.state).ok()??;
+        Some(found.object)
+    }
+}
+
+pub(super) fn error(attribute: &str, message: &str) -> RenderError {
+    RenderError {
+        attribute: attribute.to_owned(),
+        message: message.to_owned(),
+    }
+}
