@@ -1,4 +1,4 @@
-//! The devices that can be reached, and how: `inventory.toml`, and the peer's files ([`device_conf`]).
+//! The devices that can be reached, and how: `inventory.toml`.
 //!
 //! A file has `[defaults]`, `[platform.<name>]` and `[device.<name>]` tables; what a device does
 //! not say comes from its platform's table, then from the defaults ([`layer`]). The file is read
@@ -10,7 +10,6 @@
 mod address;
 mod check;
 pub mod device;
-pub mod device_conf;
 mod duration;
 mod file_context;
 pub mod layer;

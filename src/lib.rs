@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod cli;
 pub mod clock;
 pub mod compat;
+pub mod device_conf;
 pub mod diagnostic;
 pub mod error_chain;
 pub mod fleet;

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchtender::agent::certificates::key::Key;
-use switchtender::agent::certificates::layout::Layout;
-use switchtender::agent::endpoint::Endpoint;
-use switchtender::agent::facts::Facts;
+use switchtender::agent::ca::key::Key;
+use switchtender::agent::client::endpoint::Endpoint;
+use switchtender::agent::client::facts::Facts;
 use switchtender::agent::http::Client;
-use switchtender::agent::settings::{self, Home, Settings};
-use switchtender::agent::tls::{Identity, Trust};
+use switchtender::agent::http::tls::{Identity, Trust};
+use switchtender::agent::layout::Layout;
+use switchtender::agent::puppet_conf::{self, Home, Settings};
 use tokio::sync::Semaphore;
 
 use super::proxy::{last_report, name};
@@ -27,7 +27,7 @@ pub fn main(arguments: &[String]) {
         confdir: dir.to_owned(),
         vardir: dir.join("var"),
     };
-    let settings = settings::read(&BTreeMap::new(), &home).expect("the program reads it, too");
+    let settings = puppet_conf::read(&BTreeMap::new(), &home).expect("the program reads it, too");
     let count: usize = count.parse().expect("a number");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     runtime.block_on(async {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::certificates::layout::{self, FileError, Layout, Readers};
+use super::layout::{self, FileError, Layout, Readers};
 
 fn file(layout: &Layout) -> PathBuf {
     layout.var.join("state").join("agent_disabled.lock")

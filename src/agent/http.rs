@@ -4,17 +4,19 @@
 //! headers of the protocol, applies timeouts, obeys `Retry-After` and follows redirects with method
 //! and body. A [`RequestError`] names the request and has a hint.
 
-mod failure;
+mod error;
+pub mod error_body;
 mod message;
+mod retry_after;
 pub mod target;
+pub mod tls;
 
 use std::time::Duration;
 
-pub use self::failure::{RequestError, RequestErrorKind};
+pub use self::error::{RequestError, RequestErrorKind};
 pub use self::message::{Answer, Method, Request};
-use super::retry_after;
-use super::settings::{HttpSettings, Server};
-use super::tls::{Identity, TlsError, Trust};
+use self::tls::{Identity, TlsError, Trust};
+use super::puppet_conf::{HttpSettings, Server};
 use super::{PROTOCOL_VERSION, USER_AGENT};
 
 /// Maximum size of a response body, so that a response cannot exhaust the memory.
@@ -37,7 +39,7 @@ impl Client {
         trust: &Trust,
         identity: Option<&Identity>,
     ) -> Result<Self, TlsError> {
-        let tls = super::tls::config(trust, identity)?;
+        let tls = tls::config(trust, identity)?;
         let mut builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .user_agent(USER_AGENT)

@@ -16,20 +16,20 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::cache::{self, Head, HeadError};
-use super::certificates::authority::Authority;
-use super::certificates::layout::{FileError, Layout};
-use super::certificates::setup::{Ready, Setup, SetupError};
-use super::endpoint::Endpoint;
-use super::environment::{Convergence, EnvironmentError, Verdict};
-use super::facts::Facts;
+use super::ca::authority::Authority;
+use super::ca::bootstrap::{Ready, Setup, SetupError};
+use super::client::catalog_cache::{self, Head, HeadError};
+use super::client::endpoint::Endpoint;
+use super::client::environment::{Convergence, EnvironmentError, Verdict};
+use super::client::facts::Facts;
+use super::client::pluginsync::{self, Definitions, PluginError};
+use super::client::report_spool::{Delivery, Spool};
+use super::client::server_list::{self, NoServer};
+use super::http::tls::TlsError;
 use super::http::{Client, RequestError};
-use super::pluginsync::{self, Definitions, PluginError};
+use super::layout::{FileError, Layout};
+use super::puppet_conf::{Server, Settings};
 use super::run_log::RunLog;
-use super::server_list::{self, NoServer};
-use super::settings::{Server, Settings};
-use super::spool::{Delivery, Spool};
-use super::tls::TlsError;
 
 /// What all devices of the proxy share.
 #[derive(Debug)]
@@ -210,7 +210,7 @@ impl AgentRun {
         let settings = Arc::clone(&self.proxy.settings);
         self.select(&settings, log).await?;
         if settings.use_cached_catalog
-            && let Some((text, head)) = cache::load(&self.layout)?
+            && let Some((text, head)) = catalog_cache::load(&self.layout)?
         {
             self.convergence.adopt(&head.environment);
             log.info(format!(
@@ -350,7 +350,7 @@ impl AgentRun {
         if !self.proxy.settings.usecacheonfailure {
             return Err(error);
         }
-        let Some((text, head)) = cache::load(&self.layout)? else {
+        let Some((text, head)) = catalog_cache::load(&self.layout)? else {
             return Err(error);
         };
         log.error_chain(&error, error.hint().as_deref());
@@ -384,7 +384,7 @@ impl AgentRun {
             return Ok(());
         }
         log.info(format!("Caching catalog for {}", self.layout.certname));
-        cache::keep(&self.layout, &obtained.text).await
+        catalog_cache::keep(&self.layout, &obtained.text).await
     }
 
     /// Step 15: facts once more, after the run. A failure is only told.

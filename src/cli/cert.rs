@@ -8,16 +8,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit, print};
 use super::puppet_settings::SettingFlags;
-use crate::agent::certificates::inspect::Certificate;
-use crate::agent::certificates::key::Key;
-use crate::agent::certificates::layout::{self, Layout, SslLock};
-use crate::agent::certificates::request;
-use crate::agent::certificates::setup::Setup;
+use crate::agent::ca::bootstrap::Setup;
+use crate::agent::ca::certificate_request;
+use crate::agent::ca::key::Key;
+use crate::agent::certificate::Certificate;
+use crate::agent::layout::{self, Layout, SslLock};
+use crate::agent::puppet_conf::Settings;
 use crate::agent::run::Proxy;
 use crate::agent::run_log::{Level, RunLog};
-use crate::agent::settings::Settings;
+use crate::device_conf;
 use crate::error_chain::chain;
-use crate::inventory::device_conf;
 
 /// List, request, show and clean the certificates of devices
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ fn state(layout: &Layout) -> State {
             Ok(certificate) => State::Signed(Box::new(certificate)),
             Err(error) => State::Broken(error.to_string()),
         },
-        (Ok(None), Ok(Some(pem))) => match request::fingerprint(&pem) {
+        (Ok(None), Ok(Some(pem))) => match certificate_request::fingerprint(&pem) {
             Some(fingerprint) => State::Pending { fingerprint },
             None => State::Broken("the pending request is damaged".to_owned()),
         },

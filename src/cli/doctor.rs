@@ -12,19 +12,19 @@ use switchtender_devices::session::{self, Access};
 use super::exit::{CommandError, Exit, print};
 use super::puppet_settings::{CredentialsReaders, SettingFlags};
 use super::run::Output;
-use crate::agent::certificates::at_hand::at_hand;
-use crate::agent::certificates::layout::Layout;
-use crate::agent::certificates::setup::Ready;
+use crate::agent::ca::bootstrap::Ready;
+use crate::agent::ca::local_identity::at_hand;
+use crate::agent::client::endpoint::Endpoint;
+use crate::agent::client::pluginsync::Definitions;
+use crate::agent::client::report_spool::Spool;
 use crate::agent::disabled;
-use crate::agent::endpoint::Endpoint;
+use crate::agent::http::tls::Trust;
 use crate::agent::http::{Client, RequestError, RequestErrorKind};
-use crate::agent::pluginsync::Definitions;
-use crate::agent::settings::{Server, Settings};
-use crate::agent::spool::Spool;
-use crate::agent::tls::Trust;
+use crate::agent::layout::Layout;
+use crate::agent::puppet_conf::{Server, Settings};
+use crate::device_conf::{self, Entry, Readers, Surroundings};
 use crate::error_chain::chain;
 use crate::inventory::Secrets;
-use crate::inventory::device_conf::{self, Entry, Readers, Surroundings};
 
 /// Check configuration, permissions, certificates, server and devices, and say what to do
 #[derive(Debug, clap::Args)]

@@ -12,9 +12,9 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 
 use super::exit::CommandError;
-use crate::agent::settings::table::{Kind, SETTINGS, Setting, Support};
-use crate::agent::settings::{self, Home, Settings};
-use crate::inventory::device_conf::Readers;
+use crate::agent::puppet_conf::table::{Kind, SETTINGS, Setting, Support};
+use crate::agent::puppet_conf::{self, Home, Settings};
+use crate::device_conf::Readers;
 
 /// What was set on the command line.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ impl SettingFlags {
         let root = is_root();
         let home = std::env::var_os("HOME");
         let home = Home::find(root, home.as_deref().map(Path::new), Path::exists);
-        settings::read(&self.given, &home).map_err(CommandError::findings)
+        puppet_conf::read(&self.given, &home).map_err(CommandError::findings)
     }
 
     pub fn set(&mut self, name: &str, value: impl Into<String>) {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::agent_log::has_message;
-use switchtender::agent::certificates::authority::Authority;
-use switchtender::agent::certificates::layout::Layout;
-use switchtender::agent::certificates::setup::{Ready, Setup, SetupError};
+use switchtender::agent::ca::authority::Authority;
+use switchtender::agent::ca::bootstrap::{Ready, Setup, SetupError};
+use switchtender::agent::layout::Layout;
+use switchtender::agent::puppet_conf::{self, Home, Settings};
 use switchtender::agent::run_log::Level;
-use switchtender::agent::settings::{self, Home, Settings};
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer, ca};
 use tokio_util::sync::CancellationToken;
@@ -40,7 +40,7 @@ impl Proxy {
             confdir: dir.path().join("conf"),
             vardir: dir.path().join("var"),
         };
-        let settings = Arc::new(settings::read(&flags, &home).unwrap());
+        let settings = Arc::new(puppet_conf::read(&flags, &home).unwrap());
         Self {
             dir,
             authority: Authority::new(&settings),
@@ -133,9 +133,8 @@ async fn the_first_contact_can_be_checked_by_fingerprint() {
     assert!(hint.starts_with("either the server is not yours"), "{hint}");
     assert!(!proxy.layout("sw1.lab.test").ca().exists());
 
-    let right = switchtender::agent::certificates::inspect::fingerprint(
-        server.state().ca.bundle().as_bytes(),
-    );
+    let right =
+        switchtender::agent::certificate::fingerprint(server.state().ca.bundle().as_bytes());
     let proxy = Proxy::new(&server, &[("ca_fingerprint", &right)]);
     let (outcome, log) = proxy.set_up("sw1.lab.test").await;
     outcome.unwrap();
@@ -426,7 +425,7 @@ async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
     let foreign = server.state().signed["sw2.lab.test"].clone();
     let proxy = Proxy {
         settings: Arc::new(Settings {
-            certificates: settings::CertificateSettings {
+            certificates: puppet_conf::CertificateSettings {
                 renewal_interval: Duration::from_secs(100 * 366 * 86_400),
                 ..proxy.settings.certificates.clone()
             },

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use switchtender::agent::certificates::key::Key;
-use switchtender::agent::certificates::request::{CsrAttributes, request};
+use switchtender::agent::ca::certificate_request::{CsrAttributes, request};
+use switchtender::agent::ca::key::Key;
+use switchtender::agent::http::tls::{Identity, Trust};
 use switchtender::agent::http::{Client, Request, RequestErrorKind};
-use switchtender::agent::settings::{self, Home, HttpSettings, KeyType, Revocation, Server};
-use switchtender::agent::tls::{Identity, Trust};
+use switchtender::agent::puppet_conf::{self, Home, HttpSettings, KeyType, Revocation, Server};
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
 
 fn http(flags: &[(&str, &str)]) -> HttpSettings {
@@ -19,7 +19,7 @@ fn http(flags: &[(&str, &str)]) -> HttpSettings {
         confdir: "/nonexistent".into(),
         vardir: "/nonexistent".into(),
     };
-    settings::read(&flags, &home).unwrap().http
+    puppet_conf::read(&flags, &home).unwrap().http
 }
 
 fn trust(server: &PuppetServer) -> Trust {

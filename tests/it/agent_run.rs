@@ -3,9 +3,9 @@
 use crate::support::agent_log::has_message;
 use crate::support::proxy::{ProxyHost, facts, run_of};
 use serde_json::json;
+use switchtender::agent::client::report_spool::{Delivery, Spool};
 use switchtender::agent::run::{AgentRun, CachedStatus};
 use switchtender::agent::run_log::Level;
-use switchtender::agent::spool::{Delivery, Spool};
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
 use tokio_util::sync::CancellationToken;

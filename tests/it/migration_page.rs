@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::CommandFactory as _;
-use switchtender::agent::settings::table::{SETTINGS, Support};
+use switchtender::agent::puppet_conf::table::{SETTINGS, Support};
 use switchtender::cli::Cli;
 
 const PAGE: &str = "docs/migrating-from-puppet-device.md";

@@ -42,12 +42,23 @@ const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
         "src/agent",
         &[
             "crate::cli",
+            "crate::device_conf",
             "crate::fleet",
             "crate::inventory",
             "crate::transaction",
             "crate::report",
         ],
         "the client of a Puppet Server knows nothing of what is applied",
+    ),
+    (
+        "src/device_conf",
+        &[
+            "crate::agent",
+            "crate::cli",
+            "crate::fleet",
+            "crate::transaction",
+        ],
+        "dependencies point one way",
     ),
     ("src/fleet", &["crate::cli"], "dependencies point one way"),
     (

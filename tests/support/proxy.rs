@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use switchtender::agent::facts::Facts;
+use switchtender::agent::client::facts::Facts;
+use switchtender::agent::client::report_spool::Delivery;
+use switchtender::agent::puppet_conf::{self, Home, Settings};
 use switchtender::agent::run::{AgentRun, Obtained, Proxy, RunError};
 use switchtender::agent::run_log::Level;
-use switchtender::agent::settings::{self, Home, Settings};
-use switchtender::agent::spool::Delivery;
 use switchtender_mocks::puppet_server::PuppetServer;
 use tokio_util::sync::CancellationToken;
 
@@ -44,7 +44,7 @@ impl ProxyHost {
             confdir: self.dir.path().join("conf"),
             vardir: self.dir.path().join("var"),
         };
-        settings::read(&flags, &home).unwrap()
+        puppet_conf::read(&flags, &home).unwrap()
     }
 
     /// One process of the program.

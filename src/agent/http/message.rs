@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::failure::{RequestError, RequestErrorKind};
-use crate::agent::error_body;
-use crate::agent::settings::Server;
+use super::error::{RequestError, RequestErrorKind};
+use crate::agent::http::error_body;
+use crate::agent::puppet_conf::Server;
 
 /// What is asked.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::session::SessionError;
 
-use crate::agent::certificates::layout::FileError;
 use crate::agent::hook;
+use crate::agent::layout::FileError;
 use crate::agent::run::RunError;
 use crate::store::StoreError;
 

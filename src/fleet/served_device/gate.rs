@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::ServedFleet;
 use super::error::ServedError;
-use crate::agent::certificates::layout::Layout;
 use crate::agent::disabled;
+use crate::agent::layout::Layout;
 use crate::error_chain::chain;
 use crate::store::{DeviceLock, DeviceStore, LockError};
 

@@ -7,9 +7,9 @@ use switchtender_devices::value::{Attributes, Value};
 
 use super::error::ServedError;
 use super::{ServedFleet, close, platform};
-use crate::agent::facts;
+use crate::agent::client::facts;
 use crate::agent::run::{AgentRun, RunError};
-use crate::inventory::device_conf::Entry;
+use crate::device_conf::Entry;
 
 impl ServedFleet {
     /// Logs in, reads the facts of a device and logs off.

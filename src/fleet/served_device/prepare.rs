@@ -8,14 +8,14 @@ use switchtender_devices::value::Value;
 
 use super::attempt::Attempt;
 use super::{ServedError, ServedFleet, platform};
-use crate::agent::cache::Head;
-use crate::agent::facts;
+use crate::agent::client::catalog_cache::Head;
+use crate::agent::client::facts;
 use crate::agent::run::{AgentRun, CachedStatus, Obtained, RunError};
 use crate::catalog::types::Types;
 use crate::catalog::{self, LoadError, Loading, Resources};
+use crate::device_conf::{Connection, Entry};
 use crate::fleet::admission::{Refused, admit, insists, worth_telling};
 use crate::fleet::typed;
-use crate::inventory::device_conf::{Connection, Entry};
 use crate::validate::{self, CatalogTarget};
 
 /// A catalog that may be applied.

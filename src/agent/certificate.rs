@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_recorded_certificate_is_read() {
-        let pem = include_str!("../../../tests/fixtures/puppetserver/ssl/signed_certificate.pem");
-        let told = include_str!("../../../tests/fixtures/puppetserver/ssl/signed_certificate.txt");
+        let pem = include_str!("../../tests/fixtures/puppetserver/ssl/signed_certificate.pem");
+        let told = include_str!("../../tests/fixtures/puppetserver/ssl/signed_certificate.txt");
         let certificate = Certificate::from_pem(pem).unwrap();
         assert_eq!(certificate.common_name.as_deref(), Some("ca1.lab.test"));
         assert!(told.contains("CN = ca1.lab.test"), "the same one");
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_bundle_has_all_its_certificates() {
-        let chain = include_str!("../../../tests/fixtures/puppetserver/ssl/ca_bundle_chain.pem");
+        let chain = include_str!("../../tests/fixtures/puppetserver/ssl/ca_bundle_chain.pem");
         assert_eq!(Certificate::bundle(chain).unwrap().len(), 2);
         assert!(Certificate::bundle("no PEM").is_err());
         assert!(

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::super::settings::Settings;
+use super::puppet_conf::Settings;
 use crate::store::file::UNFINISHED;
 
 /// The directories of one device.

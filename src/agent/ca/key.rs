@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use sec1::{EcParameters, EcPrivateKey};
 
-use super::super::settings::KeyType;
+use crate::agent::puppet_conf::KeyType;
 
 /// A private key. It has no `Debug`.
 pub struct Key {

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::certificates::layout::{self, FileError, Layout, Readers};
 use super::endpoint::Endpoint;
-use super::http::RequestError;
-use super::run_log::RunLog;
+use crate::agent::http::RequestError;
+use crate::agent::layout::{self, FileError, Layout, Readers};
+use crate::agent::run_log::RunLog;
 use crate::store::blocking_io;
 
 /// How many reports wait at most; the oldest give way.

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use super::super::http::{Answer, Client, Request, RequestError};
-use super::super::settings::{Server, Settings};
-use super::super::tls::Trust;
-use super::inspect::{Certificate, fingerprint};
-use super::layout::{self, FileError, Readers};
+use crate::agent::certificate::{Certificate, fingerprint};
+use crate::agent::http::tls::Trust;
+use crate::agent::layout::{self, FileError, Readers};
+use crate::agent::puppet_conf::{Server, Settings};
 
 /// The CA of this proxy.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub enum AuthorityError {
     #[error("cannot keep the CA bundle")]
     File(#[source] Arc<FileError>),
     #[error("certificates that are at hand cannot be used")]
-    Tls(#[source] Arc<super::super::tls::TlsError>),
+    Tls(#[source] Arc<crate::agent::http::tls::TlsError>),
 }
 
 impl Authority {
@@ -166,7 +166,7 @@ impl Authority {
         let client = self.client(&Trust::Bundle {
             ca: ca.to_owned(),
             crl: None,
-            revocation: super::super::settings::Revocation::Off,
+            revocation: crate::agent::puppet_conf::Revocation::Off,
         })?;
         let target = match what {
             Listed::Bundle => "/puppet-ca/v1/certificate/ca",

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::certificates::layout::{self, FileError, Layout, Readers};
+use crate::agent::layout::{self, FileError, Layout, Readers};
 use crate::store::blocking_io;
 
 /// What must be known of a catalog before anything is made of it.
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_catalog_of_another_name_is_never_used() {
-        let recorded = include_str!("../../tests/fixtures/puppetserver/catalogs/sw2.json");
+        let recorded = include_str!("../../../tests/fixtures/puppetserver/catalogs/sw2.json");
         let head = Head::read(recorded, "sw2.lab.test").unwrap();
         assert_eq!(head.environment, "staging");
         let error = Head::read(recorded, "sw1.lab.test")

@@ -13,10 +13,10 @@ use switchtender_devices::definitions::{self, DefinitionFile};
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Registry;
 
-use super::certificates::layout::{self, FileError, Layout, Readers};
 use super::endpoint::{Endpoint, FileMetadata};
-use super::http::RequestError;
-use super::run_log::RunLog;
+use crate::agent::http::RequestError;
+use crate::agent::layout::{self, FileError, Layout, Readers};
+use crate::agent::run_log::RunLog;
 
 const MOUNT: &str = "plugins";
 const BELOW: &str = "switchtender/definitions";

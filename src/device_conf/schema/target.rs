@@ -9,7 +9,7 @@ use switchtender_devices::session::connect_params::{
 
 use super::checked::Checked;
 use super::takes_url;
-use crate::inventory::device_conf::{Entry, Surroundings};
+use crate::device_conf::{Entry, Surroundings};
 
 pub fn target(
     entry: &Entry,

@@ -13,15 +13,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::http::{Client, Request};
 use super::super::run_log::RunLog;
-use super::super::settings::{Revocation, Server, Settings};
-use super::super::tls::{Identity, TlsError, Trust};
-use super::at_hand;
 use super::authority::{Authority, AuthorityError, BundleOrigin, Fetched, Listed};
-use super::inspect::Certificate;
+use super::certificate_request::{self, CsrAttributes};
 use super::key::{Key, KeyError};
-use super::layout::{self, FileError, Layout, Readers, SslLock, SslLockError};
-use super::request::{self, CsrAttributes};
+use super::local_identity;
+use crate::agent::certificate::Certificate;
 use crate::agent::http;
+use crate::agent::http::tls::{Identity, TlsError, Trust};
+use crate::agent::layout::{self, FileError, Layout, Readers, SslLock, SslLockError};
+use crate::agent::puppet_conf::{Revocation, Server, Settings};
 
 /// What a connection to the server needs.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub enum SetupError {
     Request {
         device: String,
         #[source]
-        source: request::RequestError,
+        source: certificate_request::RequestError,
     },
     #[error("{device}: {server} does not take the certificate request: {said}")]
     Refused {
@@ -163,7 +163,7 @@ impl Setup<'_> {
             Some(pem) => pem,
             None => self.obtain(&key, &trust, log).await?,
         };
-        let certificate = at_hand::fitting(self.layout, &pem, &key)?;
+        let certificate = local_identity::fitting(self.layout, &pem, &key)?;
         let ready = Ready {
             trust,
             identity: Identity {
@@ -178,11 +178,11 @@ impl Setup<'_> {
     async fn bundle(&self, log: &mut dyn RunLog) -> Result<String, SetupError> {
         let path = self.layout.ca();
         if let Some(text) = layout::read(&path)? {
-            at_hand::bundle(self.layout, &text)?;
+            local_identity::bundle(self.layout, &text)?;
             return Ok(text);
         }
         let (text, origin) = self.authority.bundle().await?;
-        let digest = super::inspect::fingerprint(text.as_bytes());
+        let digest = crate::agent::certificate::fingerprint(text.as_bytes());
         match origin {
             BundleOrigin::File(from) => {
                 log.info(format!("Using the CA bundle of {}", from.display()));
@@ -268,7 +268,7 @@ impl Setup<'_> {
             path: path.clone(),
             source,
         };
-        if let Some(key) = at_hand::key(self.layout)? {
+        if let Some(key) = local_identity::key(self.layout)? {
             return Ok(key);
         }
         if certificate {
@@ -297,11 +297,11 @@ impl Setup<'_> {
         let device = &self.layout.certname;
         let client = Client::new(&self.settings.http, self.settings.runinterval, trust, None)?;
         let csr = self.csr(key)?;
-        let fingerprint = request::fingerprint(&csr).expect("it was made a moment ago");
+        let fingerprint = certificate_request::fingerprint(&csr).expect("it was made a moment ago");
         let server = self.submit(&client, &csr, &fingerprint, log).await?;
         let pem = self.wait(&client, &server, &fingerprint, log).await?;
         // What does not fit the key is not kept: the next run may get another.
-        at_hand::fitting(self.layout, &pem, key)?;
+        local_identity::fitting(self.layout, &pem, key)?;
         layout::write(&self.layout.certificate(), &pem, Readers::Everyone)?;
         layout::remove(&self.layout.request())?;
         log.notice(format!("Downloaded certificate for {device}"));
@@ -315,13 +315,13 @@ impl Setup<'_> {
             source,
         };
         if let Some(pending) = layout::read(&self.layout.request())?
-            && request::fingerprint(&pending).is_some()
+            && certificate_request::fingerprint(&pending).is_some()
         {
             return Ok(pending);
         }
         let attributes = CsrAttributes::read(&self.layout.csr_attributes()).map_err(failed)?;
         let certificates = &self.settings.certificates;
-        let csr = request::request(
+        let csr = certificate_request::request(
             &self.layout.certname,
             key,
             &certificates.dns_alt_names,
@@ -352,7 +352,7 @@ impl Setup<'_> {
                 "Certificate request for {device} sent to {server}, SHA-256 {fingerprint}"
             )),
             400 => {
-                let said = super::super::error_body::message(&answer.body);
+                let said = crate::agent::http::error_body::message(&answer.body);
                 // The CA knows the name already. What it has decides: a certificate that fits the
                 // key is as good as a new one.
                 if !said.contains("already has a") {
@@ -447,7 +447,7 @@ impl Setup<'_> {
         let renewed = match self.authority.ask(&client, &post).await {
             Ok((_, answer)) if answer.success() => {
                 let pem = answer.text();
-                at_hand::fitting(self.layout, &pem, key)
+                local_identity::fitting(self.layout, &pem, key)
                     .ok()
                     .map(|certificate| (pem, certificate))
             }

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::cache::{Head, HeadError};
+use super::catalog_cache::{Head, HeadError};
 use super::facts::Facts;
-use super::http::{Answer, Client, Request, RequestError, target};
-use super::run::RunError;
-use super::settings::Server;
+use crate::agent::http::{Answer, Client, Request, RequestError, target};
+use crate::agent::puppet_conf::Server;
+use crate::agent::run::RunError;
 use crate::error_chain::chain;
 
 /// Catalogs and everything about them: rich JSON keeps deferred values and types.

@@ -1,8 +1,8 @@
 //! The settings of a device run: flags before `puppet.conf` before defaults, checked once.
 
 mod assemble;
-mod home;
-pub mod puppet_conf;
+mod directories;
+mod parse;
 pub mod table;
 mod values;
 
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::{Diagnostic, nearest};
 
-pub use home::Home;
-use puppet_conf::PuppetConf;
+pub use directories::Home;
+use parse::PuppetConf;
 use table::SETTINGS;
 use values::Values;
 
@@ -156,7 +156,7 @@ pub fn read(flags: &BTreeMap<String, String>, home: &Home) -> Result<Settings, V
     };
     let path = PathBuf::from(early.text("config").map_err(|found| vec![*found])?);
     let conf = match std::fs::read_to_string(&path) {
-        Ok(text) => puppet_conf::parse(&path.display().to_string(), &text)?,
+        Ok(text) => parse::parse(&path.display().to_string(), &text)?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => PuppetConf::default(),
         Err(error) => {
             return Err(vec![Diagnostic::error(
@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn settings(conf: &str, flags: &[(&str, &str)]) -> Result<Settings, Vec<String>> {
-        let conf = puppet_conf::parse("puppet.conf", conf).unwrap();
+        let conf = parse::parse("puppet.conf", conf).unwrap();
         let flags = flags
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))

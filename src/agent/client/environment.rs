@@ -5,8 +5,8 @@
 //! anything is applied. Nothing is remembered between runs: one cheap request each time keeps one
 //! device's environment from reaching another.
 
-use super::run_log::RunLog;
-use super::settings::EnvironmentSettings;
+use crate::agent::puppet_conf::EnvironmentSettings;
+use crate::agent::run_log::RunLog;
 
 /// The environment of one run.
 #[derive(Clone, Debug)]
@@ -141,8 +141,8 @@ impl Convergence {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run_log::Level;
     use super::*;
+    use crate::agent::run_log::Level;
 
     fn settings() -> EnvironmentSettings {
         EnvironmentSettings {

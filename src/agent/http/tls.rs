@@ -14,7 +14,7 @@ use rustls::pki_types::{
 };
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore};
 
-use super::settings::Revocation;
+use crate::agent::puppet_conf::Revocation;
 
 /// Whom to trust.
 #[derive(Clone, Debug)]
@@ -192,7 +192,7 @@ impl ServerCertVerifier for Named {
 }
 
 fn mismatch(certificate: &CertificateDer<'_>, asked: &ServerName<'_>) -> rustls::Error {
-    let read = super::certificates::inspect::Certificate::from_der(certificate).ok();
+    let read = crate::agent::certificate::Certificate::from_der(certificate).ok();
     let (mut names, common_name) = read.map_or((Vec::new(), None), |certificate| {
         (certificate.alternative_names, certificate.common_name)
     });

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustls::{AlertDescription, CertificateError};
 
-use crate::agent::tls::NameMismatch;
+use crate::agent::http::tls::NameMismatch;
 
 /// A request without the expected response.
 #[derive(Debug, thiserror::Error)]

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use switchtender_devices::diagnostic::Diagnostic;
 
-use super::super::secret_source::SecretSource;
-use super::super::setting::{Origin, Setting, Table};
 use super::hocon::{self, Field, Value, World};
 use super::{Given, GivenAll, GivenValue, Surroundings};
+use crate::inventory::secret_source::SecretSource;
+use crate::inventory::setting::{Origin, Setting, Table};
 
 /// Who may be able to read files with credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -159,8 +159,8 @@ mod tests {
 
     use secrecy::ExposeSecret as _;
 
-    use super::super::super::Secrets;
     use super::*;
+    use crate::inventory::Secrets;
 
     async fn read_text(
         text: &str,

@@ -1,12 +1,12 @@
 //! What a device has of keys, certificates and bundles, and whether it fits together. Nobody is
 //! asked and nothing is changed.
 
-use super::super::settings::{Revocation, Settings};
-use super::super::tls::{Identity, Trust};
-use super::inspect::Certificate;
+use super::bootstrap::{Ready, SetupError};
 use super::key::Key;
-use super::layout::{self, Layout};
-use super::setup::{Ready, SetupError};
+use crate::agent::certificate::Certificate;
+use crate::agent::http::tls::{Identity, Trust};
+use crate::agent::layout::{self, Layout};
+use crate::agent::puppet_conf::{Revocation, Settings};
 
 /// What a connection to the server needs, if the device has a certificate and a CA bundle.
 ///

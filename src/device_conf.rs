@@ -19,7 +19,7 @@ use secrecy::SecretString;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::session::connect_params::ConnectParams;
 
-use super::{SavePolicy, Secrets};
+use super::inventory::{SavePolicy, Secrets};
 
 pub use credentials::Readers;
 pub use file::{Entry, parse};

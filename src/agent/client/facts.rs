@@ -5,9 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::PROTOCOL_VERSION;
-use super::run_log::RunLog;
-use super::settings::FactLimits;
+use crate::agent::PROTOCOL_VERSION;
+use crate::agent::puppet_conf::FactLimits;
+use crate::agent::run_log::RunLog;
 use crate::clock::puppet_time;
 
 /// Facts of one device at one moment.
@@ -150,8 +150,8 @@ fn walk(path: &str, value: &Value, seen: &mut impl FnMut(&str, &Value)) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run_log::{Level, has_message};
     use super::*;
+    use crate::agent::run_log::{Level, has_message};
 
     fn facts(device: Value) -> Facts {
         let Value::Object(device) = device else {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn the_recorded_document_is_made_again() {
         let recorded: Value = serde_json::from_str(include_str!(
-            "../../tests/fixtures/puppetserver/facts/sw1.json"
+            "../../../tests/fixtures/puppetserver/facts/sw1.json"
         ))
         .unwrap();
         let mut device = recorded["values"].as_object().unwrap().clone();

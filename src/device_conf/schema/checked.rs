@@ -6,8 +6,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use switchtender_devices::diagnostic::{Diagnostic, nearest};
 
 use super::{Attribute, Kind};
-use crate::inventory::device_conf::hocon::Mark;
-use crate::inventory::device_conf::{Given, GivenValue};
+use crate::device_conf::hocon::Mark;
+use crate::device_conf::{Given, GivenValue};
 
 /// Values that fit their attributes, and what did not fit.
 #[derive(Default)]

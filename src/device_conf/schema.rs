@@ -8,8 +8,8 @@ use switchtender_devices::diagnostic::Diagnostic;
 
 use self::checked::Checked;
 use self::target::target;
-use super::super::SavePolicy;
 use super::{Connection, Entry, GivenAll, Surroundings};
+use crate::inventory::SavePolicy;
 
 /// An attribute of a connection.
 struct Attribute {
@@ -229,9 +229,9 @@ mod tests {
     use secrecy::ExposeSecret as _;
     use switchtender_devices::session::connect_params::{HostKeyPolicy, TlsPolicy};
 
-    use super::super::super::Secrets;
     use super::super::{Readers, parse};
     use super::*;
+    use crate::inventory::Secrets;
 
     async fn connect(kind: &str, credentials: &str) -> Result<Connection, Vec<Diagnostic>> {
         let dir = tempfile::tempdir().unwrap();

@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn message_reads_every_shape_of_body() {
-        let recorded = include_str!("../../tests/fixtures/puppetserver/errors/broken1.json");
+        let recorded = include_str!("../../../tests/fixtures/puppetserver/errors/broken1.json");
         assert!(message(recorded.as_bytes()).starts_with(
             "Server Error: no parameter named 'colour' (file: /etc/puppetlabs/code/environments/production/manifests/site.pp, line: 235)"
         ));

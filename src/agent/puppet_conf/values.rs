@@ -8,8 +8,8 @@ use std::time::Duration;
 use switchtender_devices::diagnostic::Diagnostic;
 
 use super::Origin;
-use super::home::Home;
-use super::puppet_conf::{ConfValue, PuppetConf};
+use super::directories::Home;
+use super::parse::{ConfValue, PuppetConf};
 use super::table::{self, Kind, Setting, Support};
 
 /// A value, or what is wrong with it.

@@ -215,7 +215,7 @@ pub fn fingerprint(pem: &str) -> Option<String> {
     use rustls::pki_types::CertificateSigningRequestDer;
     use rustls::pki_types::pem::PemObject as _;
     let der = CertificateSigningRequestDer::from_pem_slice(pem.as_bytes()).ok()?;
-    Some(super::inspect::fingerprint(&der))
+    Some(crate::agent::certificate::fingerprint(&der))
 }
 
 #[cfg(test)]
@@ -223,8 +223,8 @@ mod tests {
     use x509_parser::certification_request::X509CertificationRequest;
     use x509_parser::prelude::FromDer as _;
 
-    use super::super::super::settings::KeyType;
     use super::*;
+    use crate::agent::puppet_conf::KeyType;
 
     fn made(names: &[&str], attributes: &str, auto_renew: bool) -> Result<String, RequestError> {
         let key = Key::generate(KeyType::P256).unwrap();

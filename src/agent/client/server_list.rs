@@ -1,9 +1,9 @@
 //! Which server of `server_list` a run talks to: the first that says it is up.
 
 use super::endpoint::Endpoint;
-use super::http::{Client, RequestError};
-use super::run_log::RunLog;
-use super::settings::{Server, Settings};
+use crate::agent::http::{Client, RequestError};
+use crate::agent::puppet_conf::{Server, Settings};
+use crate::agent::run_log::RunLog;
 
 /// No server of the list is up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
