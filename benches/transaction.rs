@@ -12,11 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use switchtender::catalog::types::Types;
 use switchtender::catalog::{self, Level, Loading, Typing};
-use switchtender::report::{CachedCatalog, Context, Report};
+use switchtender::report::Report;
 use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::diagnostic::Source;
@@ -25,6 +24,7 @@ use switchtender_devices::model::{AttributeModel, Role, Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{CommitResult, Provider, ProviderError};
 use switchtender_devices::value::{Attributes, Name, Value};
+use test_support::report::context;
 
 /// As in the binary.
 #[global_allocator]
@@ -223,18 +223,7 @@ fn apply(text: String) -> Report {
         },
     )
     .expect("the resources are valid");
-    let mut report = Report::new(Context {
-        host: "bench".to_owned(),
-        time: Timestamp::UNIX_EPOCH,
-        transaction_uuid: None,
-        puppet_version: "7.23.0".to_owned(),
-        noop: false,
-        environment: None,
-        server_used: None,
-        job_id: None,
-        cached_catalog_status: CachedCatalog::NotUsed,
-        log_level: Level::Notice,
-    });
+    let mut report = Report::new(context("bench", Level::Notice));
     let mut memory = Memory::default();
     let mut provider = Empty;
     let mut sink = |event: RunEvent| report.fold(&event);

@@ -1,18 +1,19 @@
 //! An inventory of mocks, catalogs for them, and the program at work on them.
 
 use std::fmt::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use test_support::catalog::{CatalogBuilder, resource};
+use test_support::{program, proxy_host};
 
 use super::mocks::{ENABLE_PASSWORD, Mocks, PASSWORD, USER};
 use super::process::{Finished, run};
 
 /// The built program.
 pub fn program() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_switchtender"))
+    program::switchtender(&[])
 }
 
 /// A directory with everything that a run needs.
@@ -99,9 +100,7 @@ impl Site {
 
 /// Writes a file that only its owner may read.
 pub fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).expect("a file can be written");
-    let owner = std::fs::Permissions::from_mode(0o600);
-    std::fs::set_permissions(path, owner).expect("its owner may say who reads it");
+    proxy_host::write(path, text, 0o600);
 }
 
 /// 50 VLANs, 24 interfaces, 4 NTP servers, 4 log hosts, as a Puppet server sends them.
@@ -127,24 +126,8 @@ pub fn catalog(device: &str) -> Value {
         let parameters = json!({ "ensure": "present", "port": 5514 });
         ("Syslog_server", format!("192.0.2.{host}"), parameters)
     });
-    let mut resources = vec![
-        json!({ "type": "Stage", "title": "main", "tags": ["stage"], "exported": false, "kind": "compilable_type", "parameters": { "name": "main" } }),
-        json!({ "type": "Class", "title": "main", "tags": ["class"], "exported": false, "kind": "class", "parameters": { "name": "main" } }),
-    ];
-    let mut edges = vec![json!({ "source": "Stage[main]", "target": "Class[main]" })];
-    for (line, (type_name, title, parameters)) in
-        vlans.chain(interfaces).chain(time).chain(logs).enumerate()
-    {
-        edges.push(json!({ "source": "Class[main]", "target": format!("{type_name}[{title}]") }));
-        resources.push(json!({
-            "type": type_name, "title": title, "tags": [type_name.to_lowercase(), "class"],
-            "file": "/etc/puppetlabs/code/environments/production/manifests/site.pp", "line": line + 1,
-            "exported": false, "kind": "compilable_type", "parameters": parameters,
-        }));
-    }
-    json!({
-        "name": device, "version": 1, "catalog_format": 2, "environment": "production", "code_id": null,
-        "catalog_uuid": "277c4d8f-aa25-472c-b3d7-40a6b7fb5b35", "tags": [], "classes": [],
-        "resources": resources, "edges": edges,
-    })
+    let resources = vlans.chain(interfaces).chain(time).chain(logs);
+    CatalogBuilder::new(device)
+        .resources(resources.map(|(of, title, parameters)| resource(of, &title, parameters)))
+        .build()
 }

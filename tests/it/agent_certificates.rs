@@ -1,48 +1,32 @@
 //! Certificates of devices against a server on loopback: made, fetched, waited for, refused.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::agent_log::has_message;
 use switchtender::agent::ca::authority::Authority;
 use switchtender::agent::ca::bootstrap::{Ready, Setup, SetupError};
 use switchtender::agent::layout::Layout;
-use switchtender::agent::puppet_conf::{self, Home, Settings};
+use switchtender::agent::puppet_conf::{self, Settings};
 use switchtender::agent::run_log::Level;
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer, ca};
+use test_support::proxy_host::{ProxyHost, has_message};
 use tokio_util::sync::CancellationToken;
 
 /// A proxy with its directories.
 struct Proxy {
-    dir: tempfile::TempDir,
+    host: ProxyHost,
     settings: Arc<Settings>,
     authority: Authority,
 }
 
 impl Proxy {
     fn new(server: &PuppetServer, flags: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let port = server.port().to_string();
-        let defaults = [
-            ("server", "localhost"),
-            ("serverport", port.as_str()),
-            ("waitforcert", "0"),
-        ];
-        let flags: BTreeMap<String, String> = defaults
-            .iter()
-            .chain(flags)
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
-        let home = Home {
-            confdir: dir.path().join("conf"),
-            vardir: dir.path().join("var"),
-        };
-        let settings = Arc::new(puppet_conf::read(&flags, &home).unwrap());
+        let host = ProxyHost::new(server, flags);
+        let settings = Arc::new(host.settings(&[]));
         Self {
-            dir,
+            host,
             authority: Authority::new(&settings),
             settings,
         }
@@ -348,7 +332,7 @@ async fn refusals_of_the_ca_are_told() {
         message.contains("is not usable: not a certificate"),
         "{message}"
     );
-    drop(proxy.dir);
+    drop(proxy.host);
 }
 
 #[tokio::test]
@@ -401,7 +385,7 @@ async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
     let proxy = Proxy {
         settings: Arc::clone(&proxy.settings),
         authority: Authority::new(&proxy.settings),
-        dir: proxy.dir,
+        host: proxy.host,
     };
     server.state().renewal = false;
     let (outcome, log) = proxy.set_up("sw1.lab.test").await;

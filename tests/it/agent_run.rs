@@ -1,13 +1,13 @@
 //! The agent's part of device runs, against a Puppet Server on loopback.
 
-use crate::support::agent_log::has_message;
-use crate::support::proxy::{ProxyHost, facts, run_of};
 use serde_json::json;
 use switchtender::agent::client::report_spool::{Delivery, Spool};
 use switchtender::agent::run::{AgentRun, CachedStatus};
 use switchtender::agent::run_log::Level;
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+use test_support::proxy_host::has_message;
+use test_support::proxy_host::{ProxyHost, facts, run_of};
 use tokio_util::sync::CancellationToken;
 
 const SW1: &str = "sw1.lab.test";

@@ -6,7 +6,6 @@ mod empty_values;
 mod faults;
 mod host_and_device;
 mod interrupt;
-mod lab;
 mod mock;
 mod plan;
 mod recorded;

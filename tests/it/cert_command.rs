@@ -1,51 +1,9 @@
 //! `switchtender cert` and `switchtender doctor`, as a user runs them.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::Output;
 
 use switchtender_mocks::puppet_server::PuppetServer;
-
-/// A proxy host with a configuration of its own.
-struct Host {
-    dir: tempfile::TempDir,
-}
-
-impl Host {
-    fn new(server: &PuppetServer, device_conf: &str) -> Self {
-        let host = Self {
-            dir: tempfile::tempdir().unwrap(),
-        };
-        let puppet_conf = format!(
-            "[main]\nserver = localhost\nserverport = {}\nhttp_connect_timeout = 2\nwaitforcert = 0\n",
-            server.port()
-        );
-        host.write("puppet.conf", &puppet_conf, 0o644);
-        host.write("device.conf", device_conf, 0o600);
-        host
-    }
-
-    fn write(&self, name: &str, text: &str, mode: u32) -> String {
-        let path = self.dir.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-        path.display().to_string()
-    }
-
-    async fn run(&self, arguments: &[&str]) -> (i32, String) {
-        let dir = self.dir.path().display();
-        let output: Output = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"))
-            .args(arguments)
-            .arg(format!("--confdir={dir}"))
-            .arg(format!("--vardir={dir}/var"))
-            .output()
-            .await
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
-        (output.status.code().unwrap(), text)
-    }
-}
+use test_support::proxy_host::ProxyHost;
 
 const CONF: &str = "[sw1.lab.test]\ntype cisco_ios\nurl file:///nonexistent/sw1.conf\n\n[sw2.lab.test]\ntype f5\nurl https://admin:s3cret@127.0.0.1:1/\n";
 
@@ -53,7 +11,7 @@ const CONF: &str = "[sw1.lab.test]\ntype cisco_ios\nurl file:///nonexistent/sw1.
 async fn certificates_are_listed_requested_shown_and_cleaned() {
     let server = PuppetServer::start().await;
     server.state().autosign = false;
-    let host = Host::new(&server, CONF);
+    let host = ProxyHost::with_files(&server, CONF);
     let (code, text) = host.run(&["cert", "list"]).await;
     assert_eq!(
         (code, text.as_str()),
@@ -110,12 +68,9 @@ async fn certificates_are_listed_requested_shown_and_cleaned() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_doctor_says_what_is_wrong_and_what_to_do() {
     let server = PuppetServer::start().await;
-    let host = Host::new(&server, CONF);
+    let host = ProxyHost::with_files(&server, CONF);
     host.run(&["cert", "request", "sw1.lab.test"]).await;
-    let key = host
-        .dir
-        .path()
-        .join("devices/sw1.lab.test/ssl/private_keys/sw1.lab.test.pem");
+    let key = host.path("devices/sw1.lab.test/ssl/private_keys/sw1.lab.test.pem");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let (code, text) = host.run(&["doctor"]).await;
     assert_eq!(code, 1);
@@ -165,11 +120,11 @@ async fn the_doctor_says_what_is_wrong_and_what_to_do() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
     let server = PuppetServer::start().await;
-    let host = Host::new(&server, CONF);
+    let host = ProxyHost::with_files(&server, CONF);
     for name in ["sw1.lab.test", "sw2.lab.test"] {
         assert_eq!(host.run(&["cert", "request", name]).await.0, 0);
     }
-    let ssl = |name: &str, file: &str| host.dir.path().join(format!("devices/{name}/ssl/{file}"));
+    let ssl = |name: &str, file: &str| host.path(&format!("devices/{name}/ssl/{file}"));
     let key = ssl("sw1.lab.test", "private_keys/sw1.lab.test.pem");
     let (own, foreign) = (
         std::fs::read(&key).unwrap(),
@@ -264,7 +219,7 @@ async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
 #[tokio::test(flavor = "multi_thread")]
 async fn mistakes_in_configuration_are_shown_without_secrets() {
     let server = PuppetServer::start().await;
-    let host = Host::new(&server, "[sw1]\ntype f5\nulr https://admin:s3cret@h/\n");
+    let host = ProxyHost::with_files(&server, "[sw1]\ntype f5\nulr https://admin:s3cret@h/\n");
     let (code, text) = host.run(&["cert", "list"]).await;
     assert_eq!(code, 1);
     assert!(text.contains("Invalid entry: ulr https://"), "{text}");
@@ -282,5 +237,4 @@ async fn mistakes_in_configuration_are_shown_without_secrets() {
 
     let (code, text) = host.run(&["cert", "list", "--nonsense"]).await;
     assert_eq!(code, 1, "2 would say changes: {text}");
-    assert!(Path::new(env!("CARGO_BIN_EXE_switchtender")).exists());
 }

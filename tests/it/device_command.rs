@@ -1,14 +1,16 @@
 //! `switchtender device` as a user runs it: a Puppet Server and switches on loopback.
 
-use crate::support::device_host::{Host, PASSWORD, catalog, logs, name, terminate, write};
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
+use test_support::device_host::{DeviceHost, catalog, logs, name, terminate};
+use test_support::lab::PASSWORD;
+use test_support::proxy_host::write;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
-    let host = Host::new(10).await;
+    let host = DeviceHost::new(10).await;
     let (code, text) = host.run(&["--detailed-exitcodes", "--verbose"]).await;
     assert_eq!(code, 2, "{text}");
     assert!(
@@ -66,7 +68,7 @@ async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_more_catalogs_are_compiled_at_once_than_the_server_is_meant_to() {
-    let host = Host::new(10).await;
+    let host = DeviceHost::new(10).await;
     // Long enough that more would meet if more were asked for.
     host.server.state().compiling_takes = std::time::Duration::from_millis(150);
     for (arguments, expected) in [
@@ -87,17 +89,13 @@ async fn no_more_catalogs_are_compiled_at_once_than_the_server_is_meant_to() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_fails_in_one_device_leaves_the_others_alone() {
-    let host = Host::new(4).await;
+    let host = DeviceHost::new(4).await;
     // One cannot log in, one has no catalog, one has a credentials file with mistakes.
     let port = host.switches[0].address().port();
     let wrong = json!({"host": "127.0.0.1", "port": port, "user": "ops", "password": "s3cret-no"});
+    write(&host.path("sw1.lab.test.conf"), &wrong.to_string(), 0o640);
     write(
-        &host.dir.path().join("sw1.lab.test.conf"),
-        &wrong.to_string(),
-        0o640,
-    );
-    write(
-        &host.dir.path().join("sw3.lab.test.conf"),
+        &host.path("sw3.lab.test.conf"),
         "hots: h\npassword: s3cret\n",
         0o640,
     );
@@ -142,7 +140,7 @@ async fn whatever_fails_in_one_device_leaves_the_others_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn with_the_server_away_the_cached_catalog_is_applied_and_the_report_waits() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     host.run(&[]).await;
     let settled = host.server.state().reports.len();
     let port = host.server.port();
@@ -184,7 +182,7 @@ async fn with_the_server_away_the_cached_catalog_is_applied_and_the_report_waits
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_noop_run_changes_nothing_and_says_what_it_would() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     let (code, text) = host.run(&["--noop", "--detailed-exitcodes"]).await;
     assert_eq!(code, 0, "{text}");
     let report = host.report(&name(1));
@@ -193,13 +191,7 @@ async fn a_noop_run_changes_nothing_and_says_what_it_would() {
         (&json!("unchanged"), &json!(true), &json!(true))
     );
     assert!(host.switches[0].vlans().iter().all(|(id, ..)| *id != 10));
-    assert!(
-        !host
-            .dir
-            .path()
-            .join("var/devices/sw1.lab.test/client_data")
-            .exists()
-    );
+    assert!(!host.path("var/devices/sw1.lab.test/client_data").exists());
     assert_eq!(
         host.server.state().facts[&name(1)]["values"]["clientnoop"],
         true
@@ -208,12 +200,12 @@ async fn a_noop_run_changes_nothing_and_says_what_it_would() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn environments_and_hooks_are_each_devices_own() {
-    let host = Host::new(2).await;
+    let host = DeviceHost::new(2).await;
     host.server
         .state()
         .classified
         .insert(name(1), vec!["staging".to_owned()]);
-    let hooks = host.dir.path().join("hooks");
+    let hooks = host.path("hooks");
     let command = format!("echo $SWITCHTENDER_DEVICE >> {}", hooks.display());
     let (code, text) = host.run(&["--prerun_command", &command]).await;
     assert_eq!(code, 0, "{text}");
@@ -244,7 +236,7 @@ async fn environments_and_hooks_are_each_devices_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn devices_can_be_disabled_with_a_reason() {
-    let host = Host::new(2).await;
+    let host = DeviceHost::new(2).await;
     let (code, text) = host
         .run(&["--disable", "moving racks", "--target", "sw1.lab.test"])
         .await;
@@ -270,7 +262,7 @@ async fn devices_can_be_disabled_with_a_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn facts_resources_and_a_catalog_at_hand_need_no_server() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     host.server.stop();
     let (code, text) = host.run(&["--facts", "--target", "sw1.lab.test"]).await;
     assert_eq!(code, 0, "{text}");
@@ -278,7 +270,7 @@ async fn facts_resources_and_a_catalog_at_hand_need_no_server() {
     assert_eq!(facts["name"], "sw1.lab.test");
     assert_eq!(facts["values"]["clientcert"], "sw1.lab.test");
 
-    let file = host.dir.path().join("catalog.json");
+    let file = host.path("catalog.json");
     std::fs::write(&file, catalog(&name(1)).to_string()).unwrap();
     let (code, text) = host
         .run(&[
@@ -337,8 +329,8 @@ async fn facts_resources_and_a_catalog_at_hand_need_no_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_people_search_for_are_the_peers() {
-    let host = Host::new(1).await;
-    let conf = host.dir.path().join("device.conf");
+    let host = DeviceHost::new(1).await;
+    let conf = host.path("device.conf");
     for (arguments, expected) in [
         (
             &["--target", "nope"][..],
@@ -375,10 +367,10 @@ async fn messages_that_people_search_for_are_the_peers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn logs_go_where_they_are_sent() {
-    let host = Host::new(1).await;
-    let list = host.dir.path().join("log.json").display().to_string();
-    let lines = host.dir.path().join("log.jsonl").display().to_string();
-    let plain = host.dir.path().join("device.log").display().to_string();
+    let host = DeviceHost::new(1).await;
+    let list = host.path("log.json").display().to_string();
+    let lines = host.path("log.jsonl").display().to_string();
+    let plain = host.path("device.log").display().to_string();
     let (code, text) = host
         .run(&["--verbose", "--logdest", &format!("{list},{lines},{plain}")])
         .await;
@@ -399,7 +391,7 @@ async fn logs_go_where_they_are_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn host_resources_are_skipped_reported_and_told_once() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     let text = include_str!("../fixtures/puppetserver/catalogs/mixed1.json")
         .replace("mixed1.lab.test", &name(1));
     host.server.state().catalogs.insert(
@@ -432,7 +424,7 @@ async fn host_resources_are_skipped_reported_and_told_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_run_per_device_and_an_orderly_way_out() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     let slow = Answer::text(500, "late").delay(std::time::Duration::from_secs(300));
     host.server.state().fail("/puppet/v3/catalog", [slow]);
     let first = host.command(&[]).spawn().unwrap();
@@ -477,14 +469,14 @@ async fn one_run_per_device_and_an_orderly_way_out() {
 /// Puppet keeps the graphs of all devices in one place, where the last one wins.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_device_has_graphs_of_its_own() {
-    let host = Host::new(2).await;
+    let host = DeviceHost::new(2).await;
     let (code, text) = host.run(&["--graph", "--evaltrace", "--verbose"]).await;
     assert_eq!(code, 0, "{text}");
     assert!(
         text.contains("Starting to evaluate the resource (1 of "),
         "{text}"
     );
-    let graphdir = host.dir.path().join("elsewhere");
+    let graphdir = host.path("elsewhere");
     let argument = format!("--graphdir={}", graphdir.display());
     assert_eq!(host.run(&["--graph", &argument]).await.0, 0);
     for number in [1, 2] {
@@ -500,7 +492,7 @@ async fn each_device_has_graphs_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
-    let host = Host::new(0).await;
+    let host = DeviceHost::new(0).await;
     let options = || LoadBalancerOptions {
         name: "lb1".to_owned(),
         user: "admin".to_owned(),
@@ -512,7 +504,7 @@ async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
         "[lb1.lab.test]\ntype f5\nurl https://admin:{PASSWORD}@127.0.0.1:{}/\n",
         balancer.address().port()
     );
-    write(&host.dir.path().join("device.conf"), &conf, 0o600);
+    write(&host.path("device.conf"), &conf, 0o600);
     let recorded = include_str!("../fixtures/puppetserver/catalogs/lb1.json");
     host.server.state().catalogs.insert(
         ("lb1.lab.test".to_owned(), "*".to_owned()),
@@ -530,12 +522,12 @@ async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
 /// The credentials say when a device's configuration is saved; by default it never is.
 #[tokio::test(flavor = "multi_thread")]
 async fn configurations_are_saved_as_the_credentials_say() {
-    let host = Host::new(3).await;
+    let host = DeviceHost::new(3).await;
     for (index, policy) in ["on_change", "always"].into_iter().enumerate() {
         let file = format!("{}.conf", name(index + 1));
         let mut credentials: Value = serde_json::from_str(&host.file(&file)).unwrap();
         credentials["save_config"] = json!(policy);
-        write(&host.dir.path().join(file), &credentials.to_string(), 0o640);
+        write(&host.path(&file), &credentials.to_string(), 0o640);
     }
     let saved = || -> Vec<usize> {
         let is_save = |line: &&String| *line == "copy running-config startup-config";
@@ -557,7 +549,7 @@ async fn configurations_are_saved_as_the_credentials_say() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn certificate_request_is_logged_while_the_run_waits_for_the_signature() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     host.server.state().autosign = false;
     let mut command = host.command(&["--waitforcert=1"]);
     let mut child = command.kill_on_drop(true).spawn().unwrap();

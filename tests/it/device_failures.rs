@@ -3,10 +3,11 @@
 
 use std::os::unix::fs::DirBuilderExt as _;
 
-use crate::support::device_host::{Host, catalog, logs, name, outcome, terminate, write};
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::ca::{Authority, Kind};
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+use test_support::device_host::{DeviceHost, catalog, logs, name, terminate};
+use test_support::proxy_host::{outcome, write};
 
 /// A catalog with these resources, declared one per line of the site's manifest.
 fn with_resources(device: &str, resources: &[(&str, &str, Value)]) -> Value {
@@ -28,7 +29,7 @@ fn with_resources(device: &str, resources: &[(&str, &str, Value)]) -> Value {
     made
 }
 
-fn give(host: &Host, number: usize, resources: &[(&str, &str, Value)]) {
+fn give(host: &DeviceHost, number: usize, resources: &[(&str, &str, Value)]) {
     let key = (name(number), "*".to_owned());
     let made = with_resources(&name(number), resources);
     host.server.state().catalogs.insert(key, made);
@@ -36,7 +37,7 @@ fn give(host: &Host, number: usize, resources: &[(&str, &str, Value)]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_catalog_with_mistakes_is_refused_with_all_of_them_and_nothing_is_sent() {
-    let host = Host::new(2).await;
+    let host = DeviceHost::new(2).await;
     give(
         &host,
         1,
@@ -77,14 +78,14 @@ async fn a_catalog_with_mistakes_is_refused_with_all_of_them_and_nothing_is_sent
         !received.iter().any(|line| line.starts_with("conf")),
         "{received:?}"
     );
-    let cache = host.dir.path().join("var/devices/sw1.lab.test/client_data");
+    let cache = host.path("var/devices/sw1.lab.test/client_data");
     assert!(!cache.exists(), "it is not kept");
     assert_eq!(host.report(&name(2))["status"], "changed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_type_that_nobody_knows_fails_its_resource_and_what_needs_it() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     give(
         &host,
         1,
@@ -108,7 +109,7 @@ async fn a_type_that_nobody_knows_fails_its_resource_and_what_needs_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mixed_says_what_becomes_of_host_resources() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     let both = [
         ("File", "/etc/motd", json!({"content": "hello"})),
         ("Network_vlan", "12", json!({"vlan_name": "apart"})),
@@ -132,7 +133,7 @@ async fn mixed_says_what_becomes_of_host_resources() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_device_took_and_does_not_have_is_a_failure() {
-    let host = Host::with_faults(1, &["lost-write=^name apart"]).await;
+    let host = DeviceHost::with_faults(1, &["lost-write=^name apart"]).await;
     give(
         &host,
         1,
@@ -155,7 +156,7 @@ async fn what_the_device_took_and_does_not_have_is_a_failure() {
 async fn a_run_that_is_stopped_in_the_middle_reports_keeps_and_lets_go() {
     for twice in [false, true] {
         // Slow enough that the end is far when the signal comes; nothing waits for it.
-        let host = Host::with_faults(2, &["latency=25ms"]).await;
+        let host = DeviceHost::with_faults(2, &["latency=25ms"]).await;
         let numbers: Vec<String> = (100..200).map(|number: u16| number.to_string()).collect();
         let wanted: Vec<_> = numbers
             .iter()
@@ -244,7 +245,7 @@ async fn a_run_that_is_stopped_in_the_middle_reports_keeps_and_lets_go() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refusals_of_the_server_name_device_url_and_remedy() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     let json = |status, message: &str| {
         Answer::json(
             status,
@@ -324,7 +325,7 @@ async fn refusals_of_the_server_name_device_url_and_remedy() {
 }
 
 /// The line about the first device that says this, from a run that came to nothing.
-async fn error_line(host: &Host, said: &str) -> String {
+async fn error_line(host: &DeviceHost, said: &str) -> String {
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 1, "{said}: {text}");
     assert!(!text.contains("PRIVATE KEY"), "{said}: {text}");
@@ -354,7 +355,7 @@ async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
     ];
     for (kind, said, remedy) in cases {
         let server = PuppetServer::start_with(Authority::of_kind(kind), 0).await;
-        let host = Host::of(server, 1, &[]).await;
+        let host = DeviceHost::with_server(server, 1, &[]).await;
         let line = error_line(&host, said).await;
         assert!(line.contains(remedy), "{kind:?}: no remedy in: {line}");
         // What is known without asking has no URL.
@@ -364,13 +365,10 @@ async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
     }
 
     // After a sound run: revoked on either side, and a CA that is another.
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
     let url = format!("https://localhost:{}/", host.server.port());
-    let bundle = host
-        .dir
-        .path()
-        .join("devices/sw1.lab.test/ssl/certs/ca.pem");
+    let bundle = host.path("devices/sw1.lab.test/ssl/certs/ca.pem");
     let sound = std::fs::read_to_string(&bundle).unwrap();
     std::fs::write(&bundle, Authority::new().bundle()).unwrap();
     let line = error_line(&host, "its CA has the name of a CA in the bundle").await;
@@ -387,17 +385,15 @@ async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
         "{line}"
     );
     assert!(
-        host.dir
-            .path()
-            .join("var/devices/sw1.lab.test/spool/000000000000.json")
+        host.path("var/devices/sw1.lab.test/spool/000000000000.json")
             .exists(),
         "the report waits for a certificate that the server takes"
     );
 
     host.server.state().ca.revoke_server();
-    std::fs::remove_file(host.dir.path().join("devices/sw1.lab.test/ssl/crl.pem")).unwrap();
+    std::fs::remove_file(host.path("devices/sw1.lab.test/ssl/crl.pem")).unwrap();
     std::fs::write(
-        host.dir.path().join("devices/sw1.lab.test/ssl/crl.pem"),
+        host.path("devices/sw1.lab.test/ssl/crl.pem"),
         host.server.state().ca.crls(),
     )
     .unwrap();
@@ -410,9 +406,9 @@ async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_cannot_be_used_are_named_with_the_remedy() {
-    let host = Host::new(1).await;
+    let host = DeviceHost::new(1).await;
     assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
-    let path = |below: &str| host.dir.path().join(below);
+    let path = |below: &str| host.path(below);
 
     let credentials = path("sw1.lab.test.conf");
     let sound = host.file("sw1.lab.test.conf");
@@ -468,8 +464,8 @@ async fn files_that_cannot_be_used_are_named_with_the_remedy() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_command_after_a_run_has_its_turn_whatever_came_of_the_run() {
-    let host = Host::new(1).await;
-    let after = host.dir.path().join("after");
+    let host = DeviceHost::new(1).await;
+    let after = host.path("after");
     let command = format!("echo $SWITCHTENDER_DEVICE >> {}", after.display());
     let refused = || Answer::text(500, "Internal Server Error: x");
     for (answer, more, expected) in [
@@ -493,12 +489,12 @@ async fn the_command_after_a_run_has_its_turn_whatever_came_of_the_run() {
 /// restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
-    let host = Host::with_faults(1, &["drop-unanswered=^name apart"]).await;
+    let host = DeviceHost::with_faults(1, &["drop-unanswered=^name apart"]).await;
     let wanted = json!({"vlan_name": "apart"});
     give(&host, 1, &[("Network_vlan", "12", wanted)]);
     let mut credentials: Value = serde_json::from_str(&host.file("sw1.lab.test.conf")).unwrap();
     credentials["save_config"] = json!("always");
-    let file = host.dir.path().join("sw1.lab.test.conf");
+    let file = host.path("sw1.lab.test.conf");
     write(&file, &credentials.to_string(), 0o640);
     let saves = || {
         let lines = host.switches[0].log().received();

@@ -3,13 +3,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::{Value, json};
 use switchtender::catalog::types::Types;
 use switchtender::catalog::{self, Loading, Typing};
 use switchtender::compat::Deviations;
 use switchtender::graph::{self, cycle, dot};
+use test_support::program;
 
 fn resource(type_name: &str, title: &str, parameters: Value) -> Value {
     json!({
@@ -49,11 +50,8 @@ const INVENTORY: &str = "[device.sw1]\nplatform = \"cisco_ios\"\ncertname = \"sw
                          address = \"192.0.2.101\"\nuser = \"ops\"\npassword = { env = \"X\" }\n";
 
 fn switchtender(dir: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .current_dir(dir)
-        .args(arguments)
-        .output()
-        .unwrap()
+    let mut command = program::switchtender(arguments);
+    command.current_dir(dir).output().unwrap()
 }
 
 fn with(catalog: &Value) -> tempfile::TempDir {

@@ -14,8 +14,8 @@ use switchtender::diagnostic::json;
 use switchtender::diagnostic::terminal::{RenderOptions, render_all};
 use switchtender_devices::driver::Registry;
 
-use crate::support::damage::{Dice, damaged, smallest};
-use crate::support::harmless::findings;
+use test_support::corrupt::{Dice, damaged, smallest};
+use test_support::safe_output::findings;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")

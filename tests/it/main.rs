@@ -21,7 +21,6 @@ mod recorded_reports;
 mod removal_order;
 mod report_formats;
 mod state_directory;
-mod support;
 mod terminal;
 mod tidy;
 mod validate_recorded;

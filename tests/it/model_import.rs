@@ -1,27 +1,23 @@
 //! `model import` on the type files of real modules.
 
 use std::path::Path;
-use std::process::Command;
 
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::model::load::load;
 use switchtender_devices::value::Attributes;
+use test_support::program;
 
 #[test]
 fn type_files_of_modules_become_models_and_the_rest_is_listed() {
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/puppetserver/modules");
     let directory = tempfile::tempdir().expect("a directory");
     let import = || {
-        Command::new(env!("CARGO_BIN_EXE_switchtender"))
-            .args(["model", "import"])
-            .arg(&modules)
-            .arg("--to")
-            .arg(directory.path())
-            .output()
-            .expect("it starts")
+        let path = |path: &Path| path.display().to_string();
+        let (from, to) = (path(&modules), path(directory.path()));
+        program::run(&["model", "import", &from, "--to", &to])
     };
     let output = import();
-    assert!(output.status.success(), "{output:?}");
+    output.assert_code(0);
     let mut made: Vec<String> = std::fs::read_dir(directory.path().join("models"))
         .expect("made")
         .map(|entry| {
@@ -44,8 +40,11 @@ fn type_files_of_modules_become_models_and_the_rest_is_listed() {
             "syslog_server.toml",
         ]
     );
-    let told = String::from_utf8(output.stdout).expect("UTF-8");
-    let left: Vec<&str> = told.lines().filter(|line| line.starts_with('#')).collect();
+    let left: Vec<&str> = output
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with('#'))
+        .collect();
     assert_eq!(left.len(), 10, "one line for each old type: {left:#?}");
     assert!(
         left.iter().all(|line| line.contains("an old type")),
@@ -69,10 +68,7 @@ fn type_files_of_modules_become_models_and_the_rest_is_listed() {
         "{refused}"
     );
 
+    // A model is not replaced unasked.
     let again = import();
-    assert_eq!(
-        again.status.code(),
-        Some(1),
-        "a model is not replaced unasked"
-    );
+    again.assert_code(1);
 }

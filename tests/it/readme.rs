@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use test_support::program;
+
 /// Every `console` block: the command, and its output with `...` for any lines and `[..]` for any
 /// text.
 #[test]
@@ -27,16 +29,9 @@ fn the_main_job_runs_from_a_fresh_clone() {
     let arguments = command
         .trim_start_matches("cargo run -- ")
         .split_whitespace();
-    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .args(arguments)
-        .output()
-        .expect("it starts");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{text}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let output = program::run(&arguments.collect::<Vec<_>>());
+    output.assert_code(0);
+    let text = output.stdout;
     for device in ["sw1     cisco_ios  changed", "lb1     f5_bigip   changed"] {
         assert!(text.contains(device), "{text}");
     }
@@ -73,7 +68,7 @@ fn the_example_for_automation_checks_catalogs_and_keeps_what_it_found() {
             .arg("examples/ci/check-catalogs.sh")
             .args(["examples/inventory.toml", catalogs])
             .arg(artifacts)
-            .env("SWITCHTENDER", env!("CARGO_BIN_EXE_switchtender"))
+            .env("SWITCHTENDER", program::path())
             .output()
             .expect("there is a shell")
     };
@@ -129,13 +124,9 @@ fn the_first_type_of_ones_own_works_as_it_is_written() {
     assert_eq!(files, 2, "a model and how a platform says it");
     let own = directory.path().display().to_string();
     let run = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-            .args(arguments)
-            .output()
-            .expect("it starts");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{arguments:?}: {text}");
-        text
+        let output = program::run(arguments);
+        output.assert_code(0);
+        output.stdout
     };
     let checked = run(&["driver", "check", &own]);
     assert!(checked.ends_with("no findings\n"), "{checked}");

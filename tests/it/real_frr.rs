@@ -10,8 +10,8 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::support::aloud;
 use serde_json::{Value, json};
+use test_support::{program, stderr_note};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real-frr.sh");
 
@@ -22,7 +22,7 @@ fn a_real_router() {
             std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none(),
             "{missing}"
         );
-        aloud::say(&format!("skipped: {missing}"));
+        stderr_note::print(&format!("skipped: {missing}"));
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -499,7 +499,7 @@ impl Site {
             .unwrap()
             .write_all(format!("[device.leaf]\n{}", self.settings.concat()).as_bytes())
             .unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_switchtender"));
+        let mut command = Command::new(program::path());
         command
             .args(arguments)
             .arg("--inventory")
@@ -629,7 +629,7 @@ impl Drop for Router {
             .arg(&self.dir)
             .output();
         if !output.is_ok_and(|output| output.status.success()) {
-            aloud::say(&format!(
+            stderr_note::print(&format!(
                 "the router in {} could not be stopped",
                 self.dir.display()
             ));

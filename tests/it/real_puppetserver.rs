@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use crate::support::aloud;
 use serde_json::{Value, json};
 use switchtender_mocks::{
     CliSwitch, LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, RunningSwitch, SwitchOptions,
 };
+use test_support::{program, stderr_note};
 use tokio::process::Command;
 
 const SCRIPT: &str = concat!(
@@ -240,7 +240,7 @@ impl Proxy {
     }
 
     async fn run(&self, arguments: &[&str]) -> (i32, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
+        let output = Command::new(program::path())
             .args(["device", "--detailed-exitcodes"])
             .args(arguments)
             .arg(format!("--confdir={}", self.dir.display()))
@@ -295,7 +295,7 @@ async fn assert_stored(server: &Server, proxy: &Proxy, name: &str, status: &str)
 #[tokio::test(flavor = "multi_thread")]
 async fn devices_of_a_real_server() {
     if !installed() && std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none() {
-        aloud::say(
+        stderr_note::print(
             "skipped: no Puppet Server is installed (tests/real-peers/puppetserver.sh install)",
         );
         return;

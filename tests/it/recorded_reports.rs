@@ -15,7 +15,7 @@ use switchtender::catalog::types::{
 };
 use switchtender::catalog::{self, Catalog, Level, Loading, ResourceKind, ResourceRef, Typing};
 use switchtender::compat::Deviations;
-use switchtender::report::{CachedCatalog, Context, Report};
+use switchtender::report::{Context, Report};
 use switchtender::transaction::{self, Input, Memory, Mixed, RunEvent, Settings};
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::map::IndexMap;
@@ -23,6 +23,7 @@ use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{CommitResult, Provider, ProviderError, ProviderErrorKind};
 use switchtender_devices::value::{Attributes, Name, Value};
+use test_support::report::context;
 
 fn fixture(path: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -205,16 +206,9 @@ fn report(name: &str) -> Json {
         )
         .unwrap();
         let mut report = Report::new(Context {
-            host: catalog.name.clone(),
             time: "2026-11-21T08:19:10.472275311Z".parse().unwrap(),
             transaction_uuid: Some("33992000-e861-4b25-b648-3b7cb0a52533".to_owned()),
-            puppet_version: "7.23.0".to_owned(),
-            noop: false,
-            environment: None,
-            server_used: None,
-            job_id: None,
-            cached_catalog_status: CachedCatalog::NotUsed,
-            log_level: Level::Info,
+            ..context(&catalog.name, Level::Info)
         });
         let mut sink = |event: RunEvent| report.fold(&event);
         let mut provider = Empty;

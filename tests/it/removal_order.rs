@@ -1,32 +1,29 @@
 //! Removing what others need: in any order of the catalog it comes after what needs it.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::{Value, json};
+use test_support::catalog::resource;
+use test_support::lab::Lab;
 
 /// Everything of a small service, in the order in which it was made: the wrong one for removal.
-const NAMED: &str = r#"{
-  "name": "lb1.example", "version": 1, "environment": "production", "catalog_format": 2,
-  "resources": [
-    {"type": "Stage", "title": "main", "kind": "compilable_type", "parameters": {"name": "main"}},
-    {"type": "Class", "title": "main", "kind": "class", "parameters": {"name": "main"}},
-    {"type": "F5_partition", "title": "shop", "kind": "compilable_type", "parameters": {"ensure": "absent"}},
-    {"type": "F5_node", "title": "/shop/web1", "kind": "compilable_type", "parameters": {"ensure": "absent"}},
-    {"type": "F5_pool", "title": "/shop/web", "kind": "compilable_type",
-     "parameters": {"ensure": "absent", "members": [{"name": "/shop/web1", "port": "80"}]}},
-    {"type": "F5_virtualserver", "title": "/shop/vs", "kind": "compilable_type",
-     "parameters": {"ensure": "absent", "provider": "standard", "default_pool": "/shop/web"}}
-  ],
-  "edges": [
-    {"source": "Stage[main]", "target": "Class[main]"},
-    {"source": "Class[main]", "target": "F5_partition[shop]"},
-    {"source": "Class[main]", "target": "F5_node[/shop/web1]"},
-    {"source": "Class[main]", "target": "F5_pool[/shop/web]"},
-    {"source": "Class[main]", "target": "F5_virtualserver[/shop/vs]"}
-  ],
-  "classes": []
-}"#;
+fn named() -> Value {
+    let service = [
+        ("F5_partition", "shop", json!({"ensure": "absent"})),
+        ("F5_node", "/shop/web1", json!({"ensure": "absent"})),
+        (
+            "F5_pool",
+            "/shop/web",
+            json!({"ensure": "absent", "members": [{"name": "/shop/web1", "port": "80"}]}),
+        ),
+        (
+            "F5_virtualserver",
+            "/shop/vs",
+            json!({"ensure": "absent", "provider": "standard", "default_pool": "/shop/web"}),
+        ),
+    ];
+    catalog(&service.map(|(of, title, parameters)| resource(of, title, parameters)))
+}
 
 /// The service on a device.
 const SERVICE: &str = r#"[
@@ -54,34 +51,13 @@ const LARGER: &str = r#"[
 /// Applies a catalog twice to a load balancer that has these objects; the names of what was removed,
 /// in order.
 #[track_caller]
-fn removed(device: &str, catalog: &str) -> Vec<String> {
-    let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let path = dir.path().join(name);
-        fs::write(&path, text).unwrap();
-        path
-    };
-    let inventory = write(
-        "inventory.toml",
-        "[device.lb1]\nplatform = \"f5_bigip\"\ncertname = \"lb1.example\"\naddress = \"192.0.2.1\"\nuser = \"x\"\n",
-    );
-    let catalog = write("lb1.json", catalog);
-    write("lb1.cfg", device);
-    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .args(["apply", "--mock", "--twice", "--inventory"])
-        .arg(inventory)
-        .arg("--catalog")
-        .arg(catalog)
-        .arg("--mock-config")
-        .arg(dir.path())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{text}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+fn removed(device: &str, catalog: &Value) -> Vec<String> {
+    let lab = Lab::with_devices(&[("lb1", "f5_bigip")]);
+    lab.write_catalog("lb1", catalog);
+    fs::write(lab.path("lb1.cfg"), device).unwrap();
+    let output = lab.run_blocking(&["apply", "--mock", "--twice", "--mock-config", "."]);
+    output.assert_code(0);
+    let text = output.stdout;
     let lines = text.lines();
     let lines = lines.filter_map(|line| line.strip_suffix("/ensure: removed"));
     lines
@@ -90,28 +66,8 @@ fn removed(device: &str, catalog: &str) -> Vec<String> {
 }
 
 /// A catalog of these resources, in this order.
-fn catalog(resources: &[Value]) -> String {
-    let mut all = vec![
-        json!({"type": "Stage", "title": "main", "kind": "compilable_type", "parameters": {"name": "main"}}),
-        json!({"type": "Class", "title": "main", "kind": "class", "parameters": {"name": "main"}}),
-    ];
-    let mut edges = vec![json!({"source": "Stage[main]", "target": "Class[main]"})];
-    for resource in resources {
-        let name = |key: &str| resource[key].as_str().unwrap();
-        edges.push(json!({
-            "source": "Class[main]", "target": format!("{}[{}]", name("type"), name("title"))
-        }));
-        all.push(resource.clone());
-    }
-    json!({
-        "name": "lb1.example", "version": 1, "environment": "production", "catalog_format": 2,
-        "resources": all, "edges": edges, "classes": [],
-    })
-    .to_string()
-}
-
-fn resource(of: &str, title: &str, parameters: Value) -> Value {
-    json!({"type": of, "title": title, "kind": "compilable_type", "parameters": parameters})
+fn catalog(resources: &[Value]) -> Value {
+    test_support::catalog::catalog("lb1.lab.test", resources)
 }
 
 fn gone(of: &str, title: &str) -> Value {
@@ -121,7 +77,7 @@ fn gone(of: &str, title: &str) -> Value {
 #[test]
 fn a_service_is_taken_away_from_its_front_to_its_back() {
     assert_eq!(
-        removed(SERVICE, NAMED),
+        removed(SERVICE, &named()),
         [
             "F5_virtualserver[/shop/vs]",
             "F5_pool[/shop/web]",

@@ -7,25 +7,26 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
+use test_support::program;
 
 /// A report on catalogs that were damaged in many ways, and on a mixed one.
 fn report(format: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["validate", "examples/mixed/printers.json"])
-        .args([
-            "tests/fixtures/puppetserver/catalogs",
-            "tests/fixtures/hostile",
-        ])
-        .args(["--platform", "cisco_ios", "--mixed", "refuse"])
-        .args(["--format", format])
-        .output()
-        .expect("it starts");
-    assert!(output.status.code().is_some_and(|code| code <= 2));
-    String::from_utf8(output.stdout).expect("UTF-8")
+    let output = program::run(&[
+        "validate",
+        "examples/mixed/printers.json",
+        "tests/fixtures/puppetserver/catalogs",
+        "tests/fixtures/hostile",
+        "--platform",
+        "cisco_ios",
+        "--mixed",
+        "refuse",
+        "--format",
+        format,
+    ]);
+    assert!(output.code.is_some_and(|code| code <= 2));
+    output.stdout
 }
 
 /// An element of JUnit: attributes that it must have, that it may have, and what stands in it.

@@ -8,73 +8,52 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use test_support::catalog::{CatalogBuilder, vlan};
+use test_support::lab::Lab;
 
 const VLANS: usize = 15;
 
-/// A switch, two catalogs for it, and a state directory.
-struct Lab {
-    dir: tempfile::TempDir,
+/// A switch with two catalogs, `a` and `b`.
+fn lab() -> Lab {
+    let lab = Lab::with_devices(&[("sw1", "cisco_ios")]);
+    for (name, first) in [("a", 100), ("b", 200)] {
+        lab.write_catalog(name, &catalog(first));
+    }
+    lab
 }
 
-impl Lab {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let inventory = "[device.sw1]\nplatform = \"cisco_ios\"\ncertname = \"sw1.lab.test\"\n\
-                         address = \"192.0.2.101\"\nuser = \"ops\"\npassword = { env = \"X\" }\n";
-        fs::write(dir.path().join("inventory.toml"), inventory).unwrap();
-        for (name, first) in [("a", 100), ("b", 200)] {
-            let text = catalog(first).to_string();
-            fs::write(dir.path().join(format!("{name}.json")), text).unwrap();
-        }
-        Self { dir }
-    }
+/// `apply` of one of the catalogs to a new mock.
+fn apply(lab: &Lab, catalog: &str, more: &[&str]) -> Command {
+    let catalog = format!("catalogs/{catalog}.json");
+    let mut command =
+        lab.blocking_command(&[&["apply", "--mock", "--catalog", &catalog], more].concat());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
 
-    fn apply(&self, catalog: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_switchtender"));
-        command
-            .current_dir(self.dir.path())
-            .args(["apply", "--mock", "--state-dir", "state", "--catalog"])
-            .arg(format!("{catalog}.json"))
-            .args(more)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        command
-    }
+fn device(lab: &Lab) -> PathBuf {
+    lab.path("state/devices/sw1")
+}
 
-    fn device(&self) -> PathBuf {
-        self.dir.path().join("state/devices/sw1")
-    }
-
-    fn read(&self, file: &str) -> String {
-        let path = self.device().join(file);
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    }
+fn read(lab: &Lab, file: &str) -> String {
+    let path = device(lab).join(file);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// VLANs from a number on, the first of them requiring the last, in a class.
 fn catalog(first: usize) -> Value {
-    let mut resources = vec![
-        json!({"type": "Stage", "title": "main", "tags": ["stage"], "kind": "compilable_type"}),
-        json!({"type": "Class", "title": "Site::Vlans", "tags": ["class"], "kind": "class"}),
-    ];
-    let mut edges = vec![json!({"source": "Stage[main]", "target": "Class[Site::Vlans]"})];
-    for id in first..first + VLANS {
-        let mut parameters = json!({"ensure": "present", "vlan_name": format!("v{id}")});
+    let vlans = (first..first + VLANS).map(|id| {
+        let mut vlan = vlan(id.try_into().unwrap(), &format!("v{id}"));
         if id == first {
-            parameters["require"] = json!([format!("Network_vlan[{}]", first + VLANS - 1)]);
+            let last = format!("Network_vlan[{}]", first + VLANS - 1);
+            vlan["parameters"]["require"] = json!([last]);
         }
-        resources.push(json!({
-            "type": "Network_vlan", "title": id.to_string(), "tags": ["network_vlan"],
-            "kind": "compilable_type", "parameters": parameters,
-        }));
-        edges.push(json!({
-            "source": "Class[Site::Vlans]", "target": format!("Network_vlan[{id}]"),
-        }));
-    }
-    json!({
-        "name": "sw1.lab.test", "version": 1, "environment": "production", "catalog_format": 2,
-        "classes": ["settings", "site::vlans"], "resources": resources, "edges": edges,
-    })
+        vlan
+    });
+    CatalogBuilder::new("sw1.lab.test")
+        .class("Site::Vlans", json!({}))
+        .resources(vlans)
+        .build()
 }
 
 /// `resources.txt` of a catalog.
@@ -86,20 +65,19 @@ fn managed(first: usize) -> String {
 
 #[test]
 fn a_run_leaves_its_results_and_what_it_manages_and_graphs_where_they_are_wanted() {
-    let lab = Lab::new();
-    let status = lab.apply("a", &["--graph", "graphs"]).status().unwrap();
+    let lab = lab();
+    let status = apply(&lab, "a", &["--graph", "graphs"]).status().unwrap();
     assert!(status.success());
-    assert_eq!(lab.read("state/classes.txt"), "settings\nsite::vlans\n");
-    assert_eq!(lab.read("state/resources.txt"), managed(100));
-    let summary = lab.read("state/last_run_summary.yaml");
+    assert_eq!(read(&lab, "state/classes.txt"), "main\nsite::vlans\n");
+    assert_eq!(read(&lab, "state/resources.txt"), managed(100));
+    let summary = read(&lab, "state/last_run_summary.yaml");
     assert!(summary.contains("changed: 15"), "{summary}");
-    let report: Value = serde_json::from_str(&lab.read("state/last_run_report.json")).unwrap();
+    let report: Value = serde_json::from_str(&read(&lab, "state/last_run_report.json")).unwrap();
     assert_eq!(report["host"], "sw1.lab.test");
     assert_eq!(report["status"], "changed");
 
-    let graph = |file: &str| {
-        fs::read_to_string(lab.dir.path().join("graphs/sw1").join(file)).expect("it was written")
-    };
+    let graph =
+        |file: &str| fs::read_to_string(lab.path("graphs/sw1").join(file)).expect("it was written");
     let cases = [
         (
             "resources.dot",
@@ -126,9 +104,8 @@ fn a_run_leaves_its_results_and_what_it_manages_and_graphs_where_they_are_wanted
 
 #[test]
 fn each_resource_is_told_with_its_time_when_that_is_wanted() {
-    let lab = Lab::new();
-    let output = lab
-        .apply("a", &["--evaltrace", "-v"])
+    let lab = lab();
+    let output = apply(&lab, "a", &["--evaltrace", "-v"])
         .stdout(Stdio::piped())
         .output()
         .unwrap();
@@ -141,37 +118,29 @@ fn each_resource_is_told_with_its_time_when_that_is_wanted() {
 /// A plan leaves nothing behind that an apply would read.
 #[test]
 fn a_plan_writes_no_results() {
-    let lab = Lab::new();
-    let status = lab
-        .apply("a", &["--noop"])
+    let lab = lab();
+    let status = apply(&lab, "a", &["--noop"])
         .status()
         .expect("the program starts");
     assert!(status.success());
-    let noop = lab.read("state/last_run_report.json");
-    let status = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .current_dir(lab.dir.path())
-        .args([
-            "plan",
-            "--mock",
-            "--state-dir",
-            "state",
-            "--catalog",
-            "b.json",
-        ])
+    let noop = read(&lab, "state/last_run_report.json");
+    let status = lab
+        .blocking_command(&["plan", "--mock", "--catalog", "catalogs/b.json"])
         .stdout(Stdio::null())
         .status()
         .unwrap();
     assert!(status.success());
-    assert_eq!(lab.read("state/last_run_report.json"), noop);
+    assert_eq!(read(&lab, "state/last_run_report.json"), noop);
 }
 
 /// The numbers of a run, in the form that monitoring reads from Puppet's agents.
 #[test]
 fn the_summary_has_the_fields_that_monitoring_reads() {
-    let lab = Lab::new();
+    let lab = lab();
     let begun = switchtender::clock::timestamp().as_second();
-    assert!(lab.apply("a", &[]).status().unwrap().success());
-    let summary: Value = serde_saphyr::from_str(&lab.read("state/last_run_summary.yaml")).unwrap();
+    assert!(apply(&lab, "a", &[]).status().unwrap().success());
+    let summary: Value =
+        serde_saphyr::from_str(&read(&lab, "state/last_run_summary.yaml")).unwrap();
     let keys =
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
     let categories = [
@@ -221,16 +190,16 @@ fn the_summary_has_the_fields_that_monitoring_reads() {
 /// and after it is the old or the new version as a whole, and the next run takes it up.
 #[test]
 fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
-    let lab = Lab::new();
+    let lab = lab();
     let began = Instant::now();
-    assert!(lab.apply("a", &[]).status().unwrap().success());
+    assert!(apply(&lab, "a", &[]).status().unwrap().success());
     let whole = began.elapsed();
     let mut random = Random(0x5eed);
     let mut seen_writing = 0;
     for round in 0..10 {
         let (name, first) = [("b", 200), ("a", 100)][round % 2];
-        let before = files(&lab.device());
-        let mut run = lab.apply(name, &[]).spawn().unwrap();
+        let before = files(&device(&lab));
+        let mut run = apply(&lab, name, &[]).spawn().unwrap();
         let mut deadline = Instant::now() + whole.mul_f64(2.0 * random.fraction());
         let while_writing = round % 4 >= 2;
         let mut written = false;
@@ -238,7 +207,7 @@ fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
         while run.try_wait().unwrap().is_none()
             && (while_writing && !written || Instant::now() < deadline)
         {
-            let now = files(&lab.device());
+            let now = files(&device(&lab));
             assert_old_or_new(&before, &now, first);
             if !written
                 && before
@@ -252,15 +221,15 @@ fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
         seen_writing += usize::from(written);
         let _ = run.kill();
         run.wait().unwrap();
-        assert_old_or_new(&before, &files(&lab.device()), first);
+        assert_old_or_new(&before, &files(&device(&lab)), first);
     }
     assert!(seen_writing > 0, "no run was seen to write");
     // What was being written when a run was killed is gone when the next one begins.
-    fs::write(lab.device().join("state/.unfinished-x"), "{\"half").unwrap();
-    fs::write(lab.device().join("lock"), "12345     ").unwrap();
-    assert!(lab.apply("a", &[]).status().unwrap().success());
-    assert_eq!(lab.read("state/resources.txt"), managed(100));
-    for dir in [lab.device(), lab.device().join("state")] {
+    fs::write(device(&lab).join("state/.unfinished-x"), "{\"half").unwrap();
+    fs::write(device(&lab).join("lock"), "12345     ").unwrap();
+    assert!(apply(&lab, "a", &[]).status().unwrap().success());
+    assert_eq!(read(&lab, "state/resources.txt"), managed(100));
+    for dir in [device(&lab), device(&lab).join("state")] {
         for entry in fs::read_dir(dir).unwrap() {
             let name = entry.unwrap().file_name().to_string_lossy().into_owned();
             assert!(!name.starts_with(".unfinished"), "{name} was left");
@@ -271,9 +240,9 @@ fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
 /// The test above would see it: whatever is missing at the end of a file, it is not taken for whole.
 #[test]
 fn a_file_that_was_half_written_is_not_taken_for_whole() {
-    let lab = Lab::new();
-    assert!(lab.apply("a", &[]).status().unwrap().success());
-    let found = files(&lab.device());
+    let lab = lab();
+    assert!(apply(&lab, "a", &[]).status().unwrap().success());
+    let found = files(&device(&lab));
     assert_eq!(found.len(), 5, "{:?}", found.keys());
     for (file, Found { text, .. }) in &found {
         assert_eq!(is_whole(file, text, 100), Ok(()));
@@ -352,7 +321,7 @@ fn is_whole(file: &str, text: &str, first: usize) -> Result<(), String> {
             &format!("Network_vlan[{first}]"),
         ),
         "resources.txt" => same(&managed(first)),
-        "classes.txt" => same("settings\nsite::vlans\n"),
+        "classes.txt" => same("main\nsite::vlans\n"),
         // Its last line; a line alone does not tell whether there are more.
         "last_run_summary.yaml" => match text.lines().last() {
             Some(last) if last.starts_with("  success: ") && text.ends_with('\n') => Ok(()),

@@ -1,18 +1,10 @@
 //! What people see on a terminal, from the program as it is started.
 
-use std::process::Command;
+use test_support::program;
 
 fn switchtender(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .args(arguments)
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+    let output = program::run(arguments);
+    (output.code, output.stdout, output.stderr)
 }
 
 #[test]
@@ -32,11 +24,8 @@ fn every_command_starts_with_colours() {
 #[test]
 fn a_log_filter_that_is_not_understood_is_told_and_left_aside() {
     let stderr = |filter: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-            .args(["explain", "host-resource"])
-            .env("SWITCHTENDER_LOG", filter)
-            .output()
-            .unwrap();
+        let mut command = program::switchtender(&["explain", "host-resource"]);
+        let output = command.env("SWITCHTENDER_LOG", filter).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{filter}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::aloud;
+use test_support::stderr_note;
 
 /// (room, what its code must not name, why)
 const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
@@ -208,7 +208,7 @@ fn what_a_passing_test_says_is_heard() {
     }
     assert!(
         silent.is_empty(),
-        "`aloud::say` it (tests/support): {}",
+        "use `test_support::stderr_note`: {}",
         silent.join(", ")
     );
     let harness = std::process::Command::new(std::env::current_exe().expect("a test is a program"))
@@ -223,7 +223,7 @@ fn what_a_passing_test_says_is_heard() {
 #[test]
 #[ignore = "what_a_passing_test_says_is_heard runs it"]
 fn one_that_says_something() {
-    aloud::say("skipped: nothing");
+    stderr_note::print("skipped: nothing");
 }
 
 /// The Rust files of a room: the folder and the module file beside it.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use test_support::program;
 
 fn catalogs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/puppetserver/catalogs")
@@ -11,15 +12,9 @@ fn catalogs() -> PathBuf {
 
 /// The exit code, and the findings per catalog as `severity code manifest-file:line message`.
 fn validate(arguments: &[&str]) -> (i32, BTreeMap<String, Vec<String>>) {
-    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .arg("validate")
-        .args(["--format", "json"])
-        .args(arguments)
-        .output()
-        .expect("it starts");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let output = program::run(&[&["validate", "--format", "json"], arguments].concat());
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for line in text.lines() {
+    for line in output.stdout.lines() {
         let found: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         let name = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -33,7 +28,7 @@ fn validate(arguments: &[&str]) -> (i32, BTreeMap<String, Vec<String>>) {
             text(&found["message"])
         ));
     }
-    (output.status.code().expect("it ends"), told)
+    (output.code.expect("it ends"), told)
 }
 
 /// An inventory with these devices; a catalog's name is `<device>.lab.test`.
@@ -161,19 +156,18 @@ fn what_cannot_be_run_ends_with_2() {
 
 #[test]
 fn the_example_of_a_mixed_catalog_is_what_is_printed() {
-    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args([
-            "validate",
-            "examples/mixed/printers.json",
-            "--platform",
-            "cisco_ios",
-        ])
-        .args(["--mixed", "refuse", "--format", "sarif"])
-        .output()
-        .expect("it starts");
-    assert_eq!(output.status.code(), Some(1));
-    let shown = String::from_utf8(output.stdout).expect("UTF-8");
+    let output = program::run(&[
+        "validate",
+        "examples/mixed/printers.json",
+        "--platform",
+        "cisco_ios",
+        "--mixed",
+        "refuse",
+        "--format",
+        "sarif",
+    ]);
+    output.assert_code(1);
+    let shown = output.stdout;
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mixed/printers.sarif");
     let expected = std::fs::read_to_string(example).expect("the example");
     assert!(
@@ -470,12 +464,7 @@ fn findings_beyond_those_that_are_kept_count() {
         "error unsupported-attribute :null 501 more like this in {catalog}: 1 error, 500 notes"
     );
     assert!(lines.contains(&&more), "{:?}", told.get(""));
-    let output = Command::new(env!("CARGO_BIN_EXE_switchtender"))
-        .arg("validate")
-        .args(arguments)
-        .output()
-        .expect("it starts");
-    let shown = String::from_utf8(output.stdout).expect("UTF-8");
+    let shown = program::run(&[&["validate"], &arguments[..]].concat()).stdout;
     assert!(
         shown.ends_with(
             "… and 1481 more of `unsupported-attribute`\n\n\

@@ -13,7 +13,7 @@ use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::read::{Parsed, Reads, State};
 use switchtender_devices::value::{Name, Value};
 
-use crate::support::aloud;
+use crate::support::stderr_note;
 
 /// One record of the other project: values by field.
 type Record = BTreeMap<String, Vec<String>>;
@@ -35,7 +35,7 @@ fn directory() -> Option<PathBuf> {
 /// The samples of a command; none, with a notice, if the data are missing.
 fn samples(command: &str) -> Vec<Sample> {
     let Some(directory) = directory() else {
-        aloud::say("skipped: no output of real devices (set SWITCHTENDER_IOS_OUTPUT)");
+        stderr_note::print("skipped: no output of real devices (set SWITCHTENDER_IOS_OUTPUT)");
         return Vec::new();
     };
     let folder = directory.join(command.replace(' ', "_"));

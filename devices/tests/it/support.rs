@@ -1,7 +1,7 @@
 //! Helpers that several test modules share.
 
-#[path = "../../../tests/support/aloud.rs"]
-pub mod aloud;
 pub mod catalog;
 pub mod offline;
 pub mod session;
+#[path = "../../../tests/support/src/stderr_note.rs"]
+pub mod stderr_note;

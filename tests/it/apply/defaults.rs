@@ -3,7 +3,8 @@
 use serde_json::json;
 use switchtender_mocks::SwitchOptions;
 
-use super::lab::{Lab, resource, switch_options};
+use test_support::catalog::resource;
+use test_support::lab::{Lab, switch_options};
 
 /// A switch whose ports have 9000 bytes by themselves: 1500 is then a line like any other, and
 /// 9000 is none.
@@ -13,7 +14,7 @@ async fn ports_have_the_mtu_of_their_switch() {
     let config = "system mtu 9000\ninterface GigabitEthernet1/0/1\n\
                   interface GigabitEthernet1/0/2\n mtu 1600\ninterface GigabitEthernet1/0/3\n\
                   interface GigabitEthernet1/0/4\n mtu 1500\ninterface GigabitEthernet1/0/5\n";
-    lab.switch_like(SwitchOptions {
+    lab.add_switch_with(SwitchOptions {
         config: Some(config.to_owned()),
         ..switch_options("sw1")
     })
@@ -22,7 +23,7 @@ async fn ports_have_the_mtu_of_their_switch() {
         let attributes = json!({ "enable": true, "mtu": mtu });
         resource("Network_interface", name, attributes)
     };
-    lab.wants(
+    lab.write_resources(
         "sw1",
         &[
             port("GigabitEthernet1/0/1", json!(1500)),
@@ -33,7 +34,7 @@ async fn ports_have_the_mtu_of_their_switch() {
         ],
     );
     let ran = lab.apply().await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     assert_eq!(
         lab.log("sw1").configuration_lines(),
         [
@@ -53,5 +54,5 @@ async fn ports_have_the_mtu_of_their_switch() {
             "Network_interface[GigabitEthernet1/0/4]/mtu: success: mtu changed 1500 to 'unset'",
         ]
     );
-    lab.apply().await.ends_with(0);
+    lab.apply().await.assert_code(0);
 }

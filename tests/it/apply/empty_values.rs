@@ -3,12 +3,13 @@
 use serde_json::json;
 use switchtender_mocks::SwitchOptions;
 
-use super::lab::{Lab, resource, switch_options};
+use test_support::catalog::resource;
+use test_support::lab::{Lab, switch_options};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_list_is_none() {
     let mut lab = Lab::new();
-    lab.balancer("lb1", &[]).await;
+    lab.add_load_balancer("lb1", &[]).await;
     let service = |members: &serde_json::Value, irules: &serde_json::Value| {
         [
             resource(
@@ -42,24 +43,24 @@ async fn an_empty_list_is_none() {
             ),
         ]
     };
-    lab.wants("lb1", &service(&json!([]), &json!([])));
-    lab.apply().await.ends_with(2);
-    lab.apply().await.ends_with(0);
+    lab.write_resources("lb1", &service(&json!([]), &json!([])));
+    lab.apply().await.assert_code(2);
+    lab.apply().await.assert_code(0);
 
     let member = json!([{"name": "/Common/n1", "port": 80}]);
-    lab.wants("lb1", &service(&member, &json!(["/Common/r"])));
-    lab.apply().await.ends_with(2);
-    lab.apply().await.ends_with(0);
+    lab.write_resources("lb1", &service(&member, &json!(["/Common/r"])));
+    lab.apply().await.assert_code(2);
+    lab.apply().await.assert_code(0);
 
-    lab.wants("lb1", &service(&json!([]), &json!([])));
-    lab.apply().await.ends_with(2);
-    lab.apply().await.ends_with(0);
+    lab.write_resources("lb1", &service(&json!([]), &json!([])));
+    lab.apply().await.assert_code(2);
+    lab.apply().await.assert_code(0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn blanks_around_a_description_and_empty_banners_make_no_difference() {
     let mut lab = Lab::new();
-    lab.switch_like(SwitchOptions {
+    lab.add_switch_with(SwitchOptions {
         config: Some("interface GigabitEthernet1/0/1\nbanner motd ^Cold^C\n".to_owned()),
         ..switch_options("sw1")
     })
@@ -74,8 +75,8 @@ async fn blanks_around_a_description_and_empty_banners_make_no_difference() {
             resource("Banner", "default", json!({"motd": motd, "login": login})),
         ]
     };
-    lab.wants("sw1", &banner("", "\n"));
-    lab.apply().await.ends_with(2);
+    lab.write_resources("sw1", &banner("", "\n"));
+    lab.apply().await.assert_code(2);
     let lines = lab.log("sw1").configuration_lines();
     assert_eq!(
         lines,
@@ -85,20 +86,20 @@ async fn blanks_around_a_description_and_empty_banners_make_no_difference() {
             "no banner motd",
         ]
     );
-    lab.apply().await.ends_with(0);
+    lab.apply().await.assert_code(0);
 
     // The device shows the ends of a text as `^C`; in the middle of a line it is text.
-    lab.wants(
+    lab.write_resources(
         "sw1",
         &banner("Press ^C to stop,\nor ^Z", "Welcome  \nto ^ and %"),
     );
-    lab.apply().await.ends_with(2);
-    lab.apply().await.ends_with(0);
+    lab.apply().await.assert_code(2);
+    lab.apply().await.assert_code(0);
 
-    lab.wants("sw1", &banner("stop with ^C\nand go", ""));
+    lab.write_resources("sw1", &banner("stop with ^C\nand go", ""));
     let connections = lab.log("sw1").connections();
     let ran = lab.apply().await;
-    ran.says("a line of the text ends in `^C`");
-    ran.says("Banner[default]");
+    ran.assert_contains("a line of the text ends in `^C`");
+    ran.assert_contains("Banner[default]");
     assert_eq!(lab.log("sw1").connections(), connections);
 }

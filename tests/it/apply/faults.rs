@@ -3,7 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::lab::{ENABLE, Lab, Ran, resource, switch_options, vlan};
+use test_support::catalog::{resource, vlan};
+use test_support::lab::{ENABLE, Lab, switch_options};
+use test_support::program::ProgramOutput;
 
 /// Four VLANs, the third after the second, and an interface.
 fn wanted() -> Vec<Value> {
@@ -28,32 +30,32 @@ fn be_short_with(device: &str, faults: &[&str], lab: &mut Lab) {
     const FOR_EVER: [&str; 3] = ["stall-after", "garbage-after", "unavailable=1000"];
     let never = |fault: &&str| FOR_EVER.iter().any(|known| fault.starts_with(known));
     if faults.iter().any(never) {
-        lab.set(device, "command_timeout = \"2s\"");
+        lab.configure(device, "command_timeout = \"2s\"");
     }
 }
 
 /// `sw1` with a fault and `sw2` without.
 async fn two(faults: &[&str]) -> Lab {
     let mut lab = Lab::new();
-    lab.switch("sw1", faults).await;
-    lab.switch("sw2", &[]).await;
+    lab.add_switch("sw1", faults).await;
+    lab.add_switch("sw2", &[]).await;
     be_short_with("sw1", faults, &mut lab);
-    lab.wants("sw1", &wanted());
-    lab.wants("sw2", &[vlan(10, "one")]);
+    lab.write_resources("sw1", &wanted());
+    lab.write_resources("sw2", &[vlan(10, "one")]);
     lab
 }
 
 /// The sound device is changed and says nothing odd.
 #[track_caller]
-fn the_other_succeeds(lab: &Lab, ran: &Ran) {
+fn the_other_succeeds(lab: &Lab, ran: &ProgramOutput) {
     assert_eq!(ran.device("sw2")["status"], "changed", "{}", ran.text());
-    assert_eq!(ran.complaints("sw2"), Vec::<String>::new());
+    assert_eq!(ran.warnings("sw2"), Vec::<String>::new());
     assert!(lab.switches["sw2"].vlans().iter().any(|row| row.0 == 10));
 }
 
 #[track_caller]
-fn not_run(lab: &Lab, ran: &Ran, words: &[&str]) {
-    ran.ends_with(1);
+fn not_run(lab: &Lab, ran: &ProgramOutput, words: &[&str]) {
+    ran.assert_code(1);
     let device = ran.device("sw1");
     assert_eq!(device["status"], "not run", "{device}");
     let error = device["error"].as_str().unwrap();
@@ -67,8 +69,8 @@ fn not_run(lab: &Lab, ran: &Ran, words: &[&str]) {
 }
 
 #[track_caller]
-fn said(ran: &Ran, device: &str, words: &str) {
-    let all = ran.complaints(device);
+fn said(ran: &ProgramOutput, device: &str, words: &str) {
+    let all = ran.warnings(device);
     assert!(
         all.iter().any(|text| text.contains(words)),
         "`{words}` is not in {all:#?}"
@@ -82,7 +84,7 @@ async fn a_device_that_is_not_there() {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let port = socket.local_addr().unwrap().port();
-    lab.enter("sw1", "cisco_ios", port, None);
+    lab.add_device("sw1", "cisco_ios", port, None);
     let ran = lab.apply().await;
     not_run(
         &lab,
@@ -96,7 +98,7 @@ async fn a_host_key_that_is_not_the_pinned_one() {
     let mut lab = two(&[]).await;
     let port = lab.switches["sw1"].address().port();
     let other = format!("SHA256:{}", "A".repeat(43));
-    lab.enter("sw1", "cisco_ios", port, Some(&other));
+    lab.add_device("sw1", "cisco_ios", port, Some(&other));
     let ran = lab.apply().await;
     let found = lab.switches["sw1"].host_key().fingerprint;
     not_run(&lab, &ran, &["host key", &found, &other]);
@@ -107,7 +109,7 @@ async fn a_host_key_that_is_not_the_pinned_one() {
 async fn a_host_key_that_nobody_knows() {
     let mut lab = two(&[]).await;
     let port = lab.switches["sw1"].address().port();
-    lab.enter("sw1", "cisco_ios", port, None);
+    lab.add_device("sw1", "cisco_ios", port, None);
     let ran = lab.apply().await;
     let found = lab.switches["sw1"].host_key().fingerprint;
     not_run(&lab, &ran, &["is not known", &found, "known_hosts"]);
@@ -116,7 +118,7 @@ async fn a_host_key_that_nobody_knows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_password_is_tried_once() {
     let mut lab = two(&[]).await;
-    lab.set("sw1", "password = { env = \"LAB_WRONG\" }");
+    lab.configure("sw1", "password = { env = \"LAB_WRONG\" }");
     lab.environment
         .insert("LAB_WRONG".to_owned(), "s3cret-wrong".to_owned());
     let ran = lab.apply().await;
@@ -129,17 +131,17 @@ async fn a_login_that_the_device_refuses() {
     let lab = two(&["login-refused=1"]).await;
     let ran = lab.apply().await;
     not_run(&lab, &ran, &["refused the login of ops"]);
-    lab.apply().await.ends_with(2);
+    lab.apply().await.assert_code(2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_password_is_told_with_the_place_in_the_inventory() {
     let mut lab = two(&[]).await;
-    lab.set("sw1", "password = { env = \"LAB_UNSET\" }");
+    lab.configure("sw1", "password = { env = \"LAB_UNSET\" }");
     let ran = lab.run(&["apply"]).await;
-    ran.ends_with(1);
-    ran.says("LAB_UNSET");
-    ran.says("inventory.toml:");
+    ran.assert_code(1);
+    ran.assert_contains("LAB_UNSET");
+    ran.assert_contains("inventory.toml:");
     assert_eq!(lab.log("sw1").connections(), 0);
     assert!(lab.switches["sw2"].vlans().iter().any(|row| row.0 == 10));
 }
@@ -147,7 +149,7 @@ async fn a_missing_password_is_told_with_the_place_in_the_inventory() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_enable_password() {
     let mut lab = two(&[]).await;
-    lab.set("sw1", "enable_password = { env = \"LAB_WRONG\" }");
+    lab.configure("sw1", "enable_password = { env = \"LAB_WRONG\" }");
     lab.environment
         .insert("LAB_WRONG".to_owned(), "s3cret-wrong".to_owned());
     let ran = lab.apply().await;
@@ -180,7 +182,7 @@ async fn a_connection_that_is_cut_before_anything_was_changed() {
 async fn a_connection_that_is_cut_in_the_reads() {
     let lab = two(&["drop-after=^show vlan brief"]).await;
     let ran = lab.apply().await;
-    ran.ends_with(6);
+    ran.assert_code(6);
     assert_eq!(ran.device("sw1")["status"], "failed");
     said(&ran, "sw1", "the connection ended after `show vlan brief`");
     assert_eq!(lab.log("sw1").configuration_lines(), Vec::<String>::new());
@@ -191,7 +193,7 @@ async fn a_connection_that_is_cut_in_the_reads() {
 async fn a_refused_line_fails_its_resource_and_no_other() {
     let lab = two(&["refuse=^name two => % Command rejected: Bad VLAN name list"]).await;
     let ran = lab.apply().await;
-    ran.ends_with(6);
+    ran.assert_code(6);
     assert_eq!(ran.resource("sw1", "Network_vlan[20]")["failed"], true);
     assert_eq!(ran.resource("sw1", "Network_vlan[30]")["skipped"], true);
     for sound in ["Network_vlan[10]", "Network_vlan[40]"] {
@@ -204,7 +206,7 @@ async fn a_refused_line_fails_its_resource_and_no_other() {
 
     // For people: the line, and the device's own words under it.
     let ran = lab.run(&["apply", "--target", "sw1"]).await;
-    ran.ends_with(1);
+    ran.assert_code(1);
     let lines: Vec<&str> = ran.stdout.lines().collect();
     let at = lines
         .iter()
@@ -220,7 +222,7 @@ async fn a_refused_line_fails_its_resource_and_no_other() {
 async fn each_attribute_is_told_as_what_became_of_it() {
     let lab = two(&["refuse=^mtu"]).await;
     let ran = lab.apply().await;
-    ran.ends_with(6);
+    ran.assert_code(6);
     let interface = "Network_interface[GigabitEthernet1/0/1]";
     let told: Vec<(String, String)> = ran.resource("sw1", interface)["events"]
         .as_array()
@@ -248,9 +250,9 @@ async fn each_attribute_is_told_as_what_became_of_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mode_that_is_refused_is_told_as_that_and_its_lines_as_not_sent() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
+    lab.add_switch("sw1", &[]).await;
     let port = "GigabitEthernet9/0/2";
-    lab.wants(
+    lab.write_resources(
         "sw1",
         &[resource(
             "Network_interface",
@@ -259,7 +261,7 @@ async fn a_mode_that_is_refused_is_told_as_that_and_its_lines_as_not_sent() {
         )],
     );
     let ran = lab.apply().await;
-    ran.ends_with(4);
+    ran.assert_code(4);
     let told = ran.resource("sw1", &format!("Network_interface[{port}]"));
     let (_, report) = lab
         .files("state")
@@ -307,7 +309,7 @@ async fn a_mode_that_is_refused_is_told_as_that_and_its_lines_as_not_sent() {
     );
 
     let ran = lab.run(&["apply"]).await;
-    ran.says("sw1:   > interface GigabitEthernet9/0/2\n");
+    ran.assert_contains("sw1:   > interface GigabitEthernet9/0/2\n");
     assert!(!ran.text().contains("> description"), "{}", ran.text());
 }
 
@@ -315,7 +317,7 @@ async fn a_mode_that_is_refused_is_told_as_that_and_its_lines_as_not_sent() {
 async fn a_question_that_nobody_expects_is_declined() {
     let lab = two(&["confirm=^name two"]).await;
     let ran = lab.apply().await;
-    ran.ends_with(6);
+    ran.assert_code(6);
     assert_eq!(ran.resource("sw1", "Network_vlan[20]")["failed"], true);
     assert_eq!(ran.resource("sw1", "Network_vlan[30]")["skipped"], true);
     assert_eq!(ran.resource("sw1", "Network_vlan[40]")["changed"], true);
@@ -360,7 +362,7 @@ async fn a_connection_cut_while_something_is_made_is_told_after_looking_again() 
             made["type"].as_str().unwrap(),
             made["title"].as_str().unwrap()
         );
-        lab.wants("sw1", &[made]);
+        lab.write_resources("sw1", &[made]);
         let ran = lab
             .run(&["apply", "--output", "json", "--detailed-exitcodes"])
             .await;
@@ -374,7 +376,7 @@ async fn a_connection_cut_while_something_is_made_is_told_after_looking_again() 
             "{fault}: {event}"
         );
         assert_eq!(status["changed"], !not_applied, "{fault}: {status}");
-        let told = ran.complaints("sw1").join("\n");
+        let told = ran.warnings("sw1").join("\n");
         assert!(
             told.contains(&format!("read again: {expected}")),
             "{fault}: {told}"
@@ -386,8 +388,8 @@ async fn a_connection_cut_while_something_is_made_is_told_after_looking_again() 
         );
 
         let left = if expected == "it was applied" { 0 } else { 2 };
-        lab.apply().await.ends_with(left);
-        lab.apply().await.ends_with(0);
+        lab.apply().await.assert_code(left);
+        lab.apply().await.assert_code(0);
     }
 }
 
@@ -401,7 +403,7 @@ async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
     ];
     for (fault, applied) in cases {
         let lab = two(&[fault]).await;
-        lab.wants(
+        lab.write_resources(
             "sw1",
             &[
                 vlan(10, "one"),
@@ -423,7 +425,7 @@ async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
                 "seen",
             ])
             .await;
-        ran.ends_with(6);
+        ran.assert_code(6);
         let interface = ran.resource("sw1", "Network_interface[GigabitEthernet1/0/1]");
         let event = &interface["events"][0];
         assert_eq!(event["property"], "description", "{fault}");
@@ -453,7 +455,7 @@ async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
 
         // The next run finds a device that works, and does what is left.
         let ran = lab.apply().await;
-        ran.ends_with(2);
+        ran.assert_code(2);
         let vlans = lab.switches["sw1"].vlans();
         assert!(vlans.iter().any(|row| row.0 == 20), "{fault}: {vlans:?}");
         assert!(
@@ -468,7 +470,7 @@ async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
 async fn a_line_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
     let lab = two(&["lost-write=^description desk"]).await;
     let ran = lab.apply().await;
-    ran.ends_with(6);
+    ran.assert_code(6);
     assert_eq!(ran.device("sw1")["status"], "failed");
     assert_eq!(ran.device("sw1")["tally"]["failed"], 1);
     said(&ran, "sw1", "Network_interface[GigabitEthernet1/0/1]");
@@ -479,7 +481,7 @@ async fn a_line_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
     );
     the_other_succeeds(&lab, &ran);
     let plain = lab.run(&["apply", "--target", "sw1"]).await;
-    plain.ends_with(1);
+    plain.assert_code(1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -490,21 +492,21 @@ async fn a_system_message_in_an_answer_is_no_trouble() {
     ])
     .await;
     let ran = lab.apply().await;
-    ran.ends_with(2);
-    assert_eq!(ran.complaints("sw1"), Vec::<String>::new());
-    lab.apply().await.ends_with(0);
+    ran.assert_code(2);
+    assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
+    lab.apply().await.assert_code(0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_enable_password_that_is_not_asked_for_is_never_sent() {
     let mut lab = Lab::new();
-    lab.switch_like(switchtender_mocks::SwitchOptions {
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
         start_privileged: true,
         ..switch_options("sw1")
     })
     .await;
-    lab.wants("sw1", &[vlan(10, "one")]);
-    lab.apply().await.ends_with(2);
+    lab.write_resources("sw1", &[vlan(10, "one")]);
+    lab.apply().await.assert_code(2);
     let received = lab.log("sw1").received();
     assert!(!received.iter().any(|line| line.contains(ENABLE)));
 }
@@ -513,10 +515,10 @@ async fn an_enable_password_that_is_not_asked_for_is_never_sent() {
 
 async fn balanced(faults: &[&str]) -> Lab {
     let mut lab = Lab::new();
-    lab.balancer("lb1", faults).await;
-    lab.switch("sw2", &[]).await;
+    lab.add_load_balancer("lb1", faults).await;
+    lab.add_switch("sw2", &[]).await;
     be_short_with("lb1", faults, &mut lab);
-    lab.wants("sw2", &[vlan(10, "one")]);
+    lab.write_resources("sw2", &[vlan(10, "one")]);
     let node = |number: u8| {
         resource(
             "F5_node",
@@ -531,18 +533,20 @@ async fn balanced(faults: &[&str]) -> Lab {
     );
     let mut dependant = node(3);
     dependant["parameters"]["require"] = json!("F5_irule[/Common/hello]");
-    lab.wants("lb1", &[node(1), rule, dependant, node(4)]);
+    lab.write_resources("lb1", &[node(1), rule, dependant, node(4)]);
     lab
 }
 
 const RULE: &str = "F5_irule[/Common/hello]";
 
 fn has_rule(lab: &Lab) -> bool {
-    lab.balancers["lb1"].get("ltm/rule/~Common~hello").is_some()
+    lab.load_balancers["lb1"]
+        .get("ltm/rule/~Common~hello")
+        .is_some()
 }
 
 fn nodes(lab: &Lab) -> Vec<String> {
-    let list = lab.balancers["lb1"].get("ltm/node").unwrap();
+    let list = lab.load_balancers["lb1"].get("ltm/node").unwrap();
     let items = list["items"].as_array().cloned().unwrap_or_default();
     items
         .iter()
@@ -569,7 +573,7 @@ async fn a_load_balancer_that_cannot_be_used() {
     for (faults, words) in cases {
         let lab = balanced(faults).await;
         let ran = lab.apply().await;
-        ran.ends_with(1);
+        ran.assert_code(1);
         let device = ran.device("lb1");
         assert_eq!(device["status"], "not run", "{faults:?}: {device}");
         for word in *words {
@@ -584,10 +588,10 @@ async fn a_load_balancer_that_cannot_be_used() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_that_is_not_the_pinned_one() {
     let mut lab = balanced(&[]).await;
-    let port = lab.balancers["lb1"].address().port();
-    lab.enter("lb1", "f5_bigip", port, Some(&"ab".repeat(32)));
+    let port = lab.load_balancers["lb1"].address().port();
+    lab.add_device("lb1", "f5_bigip", port, Some(&"ab".repeat(32)));
     let ran = lab.apply().await;
-    ran.ends_with(1);
+    ran.assert_code(1);
     let error = ran.device("lb1")["error"].to_string();
     assert!(
         error.contains("lb1") && error.contains("certificate"),
@@ -596,9 +600,9 @@ async fn a_certificate_that_is_not_the_pinned_one() {
     the_other_succeeds(&lab, &ran);
 
     // Without a pin it is judged by the system's trust anchors, and nobody vouches for it.
-    lab.enter("lb1", "f5_bigip", port, None);
+    lab.add_device("lb1", "f5_bigip", port, None);
     let ran = lab.apply().await;
-    ran.ends_with(1);
+    ran.assert_code(1);
     let error = ran.device("lb1")["error"].to_string();
     assert!(error.contains("is not trusted"), "{error}");
     assert_eq!(lab.log("lb1").received(), Vec::<String>::new());
@@ -623,7 +627,7 @@ async fn a_refused_request_fails_its_resource_and_no_other() {
     let lab =
         balanced(&["refuse=^POST /mgmt/tm/ltm/rule => 01070151: Rule does not compile"]).await;
     let ran = lab.apply().await;
-    ran.ends_with(6);
+    ran.assert_code(6);
     let status = |number: u8| ran.resource("lb1", &format!("F5_node[/Common/web{number}]"));
     assert_eq!(ran.resource("lb1", RULE)["failed"], true);
     assert_eq!(status(3)["skipped"], true);
@@ -644,14 +648,14 @@ async fn a_write_whose_answer_is_lost_is_told_after_looking_again() {
     for (fault, applied) in cases {
         let lab = balanced(&[fault]).await;
         let ran = lab.apply().await;
-        ran.ends_with(6);
+        ran.assert_code(6);
         let event = ran.resource("lb1", RULE)["events"][0].clone();
         assert_eq!(has_rule(&lab), applied, "{fault}");
         let status = if applied { "success" } else { "failure" };
         assert_eq!(event["status"], status, "{fault}: {}", ran.text());
         assert!(!nodes(&lab).contains(&"web4".to_owned()), "{fault}");
         the_other_succeeds(&lab, &ran);
-        lab.apply().await.ends_with(2);
+        lab.apply().await.assert_code(2);
         assert_eq!(nodes(&lab), ["web1", "web3", "web4"], "{fault}");
     }
 }
@@ -660,7 +664,7 @@ async fn a_write_whose_answer_is_lost_is_told_after_looking_again() {
 async fn a_write_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
     let lab = balanced(&["lost-write=^POST /mgmt/tm/ltm/rule"]).await;
     let ran = lab.apply().await;
-    ran.ends_with(6);
+    ran.assert_code(6);
     assert_eq!(ran.device("lb1")["status"], "failed");
     said(&ran, "lb1", RULE);
     the_other_succeeds(&lab, &ran);
@@ -670,19 +674,19 @@ async fn a_write_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
 async fn all_that_is_wrong_with_a_catalog_is_told_at_once_and_before_a_device_is_called() {
     let lab = two(&[]).await;
     let misspelt = resource("Network_vlan", "20", json!({"vlan_nam": "two"}));
-    lab.wants("sw1", &[vlan(10, "one"), vlan(10, "again"), misspelt]);
+    lab.write_resources("sw1", &[vlan(10, "one"), vlan(10, "again"), misspelt]);
     let ran = lab.run(&["apply", "--report", "reports"]).await;
-    ran.ends_with(1);
-    ran.says("Network_vlan[10] is declared twice");
-    ran.says("vlan_nam: network_vlan has no such attribute");
+    ran.assert_code(1);
+    ran.assert_contains("Network_vlan[10] is declared twice");
+    ran.assert_contains("vlan_nam: network_vlan has no such attribute");
     assert_eq!(lab.log("sw1").received(), Vec::<String>::new());
 
     // Where reports cannot be written is found out before, too.
-    lab.wants("sw1", &[vlan(10, "one")]);
+    lab.write_resources("sw1", &[vlan(10, "one")]);
     let ran = lab
         .run(&["apply", "--report", "inventory.toml/reports"])
         .await;
-    ran.ends_with(1);
-    ran.says("cannot write reports to inventory.toml/reports");
+    ran.assert_code(1);
+    ran.assert_contains("cannot write reports to inventory.toml/reports");
     assert_eq!(lab.log("sw1").received(), Vec::<String>::new());
 }

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::lab::{Lab, catalog, recorded, resource, vlan};
+use test_support::catalog::{catalog, recorded, resource, vlan};
+use test_support::lab::Lab;
 
 const HOST: &[&str] = &[
     "Package[ntp]",
@@ -18,8 +19,8 @@ const HOST: &[&str] = &[
 
 async fn mixed() -> Lab {
     let mut lab = Lab::new();
-    lab.switch("mixed1", &[]).await;
-    lab.catalog("mixed1", &recorded("mixed1"));
+    lab.add_switch("mixed1", &[]).await;
+    lab.write_catalog("mixed1", &recorded("mixed1"));
     lab
 }
 
@@ -27,7 +28,7 @@ async fn mixed() -> Lab {
 async fn host_resources_are_skipped_and_listed_once() {
     let lab = mixed().await;
     let ran = lab.run(&["apply"]).await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     let warnings: Vec<&str> = ran
         .stdout
         .lines()
@@ -44,11 +45,11 @@ async fn host_resources_are_skipped_and_listed_once() {
 async fn refusing_stops_before_connecting_with_every_place() {
     let lab = mixed().await;
     let ran = lab.run(&["apply", "--mixed", "refuse"]).await;
-    ran.ends_with(1);
+    ran.assert_code(1);
     for reference in HOST {
-        ran.says(reference);
+        ran.assert_contains(reference);
     }
-    ran.says("modules/profile/manifests/server_base.pp:3");
+    ran.assert_contains("modules/profile/manifests/server_base.pp:3");
     assert_eq!(lab.log("mixed1").connections(), 0);
 }
 
@@ -56,7 +57,7 @@ async fn refusing_stops_before_connecting_with_every_place() {
 async fn silent_says_nothing_and_skips_all_the_same() {
     let lab = mixed().await;
     let ran = lab.run(&["apply", "--mixed", "silent"]).await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     for reference in HOST {
         assert!(!ran.text().contains(reference), "{}", ran.text());
     }
@@ -66,10 +67,10 @@ async fn silent_says_nothing_and_skips_all_the_same() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_type_fails_its_resource_and_what_depends_on_it() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
+    lab.add_switch("sw1", &[]).await;
     let mut dependant = vlan(20, "two");
     dependant["parameters"]["require"] = json!("Network_vlna[10]");
-    lab.wants(
+    lab.write_resources(
         "sw1",
         &[
             resource("Network_vlna", "10", json!({"ensure": "present"})),
@@ -78,14 +79,14 @@ async fn an_unknown_type_fails_its_resource_and_what_depends_on_it() {
         ],
     );
     let ran = lab.apply().await;
-    ran.ends_with(6);
+    ran.assert_code(6);
     assert_eq!(ran.resource("sw1", "Network_vlna[10]")["failed"], true);
     assert_eq!(ran.resource("sw1", "Network_vlan[20]")["skipped"], true);
     assert_eq!(
         lab.log("sw1").configuration_lines(),
         ["vlan 30", "name three"]
     );
-    let said = ran.complaints("sw1");
+    let said = ran.warnings("sw1");
     assert!(
         said.iter()
             .any(|text| text.contains("'Network_vlna' was not found")),
@@ -96,16 +97,16 @@ async fn an_unknown_type_fails_its_resource_and_what_depends_on_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_catalog_for_another_device_is_refused_unless_forced() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
-    lab.catalog("sw1", &catalog("sw9.lab.test", &[vlan(10, "one")], &[]));
+    lab.add_switch("sw1", &[]).await;
+    lab.write_catalog("sw1", &catalog("sw9.lab.test", &[vlan(10, "one")]));
     let ran = lab.run(&["apply"]).await;
-    ran.ends_with(1);
-    ran.says("the catalog is for `sw9.lab.test`, not for `sw1.lab.test`");
-    ran.says("--force-name");
+    ran.assert_code(1);
+    ran.assert_contains("the catalog is for `sw9.lab.test`, not for `sw1.lab.test`");
+    ran.assert_contains("--force-name");
     assert_eq!(lab.log("sw1").connections(), 0);
 
     let ran = lab.run(&["apply", "--force-name"]).await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     assert_eq!(
         lab.log("sw1").configuration_lines(),
         ["vlan 10", "name one"]

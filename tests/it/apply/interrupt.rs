@@ -6,7 +6,9 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
 
-use super::lab::{Lab, PLANTED, Ran, resource, vlan};
+use test_support::catalog::{resource, vlan};
+use test_support::lab::Lab;
+use test_support::program::{PLANTED, ProgramOutput};
 
 /// Waits until one of the devices was told a line, or a request, that begins so.
 async fn told(lab: &Lab, line: &str) {
@@ -15,7 +17,7 @@ async fn told(lab: &Lab, line: &str) {
         received.iter().any(|told| told.starts_with(line))
     };
     let told = async {
-        while !lab.entries.keys().any(was_told) {
+        while !lab.devices.keys().any(was_told) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
@@ -34,7 +36,7 @@ fn send(child: &Child, signal: &str) {
 }
 
 /// Starts an apply, interrupts it when the device was told a line, and waits for the end.
-async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> Ran {
+async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> ProgramOutput {
     let detailed = ["apply", "--output", "json", "--detailed-exitcodes"];
     let mut command = lab.command(&detailed);
     let child = command.args(["--report", "reports"]).spawn().unwrap();
@@ -43,8 +45,8 @@ async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> Ran {
     let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output())
         .await
         .expect("it ends soon after it was asked to");
-    let ran = Ran::from(output.unwrap());
-    ran.keeps_secrets();
+    let ran = ProgramOutput::from(output.unwrap());
+    ran.assert_no_secrets();
     ran
 }
 
@@ -53,12 +55,12 @@ async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let mut lab = Lab::new();
         // Slow enough that the end is far when the signal comes; nothing waits for it.
-        lab.switch("sw1", &["latency=25ms"]).await;
+        lab.add_switch("sw1", &["latency=25ms"]).await;
         let wanted: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
-        lab.wants("sw1", &wanted);
+        lab.write_resources("sw1", &wanted);
         let ran = interrupted_at(&lab, "vlan 105", signal).await;
-        ran.ends_with(1);
-        ran.says("interrupted: resources under way are finished");
+        ran.assert_code(1);
+        ran.assert_contains("interrupted: resources under way are finished");
 
         let lines = lab.log("sw1").configuration_lines();
         assert!(lines.len() < 200, "{signal}: it was not stopped");
@@ -112,7 +114,7 @@ async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
         // The next run does the rest.
         let begun = made.len();
         let ran = lab.apply().await;
-        ran.ends_with(2);
+        ran.assert_code(2);
         assert_eq!(ran.device("sw1")["tally"]["changed"], 100 - begun);
     }
 }
@@ -132,18 +134,18 @@ async fn what_is_under_way_on_a_load_balancer_is_finished() {
     };
     let mut lab = Lab::new();
     // Slow enough that the end is far when the signal comes; nothing waits for it.
-    lab.balancer("lb1", &["latency=15ms"]).await;
-    lab.wants("lb1", &pools(json!({"ensure": "present"})));
-    lab.apply().await.ends_with(2);
-    lab.balancers["lb1"].log().clear();
+    lab.add_load_balancer("lb1", &["latency=15ms"]).await;
+    lab.write_resources("lb1", &pools(json!({"ensure": "present"})));
+    lab.apply().await.assert_code(2);
+    lab.load_balancers["lb1"].log().clear();
 
     let members = json!([{"name": "/Common/web1", "port": 80}]);
     let wanted = json!({"ensure": "present", "allow_nat": false, "members": members});
-    lab.wants("lb1", &pools(wanted));
+    lab.write_resources("lb1", &pools(wanted));
     let pool = |number: usize| format!("/mgmt/tm/ltm/pool/~Common~p{number:02}");
     let ran = interrupted_at(&lab, &format!("PATCH {} ", pool(5)), "-INT").await;
-    ran.ends_with(1);
-    ran.says("interrupted: resources under way are finished");
+    ran.assert_code(1);
+    ran.assert_contains("interrupted: resources under way are finished");
 
     // Whatever was begun has both of its requests, the last one, too; then comes the way out.
     let writes = lab.log("lb1").writes();
@@ -192,7 +194,7 @@ async fn what_is_under_way_on_a_load_balancer_is_finished() {
 
     // The next run does the rest.
     let ran = lab.apply().await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     assert_eq!(ran.device("lb1")["tally"]["changed"], POOLS - changed);
 }
 
@@ -201,13 +203,13 @@ async fn devices_that_have_not_begun_are_told_as_not_run() {
     let mut lab = Lab::new();
     let wanted: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
     for name in ["sw1", "sw2"] {
-        lab.switch(name, &["latency=25ms"]).await;
-        lab.wants(name, &wanted);
+        lab.add_switch(name, &["latency=25ms"]).await;
+        lab.write_resources(name, &wanted);
     }
     // One at a time: which of them is first is nobody's business.
-    lab.preamble = format!("[limits]\nconcurrency = 1\n{}", lab.preamble);
+    lab.defaults = format!("[limits]\nconcurrency = 1\n{}", lab.defaults);
     let ran = interrupted_at(&lab, "vlan 102", "-INT").await;
-    ran.ends_with(1);
+    ran.assert_code(1);
     let waiting: Vec<&String> = lab
         .switches
         .keys()
@@ -224,15 +226,15 @@ async fn a_second_interrupt_ends_at_once() {
         let mut lab = Lab::new();
         let stall = format!("stall-after=^{waits_for}");
         if on_a_switch {
-            lab.switch("sw1", &[&stall]).await;
-            lab.wants("sw1", &[vlan(100, "made")]);
+            lab.add_switch("sw1", &[&stall]).await;
+            lab.write_resources("sw1", &[vlan(100, "made")]);
         } else {
-            lab.balancer("lb1", &[&stall]).await;
+            lab.add_load_balancer("lb1", &[&stall]).await;
             let node = json!({"ensure": "present", "address": "198.51.100.11"});
-            lab.wants("lb1", &[resource("F5_node", "/Common/web1", node)]);
+            lab.write_resources("lb1", &[resource("F5_node", "/Common/web1", node)]);
         }
-        lab.preamble =
-            lab.preamble
+        lab.defaults =
+            lab.defaults
                 .replacen("[defaults]", "[defaults]\ncommand_timeout = \"10m\"", 1);
         let mut child = lab.command(&["apply"]).spawn().unwrap();
         told(&lab, waits_for).await;
@@ -252,14 +254,14 @@ async fn a_second_interrupt_ends_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_that_was_cut_short_does_not_say_that_all_is_well() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &["latency=25ms"]).await;
-    lab.wants("sw1", &[vlan(10, "one")]);
+    lab.add_switch("sw1", &["latency=25ms"]).await;
+    lab.write_resources("sw1", &[vlan(10, "one")]);
     let child = lab.command(&["plan"]).spawn().unwrap();
     told(&lab, "show version").await;
     send(&child, "-INT");
-    let ran = Ran::from(child.wait_with_output().await.unwrap());
-    ran.ends_with(1);
-    ran.says("there may be more");
+    let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
+    ran.assert_code(1);
+    ran.assert_contains("there may be more");
     assert!(!ran.stdout.contains("nothing to change"), "{}", ran.stdout);
 }
 
@@ -267,8 +269,8 @@ async fn a_plan_that_was_cut_short_does_not_say_that_all_is_well() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_was_started_to_outlive_its_terminal_does() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &["latency=5ms"]).await;
-    lab.wants("sw1", &[vlan(10, "one"), vlan(20, "two")]);
+    lab.add_switch("sw1", &["latency=5ms"]).await;
+    lab.write_resources("sw1", &[vlan(10, "one"), vlan(20, "two")]);
     let direct = lab.command(&["apply", "--detailed-exitcodes"]);
     let direct = direct.as_std();
     let mut command = tokio::process::Command::new("sh");
@@ -289,7 +291,7 @@ async fn a_run_that_was_started_to_outlive_its_terminal_does() {
     let child = command.spawn().unwrap();
     told(&lab, "vlan 10").await;
     send(&child, "-HUP");
-    let ran = Ran::from(child.wait_with_output().await.unwrap());
-    ran.ends_with(2);
+    let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
+    ran.assert_code(2);
     assert_eq!(ran.stderr, "");
 }

@@ -7,30 +7,23 @@ use std::process::Stdio;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use super::lab::{Lab, Ran, resource, vlan};
-
-/// An inventory of devices that are not there, by name and platform.
-fn inventory(devices: &[(&str, &str)]) -> Lab {
-    let mut lab = Lab::new();
-    for (name, platform) in devices {
-        lab.enter(name, platform, 1, None);
-    }
-    lab
-}
+use test_support::catalog::{resource, vlan};
+use test_support::lab::Lab;
+use test_support::program::{self, ProgramOutput};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_platform_without_a_mock_holds_no_other_device_up() {
-    let lab = inventory(&[("r1", "frr"), ("sw1", "cisco_ios")]);
-    lab.wants(
+    let lab = Lab::with_devices(&[("r1", "frr"), ("sw1", "cisco_ios")]);
+    lab.write_resources(
         "r1",
         &[resource("Notify", "hello", json!({ "message": "hello" }))],
     );
-    lab.wants("sw1", &[vlan(10, "users")]);
+    lab.write_resources("sw1", &[vlan(10, "users")]);
     for command in ["apply", "plan"] {
         let ran = lab.run(&[command, "--mock"]).await;
-        ran.ends_with(1);
-        ran.says("r1: Error: there is no mock of platform frr");
-        ran.says("r1: Hint: --target and --label choose other devices");
+        ran.assert_code(1);
+        ran.assert_contains("r1: Error: there is no mock of platform frr");
+        ran.assert_contains("r1: Hint: --target and --label choose other devices");
         let row = |name: &str| {
             let mut rows = ran.stdout.lines().filter(|line| line.starts_with(name));
             rows.next_back().unwrap_or_default().to_owned()
@@ -45,17 +38,16 @@ async fn a_platform_without_a_mock_holds_no_other_device_up() {
     }
     lab.run(&["apply", "--mock", "--target", "sw1"])
         .await
-        .ends_with(0);
+        .assert_code(0);
     let ran = lab.run(&["facts", "r1", "--mock"]).await;
-    ran.ends_with(1);
-    ran.says("error: there is no mock of platform frr");
-    ran.says("platforms that have one: cisco_ios, f5_bigip");
+    ran.assert_code(1);
+    ran.assert_contains("error: there is no mock of platform frr");
+    ran.assert_contains("platforms that have one: cisco_ios, f5_bigip");
 }
 
 /// `mock` with arguments that do not let it start.
-fn not_started(arguments: &[&str]) -> Ran {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_switchtender"));
-    Ran::from(command.arg("mock").args(arguments).output().unwrap())
+fn not_started(arguments: &[&str]) -> ProgramOutput {
+    program::run(&[&["mock"], arguments].concat())
 }
 
 #[test]
@@ -73,11 +65,11 @@ fn mock_faults_are_listed_per_mock_and_unsupported_ones_refused() {
         ),
     ] {
         let ran = not_started(&[mock, "--fault", fault]);
-        ran.ends_with(1);
-        ran.says(words);
+        ran.assert_code(1);
+        ran.assert_contains(words);
     }
     let help = not_started(&["faults"]);
-    help.ends_with(0);
+    help.assert_code(0);
     let below = |head: &str| {
         let lines = help.stdout.lines().skip_while(|line| *line != head).skip(1);
         let lines = lines.take_while(|line| line.starts_with(' '));
@@ -87,7 +79,7 @@ fn mock_faults_are_listed_per_mock_and_unsupported_ones_refused() {
     assert_eq!(below("Switch:"), ["confirm", "syslog-after"]);
     assert_eq!(below("Load balancer:"), ["half-body", "unavailable"]);
     assert!(below("All mocks:").contains(&"latency"));
-    help.says("`METHOD /path` without query and\nbody");
+    help.assert_contains("`METHOD /path` without query and\nbody");
 }
 
 #[tokio::test]
@@ -97,7 +89,7 @@ async fn the_log_of_a_mock_is_for_its_owner_alone() {
     std::fs::write(&old, "").unwrap();
     std::fs::set_permissions(&old, Permissions::from_mode(0o644)).unwrap();
     for log in [new, old] {
-        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"));
+        let mut command = tokio::process::Command::new(program::path());
         command.args(["mock", "switch", "--log"]).arg(&log);
         let mut mock = command
             .stdout(Stdio::piped())
@@ -114,7 +106,7 @@ async fn the_log_of_a_mock_is_for_its_owner_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
-    let lab = inventory(&[
+    let lab = Lab::with_devices(&[
         ("sw1", "cisco_ios"),
         ("sw2", "cisco_ios"),
         ("lb1", "f5_bigip"),
@@ -122,7 +114,7 @@ async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
     ]);
     let hello = resource("Notify", "hello", json!({ "message": "hello" }));
     for name in ["sw1", "sw2", "lb1", "lb2"] {
-        lab.wants(name, std::slice::from_ref(&hello));
+        lab.write_resources(name, std::slice::from_ref(&hello));
     }
     std::fs::create_dir(lab.path("begin")).unwrap();
     let begin =
@@ -148,18 +140,18 @@ async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
             "begin",
         ])
         .await;
-    ran.ends_with(0);
-    assert_eq!(ran.complaints("sw1"), [unknown]);
-    assert_eq!(ran.complaints("lb1"), Vec::<String>::new());
+    ran.assert_code(0);
+    assert_eq!(ran.warnings("sw1"), [unknown]);
+    assert_eq!(ran.warnings("lb1"), Vec::<String>::new());
     for name in ["sw2", "lb2"] {
         let factory = format!("there is no begin/{name}.cfg: the mock begins as from the factory");
-        assert_eq!(ran.complaints(name), [factory]);
+        assert_eq!(ran.warnings(name), [factory]);
     }
     // Of the second run of two it would not be true.
     let ran = lab
         .run(&["apply", "--mock", "--twice", "--mock-config", "begin"])
         .await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     assert_eq!(
         ran.text()
             .matches(&format!("sw1: Warning: {unknown}"))
@@ -169,6 +161,6 @@ async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
     let ran = lab
         .run(&["facts", "sw1", "--mock", "--mock-config", "begin"])
         .await;
-    ran.ends_with(0);
-    ran.says(&format!("warning: sw1: {unknown}"));
+    ran.assert_code(0);
+    ran.assert_contains(&format!("warning: sw1: {unknown}"));
 }

@@ -2,20 +2,21 @@
 
 use serde_json::json;
 
-use super::lab::{Lab, example, resource, switch_options, vlan};
+use test_support::catalog::{example, resource, vlan};
+use test_support::lab::{Lab, switch_options};
 
 /// A switch and a load balancer that have something already.
 async fn lab() -> Lab {
     let mut lab = Lab::new();
-    lab.switch_like(switchtender_mocks::SwitchOptions {
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
         config: Some("interface GigabitEthernet1/0/1\n description old\n".to_owned()),
         vlans: vec![(10, "one".to_owned()), (66, "gone".to_owned())],
         ..switch_options("sw1")
     })
     .await;
-    lab.balancer("lb1", &[]).await;
-    lab.catalog("lb1", &example("lb1"));
-    lab.wants(
+    lab.add_load_balancer("lb1", &[]).await;
+    lab.write_catalog("lb1", &example("lb1"));
+    lab.write_resources(
         "sw1",
         &[
             vlan(10, "first"),
@@ -53,7 +54,7 @@ fn untouched(lab: &Lab, before: &(String, usize)) {
 /// Both devices: configuration and VLANs of the switch, objects of the load balancer.
 fn state(lab: &Lab) -> (String, usize) {
     let switch = &lab.switches["sw1"];
-    let partitions = lab.balancers["lb1"].get("auth/partition").unwrap();
+    let partitions = lab.load_balancers["lb1"].get("auth/partition").unwrap();
     (
         format!("{}{:?}", switch.running_config(), switch.vlans()),
         partitions["items"].as_array().unwrap().len(),
@@ -65,7 +66,7 @@ async fn a_plan_shows_changes_commands_and_the_difference() {
     let lab = lab().await;
     let before = state(&lab);
     let ran = lab.run(&["plan"]).await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     // What a person reads of the switch, whole.
     let start = ran.stdout.find("sw1 (cisco_ios)").unwrap();
     let text = &ran.stdout[start..];
@@ -117,8 +118,8 @@ async fn a_plan_shows_changes_commands_and_the_difference() {
     ] {
         assert!(difference.contains(&line), "{line}: {difference:#?}");
     }
-    ran.says("POST /mgmt/tm/auth/partition");
-    ran.says("PATCH /mgmt/tm/sys/ntp");
+    ran.assert_contains("POST /mgmt/tm/auth/partition");
+    ran.assert_contains("PATCH /mgmt/tm/sys/ntp");
     untouched(&lab, &before);
 }
 
@@ -130,7 +131,7 @@ async fn a_plan_for_machines_has_the_same() {
         .run(&["plan", "--output", "json", "--detailed-exitcodes"])
         .await;
     // As with apply: something is to be changed.
-    ran.ends_with(2);
+    ran.assert_code(2);
     assert_eq!(
         ran.resource("sw1", "Network_vlan[20]")["operations"],
         json!(["vlan 20", " name second"])
@@ -140,17 +141,17 @@ async fn a_plan_for_machines_has_the_same() {
     let difference = ran.device("sw1")["configuration_diff"].clone();
     assert!(difference.as_str().unwrap().contains("+vlan 20"));
     untouched(&lab, &before);
-    lab.apply().await.ends_with(2);
+    lab.apply().await.assert_code(2);
     let settled = lab.run(&["plan", "--detailed-exitcodes"]).await;
-    settled.ends_with(0);
-    settled.says("nothing to change");
+    settled.assert_code(0);
+    settled.assert_contains("nothing to change");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn apply_noop_changes_nothing_either() {
     let lab = lab().await;
     // Here Puppet's rule holds: `noop => false` in the catalog insists. Not in this catalog.
-    lab.wants("sw1", &[vlan(10, "first"), vlan(20, "second")]);
+    lab.write_resources("sw1", &[vlan(10, "first"), vlan(20, "second")]);
     let before = state(&lab);
     let ran = lab
         .run(&[
@@ -161,7 +162,7 @@ async fn apply_noop_changes_nothing_either() {
             "--detailed-exitcodes",
         ])
         .await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     assert_eq!(
         ran.events("sw1"),
         [
@@ -181,12 +182,14 @@ async fn apply_noop_changes_nothing_either() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_device_ignores_is_told_to_who_asks_for_more() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
+    lab.add_switch("sw1", &[]).await;
     let host = json!({"ensure": "present", "port": 514, "severity_level": 5});
-    lab.wants("sw1", &[resource("Syslog_server", "192.0.2.20", host)]);
+    lab.write_resources("sw1", &[resource("Syslog_server", "192.0.2.20", host)]);
     let ignored = "Syslog_server[192.0.2.20]: severity_level: is ignored on cisco_ios";
-    lab.run(&["plan"]).await.says("severity_level: is ignored");
-    lab.run(&["apply", "-v"]).await.says(ignored);
+    lab.run(&["plan"])
+        .await
+        .assert_contains("severity_level: is ignored");
+    lab.run(&["apply", "-v"]).await.assert_contains(ignored);
     let quiet = lab.run(&["apply"]).await;
     assert!(!quiet.text().contains(ignored), "{}", quiet.text());
 }

@@ -5,7 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::lab::{Lab, Ran, example, recorded, switch_options};
+use test_support::catalog::{example, recorded};
+use test_support::lab::{Lab, switch_options};
+use test_support::program::ProgramOutput;
 
 /// What the device prints at most once per run, and nothing else but logging in and out.
 #[track_caller]
@@ -40,11 +42,11 @@ fn block(config: &str, head: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn nothing_happened(ran: &Ran, device: &str) {
-    ran.ends_with(0);
+fn nothing_happened(ran: &ProgramOutput, device: &str) {
+    ran.assert_code(0);
     assert_eq!(ran.device(device)["status"], "unchanged");
     assert_eq!(ran.device(device)["tally"]["operations"], 0);
-    assert_eq!(ran.complaints(device), Vec::<String>::new());
+    assert_eq!(ran.warnings(device), Vec::<String>::new());
 }
 
 const SW1_READS: &[&str] = &[
@@ -58,11 +60,11 @@ const SW1_READS: &[&str] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn sw1() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
-    lab.catalog("sw1", &example("sw1"));
+    lab.add_switch("sw1", &[]).await;
+    lab.write_catalog("sw1", &example("sw1"));
 
     let ran = lab.apply().await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     // What the device has by itself (speed and duplex `auto`, ports that are up, VLANs that are
     // not shut down, VLAN 1 as native, port 514) is not sent.
     assert_eq!(
@@ -179,7 +181,7 @@ async fn sw1() {
     ]);
     assert_eq!(ran.events("sw1"), expected);
     assert_eq!(ran.device("sw1")["status"], "changed");
-    assert_eq!(ran.complaints("sw1"), Vec::<String>::new());
+    assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
     let positioned = ran.resource("sw1", "Snmp_community[monitoring]");
     assert_eq!(positioned["line"], 35);
     assert_eq!(
@@ -189,7 +191,7 @@ async fn sw1() {
 
     lab.log("sw1").clear();
     let again = lab.apply().await;
-    again.ends_with(2);
+    again.assert_code(2);
     // Puppet's `notify` says its message on every run, and counts as a change.
     assert_eq!(again.device("sw1")["tally"]["changed"], 1);
     assert_eq!(again.device("sw1")["tally"]["operations"], 0);
@@ -197,18 +199,18 @@ async fn sw1() {
 
     lab.log("sw1").clear();
     let plain = lab.run(&["apply"]).await;
-    plain.ends_with(0);
+    plain.assert_code(0);
     only_reads_once(&lab, "sw1", SW1_READS);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lb1() {
     let mut lab = Lab::new();
-    lab.balancer("lb1", &[]).await;
-    lab.catalog("lb1", &example("lb1"));
+    lab.add_load_balancer("lb1", &[]).await;
+    lab.write_catalog("lb1", &example("lb1"));
 
     let ran = lab.apply().await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     let node = |number: u8| {
         request(
             "POST /mgmt/tm/ltm/node",
@@ -278,7 +280,7 @@ async fn lb1() {
     }
     assert_eq!(sent.len(), expected.len(), "{sent:#?}");
 
-    let device = &lab.balancers["lb1"];
+    let device = &lab.load_balancers["lb1"];
     let pool = device
         .get("ltm/pool/~shop~web?expandSubcollections=true")
         .unwrap();
@@ -334,7 +336,7 @@ async fn lb1() {
         "{ntp}/timezone: success: timezone changed 'America/Los_Angeles' to 'UTC'"
     ));
     assert_eq!(ran.events("lb1"), expected);
-    assert_eq!(ran.complaints("lb1"), Vec::<String>::new());
+    assert_eq!(ran.warnings("lb1"), Vec::<String>::new());
 
     lab.log("lb1").clear();
     let again = lab.apply().await;
@@ -365,10 +367,10 @@ fn parsed(received: &str) -> (String, Value) {
 #[tokio::test(flavor = "multi_thread")]
 async fn mixed1() {
     let mut lab = Lab::new();
-    lab.switch("mixed1", &[]).await;
-    lab.catalog("mixed1", &recorded("mixed1"));
+    lab.add_switch("mixed1", &[]).await;
+    lab.write_catalog("mixed1", &recorded("mixed1"));
     let ran = lab.apply().await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     assert_eq!(
         lab.log("mixed1").configuration_lines(),
         [
@@ -401,7 +403,7 @@ async fn mixed1() {
 
     lab.log("mixed1").clear();
     let again = lab.apply().await;
-    again.ends_with(0);
+    again.assert_code(0);
     assert_eq!(again.device("mixed1")["status"], "unchanged");
     only_reads_once(
         &lab,
@@ -428,17 +430,17 @@ fn zone_where_it_is(hour: i64) -> String {
 async fn meta1() {
     let mut lab = Lab::new();
     let port = |number: u8| format!("interface GigabitEthernet1/0/{number}\n mtu 9000\n");
-    lab.switch_like(switchtender_mocks::SwitchOptions {
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
         config: Some((1..=3).map(port).collect()),
         ..switch_options("meta1")
     })
     .await;
-    lab.catalog("meta1", &recorded("meta1"));
+    lab.write_catalog("meta1", &recorded("meta1"));
     lab.environment
         .insert("TZ".to_owned(), zone_where_it_is(12));
 
     let ran = lab.apply().await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     assert_eq!(
         lab.log("meta1").configuration_lines(),
         [
@@ -465,7 +467,7 @@ async fn meta1() {
 
     lab.log("meta1").clear();
     let again = lab.apply().await;
-    again.ends_with(0);
+    again.assert_code(0);
     only_reads_once(
         &lab,
         "meta1",
@@ -481,7 +483,7 @@ async fn meta1() {
     // In the window of the schedule, its resource has its turn.
     lab.environment.insert("TZ".to_owned(), zone_where_it_is(2));
     lab.log("meta1").clear();
-    lab.apply().await.ends_with(2);
+    lab.apply().await.assert_code(2);
     assert_eq!(
         lab.log("meta1").configuration_lines(),
         ["interface GigabitEthernet1/0/2", "no mtu"]
@@ -496,10 +498,10 @@ async fn meta1() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bench1() {
     let mut lab = Lab::new();
-    lab.switch("bench1", &[]).await;
-    lab.catalog("bench1", &recorded("bench1"));
+    lab.add_switch("bench1", &[]).await;
+    lab.write_catalog("bench1", &recorded("bench1"));
     let ran = lab.apply().await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     let expected: Vec<String> = (101..=120)
         .flat_map(|number| [format!("vlan {number}"), format!("name bench-{number}")])
         .collect();
@@ -519,8 +521,8 @@ async fn bench1() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rich1_is_applied_and_its_secrets_show_nowhere() {
     let mut lab = Lab::new();
-    lab.switch("rich1", &[]).await;
-    lab.catalog("rich1", &recorded("rich1"));
+    lab.add_switch("rich1", &[]).await;
+    lab.write_catalog("rich1", &recorded("rich1"));
     let ran = lab
         .run(&[
             "apply",
@@ -530,7 +532,7 @@ async fn rich1_is_applied_and_its_secrets_show_nowhere() {
             "-vvv",
         ])
         .await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     assert_eq!(
         lab.log("rich1").configuration_lines(),
         ["snmp-server community secret-community RW staff-only"]
@@ -562,17 +564,17 @@ async fn what_the_device_cannot_take_is_refused_before_connecting() {
     ];
     for (name, place, words) in cases {
         let mut lab = Lab::new();
-        lab.switch(name, &[]).await;
-        lab.catalog(name, &recorded(name));
+        lab.add_switch(name, &[]).await;
+        lab.write_catalog(name, &recorded(name));
         for command in [
             &["apply"][..],
             &["plan"],
             &["apply", "--detailed-exitcodes"],
         ] {
             let ran = lab.run(command).await;
-            ran.ends_with(1);
-            ran.says(&place);
-            ran.says(words);
+            ran.assert_code(1);
+            ran.assert_contains(&place);
+            ran.assert_contains(words);
         }
         assert_eq!(lab.log(name).connections(), 0, "{name}");
     }
@@ -581,10 +583,10 @@ async fn what_the_device_cannot_take_is_refused_before_connecting() {
 #[tokio::test(flavor = "multi_thread")]
 async fn titles1_loads_and_its_references_resolve() {
     let mut lab = Lab::new();
-    lab.switch("titles1", &[]).await;
-    lab.catalog("titles1", &recorded("titles1"));
+    lab.add_switch("titles1", &[]).await;
+    lab.write_catalog("titles1", &recorded("titles1"));
     let ran = lab.run(&["apply", "--output", "json"]).await;
-    ran.ends_with(1);
+    ran.assert_code(1);
     // A device has no interface of such a name; that is all there is to say.
     let findings = ran.device("titles1")["findings"].clone();
     let errors: Vec<&Value> = findings

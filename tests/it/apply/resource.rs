@@ -1,33 +1,33 @@
 //! `resource` prints what is on a device, to begin a manifest with.
 
-use super::lab::{Lab, switch_options};
+use test_support::lab::{Lab, switch_options};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_belongs_to_the_device_is_no_code() {
     let mut lab = Lab::new();
-    lab.switch_like(switchtender_mocks::SwitchOptions {
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
         vlans: vec![(10, "one".to_owned())],
         ..switch_options("sw1")
     })
     .await;
     let printed = lab.run(&["resource", "sw1", "network_vlan"]).await;
-    printed.ends_with(0);
+    printed.assert_code(0);
     let code = printed.stdout.lines();
     let titles: Vec<&str> = code
         .filter(|line| line.starts_with("network_vlan {"))
         .collect();
     assert_eq!(titles, ["network_vlan { '10':"]);
-    printed.says("# network_vlan { '1002':");
+    printed.assert_contains("# network_vlan { '1002':");
     let one = lab.run(&["resource", "sw1", "network_vlan", "1"]).await;
-    one.says("belongs to the device itself");
+    one.assert_contains("belongs to the device itself");
 }
 
 /// A device without a secret has none to hide.
 #[tokio::test(flavor = "multi_thread")]
 async fn that_there_is_no_secret_is_told() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
+    lab.add_switch("sw1", &[]).await;
     let printed = lab.run(&["resource", "sw1", "radius_global"]).await;
-    printed.ends_with(0);
+    printed.assert_code(0);
     assert!(!printed.stdout.contains("••••"), "{}", printed.stdout);
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::lab::{Lab, resource, vlan};
+use test_support::catalog::{resource, vlan};
+use test_support::lab::Lab;
 
 /// The lines or requests that save a configuration.
 fn saves(lab: &Lab, device: &str) -> usize {
@@ -24,29 +25,29 @@ async fn a_configuration_is_saved_when_the_inventory_says() {
         (Some("always"), [0, 1, 2]),
     ] {
         let mut lab = Lab::new();
-        lab.switch("sw1", &[]).await;
-        lab.balancer("lb1", &[]).await;
-        lab.wants("sw1", &[vlan(100, "made")]);
+        lab.add_switch("sw1", &[]).await;
+        lab.add_load_balancer("lb1", &[]).await;
+        lab.write_resources("sw1", &[vlan(100, "made")]);
         let node = json!({"ensure": "present", "address": "198.51.100.11"});
-        lab.wants("lb1", &[resource("F5_node", "/Common/web1", node)]);
+        lab.write_resources("lb1", &[resource("F5_node", "/Common/web1", node)]);
         if let Some(policy) = policy {
             // For all devices, and for one that says so itself.
             let words = format!("save_config = \"{policy}\"");
-            lab.preamble = lab
-                .preamble
+            lab.defaults = lab
+                .defaults
                 .replacen("[defaults]", &format!("[defaults]\n{words}"), 1);
-            lab.set("lb1", &words);
+            lab.configure("lb1", &words);
         }
         let noop = ["apply", "--output", "json", "--noop"];
-        lab.run(&noop).await.ends_with(0);
+        lab.run(&noop).await.assert_code(0);
         let mut saved = vec![[saves(&lab, "sw1"), saves(&lab, "lb1")]];
         for code in [2, 0] {
-            lab.apply().await.ends_with(code);
+            lab.apply().await.assert_code(code);
             saved.push([saves(&lab, "sw1"), saves(&lab, "lb1")]);
         }
         assert_eq!(saved, expected.map(|times| [times; 2]), "{policy:?}");
         assert_eq!(
-            lab.balancers["lb1"].is_saved(),
+            lab.load_balancers["lb1"].is_saved(),
             expected[2] > 0,
             "{policy:?}"
         );
@@ -73,9 +74,9 @@ async fn whatever_the_device_took_is_a_change() {
     ];
     for (fault, wanted, has) in cases {
         let mut lab = Lab::new();
-        lab.switch("sw1", &[fault]).await;
-        lab.set("sw1", "save_config = \"on_change\"");
-        lab.wants("sw1", std::slice::from_ref(wanted));
+        lab.add_switch("sw1", &[fault]).await;
+        lab.configure("sw1", "save_config = \"on_change\"");
+        lab.write_resources("sw1", std::slice::from_ref(wanted));
         let before = lab.switches["sw1"].running_config();
         let ran = lab.apply().await;
         assert_eq!(ran.device("sw1")["status"], "failed", "{fault}");
@@ -98,21 +99,21 @@ const NOT_SAVED: &str =
 async fn breaking(device: &str, fault: &str, policy: &str) -> Lab {
     let mut lab = Lab::new();
     if device == "sw1" {
-        lab.switch(device, &[fault]).await;
+        lab.add_switch(device, &[fault]).await;
         let desk = json!({"enable": true, "description": "desk"});
         let port = resource("Network_interface", "GigabitEthernet1/0/1", desk);
-        lab.wants(device, &[vlan(10, "one"), port]);
+        lab.write_resources(device, &[vlan(10, "one"), port]);
     } else {
-        lab.balancer(device, &[fault]).await;
+        lab.add_load_balancer(device, &[fault]).await;
         let node = json!({"ensure": "present", "address": "198.51.100.1"});
         let rule = json!({"ensure": "present", "definition": "when HTTP_REQUEST {\n  return\n}"});
         let wanted = [
             resource("F5_node", "/Common/web1", node),
             resource("F5_irule", "/Common/hello", rule),
         ];
-        lab.wants(device, &wanted);
+        lab.write_resources(device, &wanted);
     }
-    lab.set(device, &format!("save_config = \"{policy}\""));
+    lab.configure(device, &format!("save_config = \"{policy}\""));
     lab
 }
 
@@ -141,7 +142,7 @@ async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
             let ran = lab.apply().await;
             assert_eq!(ran.device(device)["status"], "failed", "{case}");
             assert_eq!(saves(&lab, device), 0, "{case}: {}", ran.text());
-            let told = warnings(&lab, device, &ran.complaints(device));
+            let told = warnings(&lab, device, &ran.warnings(device));
             assert_eq!(told.len(), usize::from(warns), "{case}: {}", ran.text());
             for words in told {
                 let hint = "Look at the device, then save its configuration by hand or run again";
@@ -149,10 +150,10 @@ async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
             }
 
             let ran = lab.apply().await;
-            ran.ends_with(if left { 2 } else { 0 });
+            ran.assert_code(if left { 2 } else { 0 });
             let saved = usize::from(later);
             assert_eq!(saves(&lab, device), saved, "{case}: {}", ran.text());
-            let told = warnings(&lab, device, &ran.complaints(device));
+            let told = warnings(&lab, device, &ran.warnings(device));
             assert_eq!(told, Vec::<String>::new(), "{case}");
         }
     }
@@ -187,9 +188,9 @@ fn warnings(lab: &Lab, device: &str, complaints: &[String]) -> Vec<String> {
 async fn people_are_warned_that_nothing_is_saved() {
     let lab = breaking("sw1", "drop-unanswered=^description", "always").await;
     let ran = lab.run(&["apply"]).await;
-    ran.ends_with(1);
-    ran.says(&format!("sw1: Warning: sw1 {NOT_SAVED}"));
-    ran.says("run again: the next run saves it, if its connection holds");
+    ran.assert_code(1);
+    ran.assert_contains(&format!("sw1: Warning: sw1 {NOT_SAVED}"));
+    ran.assert_contains("run again: the next run saves it, if its connection holds");
     assert_eq!(saves(&lab, "sw1"), 0, "{}", ran.text());
 }
 
@@ -199,7 +200,7 @@ async fn a_connection_that_broke_in_the_reads_is_not_blamed_on_a_change() {
     let lab = breaking("sw1", "drop-after=^show vlan brief", "always").await;
     let ran = lab.apply().await;
     assert_eq!(ran.device("sw1")["status"], "failed");
-    let told = warnings(&lab, "sw1", &ran.complaints("sw1"));
+    let told = warnings(&lab, "sw1", &ran.warnings("sw1"));
     assert_eq!(told, Vec::<String>::new());
     assert_eq!(saves(&lab, "sw1"), 0, "{}", ran.text());
 }

@@ -3,15 +3,17 @@
 
 use serde_json::json;
 
-use super::lab::{Lab, PLANTED, Ran, catalog, resource, vlan};
+use test_support::catalog::{resource, sensitive, vlan};
+use test_support::lab::Lab;
+use test_support::program::{PLANTED, ProgramOutput};
 
 /// A switch and a load balancer whose catalogs hold secrets, sent by names that the device echoes.
 async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
     let mut lab = Lab::new();
-    lab.switch("sw1", faults).await;
-    lab.balancer("lb1", rest_faults).await;
-    lab.set("sw1", "command_timeout = \"2s\"");
-    lab.set("lb1", "command_timeout = \"2s\"");
+    lab.add_switch("sw1", faults).await;
+    lab.add_load_balancer("lb1", rest_faults).await;
+    lab.configure("sw1", "command_timeout = \"2s\"");
+    lab.configure("lb1", "command_timeout = \"2s\"");
     let key = resource(
         "Ntp_auth_key",
         "42",
@@ -23,31 +25,22 @@ async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
         "monitoring",
         json!({"ensure": "present", "name": "s3cret-community", "group": "RO"}),
     );
-    lab.catalog(
-        "sw1",
-        &catalog(
-            "sw1.lab.test",
-            &[vlan(10, "one"), key, community],
-            &[(1, "password")],
-        ),
-    );
+    let key = sensitive(key, &["password"]);
+    lab.write_resources("sw1", &[vlan(10, "one"), key, community]);
     let monitor = resource(
         "F5_monitor",
         "/Common/login",
         json!({"ensure": "present", "provider": "http", "parent_monitor": "/Common/http",
                "username": "probe", "password": "s3cret-\"probe\""}),
     );
-    lab.catalog(
-        "lb1",
-        &catalog("lb1.lab.test", &[monitor], &[(0, "password")]),
-    );
+    lab.write_resources("lb1", &[sensitive(monitor, &["password"])]);
     lab
 }
 
 /// All that was left behind by now.
 #[track_caller]
-fn nothing_left(lab: &Lab, ran: &Ran, what: &str) {
-    ran.keeps_secrets();
+fn nothing_left(lab: &Lab, ran: &ProgramOutput, what: &str) {
+    ran.assert_no_secrets();
     for place in ["state", "seen", "reports"] {
         for (path, text) in lab.files(place) {
             assert!(
@@ -75,7 +68,7 @@ async fn when_all_goes_well() {
         let files = ["--transcripts", "seen", "--report", "reports"];
         let ran = lab.run(&[*way, &files[..]].concat()).await;
         nothing_left(&lab, &ran, &format!("{way:?}"));
-        ran.ends_with(0);
+        ran.assert_code(0);
         assert!(lab.files("seen").len() == 2, "{way:?}");
         // There is a log to be looked at.
         if way.contains(&"-vvv") {
@@ -132,11 +125,11 @@ async fn when_the_device_repeats_them_in_its_words() {
         let arguments = [&["apply", "--output", output], &way[..]].concat();
         let ran = lab.run(&arguments).await;
         nothing_left(&lab, &ran, output);
-        ran.ends_with(1);
+        ran.assert_code(1);
         // The rest of the device's words is there.
-        ran.says("% Invalid key: ••••");
-        ran.says("% Bad community •••• here");
-        ran.says("bad password ••••");
+        ran.assert_contains("% Invalid key: ••••");
+        ran.assert_contains("% Bad community •••• here");
+        ran.assert_contains("bad password ••••");
     }
 }
 
@@ -163,7 +156,7 @@ async fn when_the_line_that_holds_one_goes_wrong() {
             ])
             .await;
         nothing_left(&lab, &ran, fault);
-        ran.ends_with(1);
+        ran.assert_code(1);
     }
     for fault in [
         "stall-after=^POST .*/monitor/http",
@@ -211,7 +204,7 @@ async fn credentials_are_nowhere_whatever_becomes_of_the_login() {
             ])
             .await;
         nothing_left(&lab, &ran, variable);
-        ran.ends_with(1);
+        ran.assert_code(1);
     }
 }
 
@@ -219,7 +212,7 @@ async fn credentials_are_nowhere_whatever_becomes_of_the_login() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_shown_of_a_secret_is_not_taken_for_one() {
     let lab = lab(&[], &[]).await;
-    lab.apply().await.ends_with(2);
+    lab.apply().await.assert_code(2);
     for (type_name, name, attribute) in [
         ("ntp_auth_key", "42", Some("password")),
         ("snmp_community", "••••", None),
@@ -234,10 +227,10 @@ async fn what_is_shown_of_a_secret_is_not_taken_for_one() {
         }
         lab.log("sw1").clear();
         let declared = type_name[..1].to_uppercase() + &type_name[1..];
-        lab.wants("sw1", &[resource(&declared, name, attributes)]);
+        lab.write_resources("sw1", &[resource(&declared, name, attributes)]);
         let ran = lab.run(&["apply", "--target", "sw1"]).await;
-        ran.ends_with(1);
-        ran.says("stands for a secret");
+        ran.assert_code(1);
+        ran.assert_contains("stands for a secret");
         assert_eq!(
             lab.log("sw1").received(),
             Vec::<String>::new(),

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use switchtender_mocks::SharedWriter;
 use switchtender_mocks::cli_switch::SwitchOptions;
 
-use super::lab::{Lab, Ran, parsed, switch_options, vlan};
+use test_support::catalog::vlan;
+use test_support::lab::{Lab, parsed, switch_options};
+use test_support::program::{self, ProgramOutput};
 
 async fn three() -> Lab {
     let mut lab = Lab::new();
@@ -16,9 +18,9 @@ async fn three() -> Lab {
         ("access2", "{ role = \"access\", rack = \"b1\" }"),
         ("core1", "{ role = \"core\", rack = \"a1\" }"),
     ] {
-        lab.switch(name, &[]).await;
-        lab.set(name, &format!("labels = {labels}"));
-        lab.wants(name, &[vlan(10, "one")]);
+        lab.add_switch(name, &[]).await;
+        lab.configure(name, &format!("labels = {labels}"));
+        lab.write_resources(name, &[vlan(10, "one")]);
     }
     lab
 }
@@ -55,7 +57,7 @@ async fn targets_and_labels_choose() {
     ];
     for (arguments, expected) in cases {
         let ran = lab.run(&[&["apply"], *arguments].concat()).await;
-        ran.ends_with(0);
+        ran.assert_code(0);
         assert_eq!(contacted(&lab), *expected, "{arguments:?}");
     }
 }
@@ -73,9 +75,9 @@ async fn a_choice_that_chooses_nothing_is_an_error() {
     ];
     for (arguments, words) in cases {
         let ran = lab.run(&[&["apply"], *arguments].concat()).await;
-        ran.ends_with(1);
+        ran.assert_code(1);
         for word in *words {
-            ran.says(word);
+            ran.assert_contains(word);
         }
         assert_eq!(contacted(&lab), Vec::<&str>::new(), "{arguments:?}");
     }
@@ -91,10 +93,10 @@ async fn a_device_without_a_catalog_never_hides() {
         &["plan", "--detailed-exitcodes"],
     ] {
         let ran = lab.run(arguments).await;
-        ran.ends_with(1);
-        ran.says("core1.json");
-        ran.says("put the catalog of core1 into");
-        let row = |ran: &Ran, name: &str| {
+        ran.assert_code(1);
+        ran.assert_contains("core1.json");
+        ran.assert_contains("put the catalog of core1 into");
+        let row = |ran: &ProgramOutput, name: &str| {
             let mut rows = ran.stdout.lines().filter(|line| line.starts_with(name));
             rows.next_back().unwrap_or_default().to_owned()
         };
@@ -110,17 +112,17 @@ async fn one_catalog_is_for_one_device() {
     let file = lab.path("catalogs/access1.json");
     let file = file.to_str().unwrap();
     let ran = lab.run(&["apply"]).await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     contacted(&lab);
-    let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_switchtender"))
+    let output = tokio::process::Command::new(program::path())
         .args(["apply", "--catalog", file, "--inventory"])
         .arg(lab.path("inventory.toml"))
         .output()
         .await
         .unwrap();
-    let ran = Ran::from(output);
-    ran.ends_with(1);
-    ran.says("is one catalog, and 3 devices are chosen");
+    let ran = ProgramOutput::from(output);
+    ran.assert_code(1);
+    ran.assert_contains("is one catalog, and 3 devices are chosen");
     assert_eq!(contacted(&lab), Vec::<&str>::new());
 }
 
@@ -128,22 +130,22 @@ async fn one_catalog_is_for_one_device() {
 async fn the_inventory_is_checked_and_shown_without_secrets() {
     let mut lab = three().await;
     let ran = lab.run(&["inventory", "check"]).await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     let ran = lab.run(&["inventory", "show"]).await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     for name in ["access1", "access2", "core1", "LAB_PASSWORD"] {
-        ran.says(name);
+        ran.assert_contains(name);
     }
     assert_eq!(contacted(&lab), Vec::<&str>::new());
 
     // Several mistakes are told at once, each with its place and what was meant.
-    lab.set("core1", "colour = \"red\"\nconnect_timeout = \"soon\"");
+    lab.configure("core1", "colour = \"red\"\nconnect_timeout = \"soon\"");
     for command in [&["inventory", "check"][..], &["apply"]] {
         let ran = lab.run(command).await;
-        ran.ends_with(1);
-        ran.says("colour");
-        ran.says("`soon` is not a duration");
-        ran.says("inventory.toml:");
+        ran.assert_code(1);
+        ran.assert_contains("colour");
+        ran.assert_contains("`soon` is not a duration");
+        ran.assert_contains("inventory.toml:");
     }
     assert_eq!(contacted(&lab), Vec::<&str>::new());
 }
@@ -190,18 +192,18 @@ async fn twenty_devices_side_by_side_and_never_more_than_allowed() {
     let log = SharedWriter::new(told.clone());
     for number in 1..=20 {
         let name = format!("sw{number:02}");
-        lab.switch_like(SwitchOptions {
+        lab.add_switch_with(SwitchOptions {
             log: Some(log.clone()),
             faults: parsed(&["latency=5ms"]),
             ..switch_options(&name)
         })
         .await;
-        lab.wants(&name, &[vlan(number + 100, "own")]);
+        lab.write_resources(&name, &[vlan(number + 100, "own")]);
     }
     let ran = lab
         .run(&["apply", "--concurrency", "4", "--detailed-exitcodes"])
         .await;
-    ran.ends_with(2);
+    ran.assert_code(2);
     for (name, switch) in &lab.switches {
         let number: u16 = name[2..].parse().unwrap();
         let vlans = switch.vlans();
@@ -226,5 +228,5 @@ async fn twenty_devices_side_by_side_and_never_more_than_allowed() {
     assert_eq!(rows, names);
     lab.run(&["apply", "--detailed-exitcodes"])
         .await
-        .ends_with(0);
+        .assert_code(0);
 }

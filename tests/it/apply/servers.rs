@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
 
-use super::lab::{Lab, Ran, catalog, resource, switch_options};
+use test_support::catalog::{CatalogBuilder, resource, sensitive};
+use test_support::lab::{Lab, switch_options};
+use test_support::program::ProgramOutput;
 
 /// Lines of the configuration about servers, with the lines below them.
 fn about_servers(config: &str) -> Vec<&str> {
@@ -20,18 +22,20 @@ fn about_servers(config: &str) -> Vec<&str> {
 
 /// A catalog of these resources; the keys among their parameters are secrets.
 fn wants(lab: &Lab, resources: &[Value]) {
-    let keys = resources.iter().enumerate();
-    let keys = keys.filter(|(_, resource)| resource["parameters"]["key"].is_string());
-    let keys: Vec<(usize, &str)> = keys.map(|(at, _)| (at, "key")).collect();
-    lab.catalog("sw1", &catalog("sw1.lab.test", resources, &keys));
+    let resources = resources.iter().cloned().map(|resource| {
+        let has_key = resource["parameters"]["key"].is_string();
+        sensitive(resource, if has_key { &["key"] } else { &[] })
+    });
+    let catalog = CatalogBuilder::new("sw1.lab.test").resources(resources);
+    lab.write_catalog("sw1", &catalog.build());
 }
 
 #[track_caller]
-fn nothing_to_do(ran: &Ran) {
-    ran.ends_with(0);
+fn nothing_to_do(ran: &ProgramOutput) {
+    ran.assert_code(0);
     assert_eq!(ran.device("sw1")["status"], "unchanged");
     assert_eq!(ran.device("sw1")["tally"]["operations"], 0);
-    assert_eq!(ran.complaints("sw1"), Vec::<String>::new());
+    assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
 }
 
 fn wanted() -> Vec<Value> {
@@ -111,15 +115,15 @@ fn unwanted() -> Vec<Value> {
 async fn servers_come_stay_and_go() {
     for (config, key) in [("", None), ("service password-encryption\n", Some("7 "))] {
         let mut lab = Lab::new();
-        lab.switch_like(SwitchOptions {
+        lab.add_switch_with(SwitchOptions {
             config: Some(format!("ip vrf MGMT\ninterface Vlan1\n{config}")),
             ..switch_options("sw1")
         })
         .await;
         wants(&lab, &wanted());
         let ran = lab.apply().await;
-        ran.ends_with(2);
-        assert_eq!(ran.complaints("sw1"), Vec::<String>::new());
+        ran.assert_code(2);
+        assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
 
         let kept = lab.switches["sw1"].running_config();
         let keyless = |line: &&str| !line.contains("key ");
@@ -176,13 +180,13 @@ async fn servers_come_stay_and_go() {
 
         nothing_to_do(&lab.apply().await);
         let ran = lab.run(&["resource", "sw1", "tacacs_server_group"]).await;
-        ran.ends_with(0);
-        ran.says("tacacs_server_group { 'TAC':");
+        ran.assert_code(0);
+        ran.assert_contains("tacacs_server_group { 'TAC':");
 
         wants(&lab, &unwanted());
         let ran = lab.apply().await;
-        ran.ends_with(2);
-        assert_eq!(ran.complaints("sw1"), Vec::<String>::new());
+        ran.assert_code(2);
+        assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
         let kept = lab.switches["sw1"].running_config();
         assert_eq!(about_servers(&kept), Vec::<&str>::new());
         nothing_to_do(&lab.apply().await);
@@ -192,8 +196,8 @@ async fn servers_come_stay_and_go() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_group_is_refused_before_there_is_the_new_model() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
-    lab.wants(
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources(
         "sw1",
         &[resource(
             "Tacacs_server_group",
@@ -202,7 +206,7 @@ async fn a_group_is_refused_before_there_is_the_new_model() {
         )],
     );
     let ran = lab.run(&["apply"]).await;
-    ran.ends_with(1);
-    ran.says("> aaa group server tacacs+ TAC");
-    ran.says("% Invalid input detected");
+    ran.assert_code(1);
+    ran.assert_contains("> aaa group server tacacs+ TAC");
+    ran.assert_contains("% Invalid input detected");
 }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
 
-use super::lab::{Lab, resource, switch_options};
+use test_support::catalog::resource;
+use test_support::lab::{Lab, switch_options};
 
 const ROUTED: &str = "interface GigabitEthernet1/0/1\n no switchport\n\
                       interface GigabitEthernet1/0/2\n no switchport\n\
@@ -11,7 +12,7 @@ const ROUTED: &str = "interface GigabitEthernet1/0/1\n no switchport\n\
 
 async fn lab() -> Lab {
     let mut lab = Lab::new();
-    lab.switch_like(SwitchOptions {
+    lab.add_switch_with(SwitchOptions {
         config: Some(ROUTED.to_owned()),
         ..switch_options("sw1")
     })
@@ -49,18 +50,18 @@ async fn a_routed_port_becomes_a_trunk_and_a_routed_port_again() {
         "switchport",
     ];
 
-    lab.wants("sw1", &ports("present", &trunk));
+    lab.write_resources("sw1", &ports("present", &trunk));
     let plan = lab.run(&["plan"]).await;
     for line in lines {
-        plan.says(line);
+        plan.assert_contains(line);
     }
-    lab.apply().await.ends_with(2);
+    lab.apply().await.assert_code(2);
     assert_eq!(lab.log("sw1").configuration_lines(), lines);
-    lab.apply().await.ends_with(0);
+    lab.apply().await.assert_code(0);
 
-    lab.wants("sw1", &ports("absent", &json!({})));
-    lab.apply().await.ends_with(2);
-    lab.apply().await.ends_with(0);
+    lab.write_resources("sw1", &ports("absent", &json!({})));
+    lab.apply().await.assert_code(2);
+    lab.apply().await.assert_code(0);
     let sent = lab.log("sw1").configuration_lines();
     let routed = [
         "interface GigabitEthernet1/0/1",
@@ -73,10 +74,10 @@ async fn a_routed_port_becomes_a_trunk_and_a_routed_port_again() {
     assert_eq!(sent[lines.len()..], routed);
 
     let before = sent.len();
-    lab.wants("sw1", &ports("present", &trunk));
-    lab.apply().await.ends_with(2);
+    lab.write_resources("sw1", &ports("present", &trunk));
+    lab.apply().await.assert_code(2);
     let sent = lab.log("sw1").configuration_lines();
     let switchports = sent[before..].iter().filter(|line| *line == "switchport");
     assert_eq!(switchports.count(), 3, "{sent:?}");
-    lab.apply().await.ends_with(0);
+    lab.apply().await.assert_code(0);
 }

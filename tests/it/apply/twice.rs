@@ -2,11 +2,13 @@
 
 use serde_json::json;
 
-use super::lab::{Lab, Ran, resource, vlan};
+use test_support::catalog::{resource, vlan};
+use test_support::lab::Lab;
+use test_support::program::ProgramOutput;
 
 /// The cells of a device's row in the last table.
 #[track_caller]
-fn row<'a>(ran: &'a Ran, device: &str) -> Vec<&'a str> {
+fn row<'a>(ran: &'a ProgramOutput, device: &str) -> Vec<&'a str> {
     let mut rows = ran.stdout.lines().filter(|line| {
         let mut cells = line.split_whitespace();
         cells.next() == Some(device) && cells.next() == Some("cisco_ios")
@@ -18,7 +20,7 @@ fn row<'a>(ran: &'a Ran, device: &str) -> Vec<&'a str> {
 }
 
 /// How many tables were shown: one per run.
-fn runs(ran: &Ran) -> usize {
+fn runs(ran: &ProgramOutput) -> usize {
     let heads = ran.stdout.lines();
     heads.filter(|line| line.starts_with("Device ")).count()
 }
@@ -28,13 +30,13 @@ const LEFT: &str = "the second run should have found nothing to do";
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_noop_and_what_only_speaks_leaves_nothing_to_do() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
+    lab.add_switch("sw1", &[]).await;
     let mut noop = vlan(10, "users");
     noop["parameters"]["noop"] = json!(true);
     let greeting = resource("Notify", "greeting", json!({ "message": "hello" }));
-    lab.wants("sw1", &[noop, vlan(20, "voice"), greeting]);
+    lab.write_resources("sw1", &[noop, vlan(20, "voice"), greeting]);
     let ran = lab.run(&["apply", "--twice"]).await;
-    ran.ends_with(0);
+    ran.assert_code(0);
     assert!(!ran.text().contains(LEFT), "{}", ran.text());
     assert_eq!(runs(&ran), 2);
     // The notify speaks again, and the noop VLAN is still not there.
@@ -45,20 +47,20 @@ async fn what_is_noop_and_what_only_speaks_leaves_nothing_to_do() {
 #[tokio::test(flavor = "multi_thread")]
 async fn operations_are_those_that_were_sent() {
     let mut lab = Lab::new();
-    lab.switch("sw1", &[]).await;
+    lab.add_switch("sw1", &[]).await;
     let mut noop = vlan(10, "users");
     noop["parameters"]["noop"] = json!(true);
-    lab.wants("sw1", &[noop, vlan(20, "voice")]);
+    lab.write_resources("sw1", &[noop, vlan(20, "voice")]);
 
     // `vlan 20`, ` name voice`; and as many for the other.
     let ran = lab.run(&["plan"]).await;
-    ran.says("To send");
+    ran.assert_contains("To send");
     assert_eq!(row(&ran, "sw1")[2..8], ["pending", "2", "2", "0", "0", "4"]);
     let ran = lab.run(&["apply", "--noop"]).await;
-    ran.says("To send");
+    ran.assert_contains("To send");
     assert_eq!(row(&ran, "sw1")[2..8], ["pending", "2", "2", "0", "0", "4"]);
     let ran = lab.run(&["apply"]).await;
-    ran.says("Operations");
+    ran.assert_contains("Operations");
     assert_eq!(row(&ran, "sw1")[2..8], ["changed", "2", "1", "0", "0", "2"]);
     let tally = lab.apply().await.device("sw1")["tally"].clone();
     assert_eq!(tally["operations"], 0);
@@ -69,13 +71,13 @@ async fn operations_are_those_that_were_sent() {
 async fn what_does_not_stay_is_found_by_the_second_run() {
     for fault in ["lost-write=^name voice", "refuse=^name voice"] {
         let mut lab = Lab::new();
-        lab.switch("sw1", &[fault]).await;
-        lab.switch("sw2", &[]).await;
+        lab.add_switch("sw1", &[fault]).await;
+        lab.add_switch("sw2", &[]).await;
         for name in ["sw1", "sw2"] {
-            lab.wants(name, &[vlan(20, "voice")]);
+            lab.write_resources(name, &[vlan(20, "voice")]);
         }
         let ran = lab.run(&["apply", "--twice"]).await;
-        ran.ends_with(1);
+        ran.assert_code(1);
         let last = ran.stderr.lines().last().unwrap_or_default();
         assert_eq!(
             last,
@@ -89,20 +91,20 @@ async fn what_does_not_stay_is_found_by_the_second_run() {
 async fn a_device_that_could_not_run_is_not_asked_again() {
     let mut lab = Lab::new();
     for name in ["sw1", "sw2"] {
-        lab.switch(name, &[]).await;
+        lab.add_switch(name, &[]).await;
     }
-    lab.wants("sw1", &[vlan(20, "voice")]);
+    lab.write_resources("sw1", &[vlan(20, "voice")]);
     let wrong = resource("Network_vlan", "20", json!({ "vlan_nam": "voice" }));
-    lab.wants("sw2", &[wrong]);
+    lab.write_resources("sw2", &[wrong]);
     let ran = lab.run(&["apply", "--twice"]).await;
-    ran.ends_with(1);
+    ran.assert_code(1);
     assert_eq!(runs(&ran), 2);
     assert_eq!(ran.text().matches("the catalog is refused").count(), 1);
     assert!(!ran.text().contains(LEFT), "{}", ran.text());
 
     // Where none could run there is no second run at all.
     let ran = lab.run(&["apply", "--twice", "--target", "sw2"]).await;
-    ran.ends_with(1);
+    ran.assert_code(1);
     assert_eq!(runs(&ran), 1);
     assert!(!ran.text().contains(LEFT), "{}", ran.text());
 }

@@ -8,12 +8,14 @@ use serde_json::{Map, Value as Json, json};
 use switchtender::catalog::{self, Level, Loading, Resources, Typing, rich_data};
 use switchtender::compat::{Deviation, Deviations};
 use switchtender::graph::{self, EdgeKind};
-use switchtender::report::{CachedCatalog, Context, Number, Report};
+use switchtender::report::{Context, Number, Report};
 use switchtender::transaction::{
     self, Event, Input, LogEntry, Memory, Mixed, ResourceStatus, RunEvent, Settings, TagSelection,
 };
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::value::{Attributes, Value};
+
+use test_support::report::context;
 
 use super::provider::{Simulated, encode};
 use super::types::TestTypes;
@@ -116,16 +118,9 @@ fn play_step(
     let catalog = step.get("catalog").unwrap_or(&case["catalog"]);
     let mut seen = Seen {
         report: Report::new(Context {
-            host: "device.test".to_owned(),
             time: now.timestamp(),
-            transaction_uuid: None,
-            puppet_version: "7.23.0".to_owned(),
             noop: settings.noop,
-            environment: None,
-            server_used: None,
-            job_id: None,
-            cached_catalog_status: CachedCatalog::NotUsed,
-            log_level: Level::Notice,
+            ..context("device.test", Level::Notice)
         }),
         logs: Vec::new(),
         evaluated: Vec::new(),

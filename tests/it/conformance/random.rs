@@ -9,9 +9,11 @@ use serde_json::{Value as Json, json};
 use switchtender::catalog::{self, Level, Loading, Resources, Typing};
 use switchtender::compat::Deviations;
 use switchtender::graph;
-use switchtender::report::{CachedCatalog, Context, Report};
+use switchtender::report::Report;
 use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
 use switchtender_devices::diagnostic::Source;
+
+use test_support::report;
 
 use super::provider::Simulated;
 use super::types::TestTypes;
@@ -133,18 +135,7 @@ fn run(
 }
 
 fn fold(events: &[RunEvent]) -> Report {
-    let mut report = Report::new(Context {
-        host: "device.test".to_owned(),
-        time: "2024-03-05T12:30:00Z".parse().unwrap(),
-        transaction_uuid: None,
-        puppet_version: "7.23.0".to_owned(),
-        noop: false,
-        environment: None,
-        server_used: None,
-        job_id: None,
-        cached_catalog_status: CachedCatalog::NotUsed,
-        log_level: Level::Notice,
-    });
+    let mut report = Report::new(report::context("device.test", Level::Notice));
     for event in events {
         report.fold(event);
     }

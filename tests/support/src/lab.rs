@@ -1,0 +1,221 @@
+//! A lab on loopback: mock devices, an inventory and catalogs in a directory, and the binary.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use serde_json::Value;
+use switchtender_mocks::{
+    CliSwitch, ExchangeLog, Fault, LoadBalancer, LoadBalancerOptions, RunningLoadBalancer,
+    RunningSwitch, SwitchOptions,
+};
+
+use crate::catalog::catalog;
+use crate::program::{self, ProgramOutput};
+
+pub const PASSWORD: &str = "s3cret-login";
+pub const ENABLE: &str = "s3cret-enable";
+
+/// Devices and the files that describe them. The inventory is written before each run.
+pub struct Lab {
+    dir: tempfile::TempDir,
+    pub switches: BTreeMap<String, RunningSwitch>,
+    pub load_balancers: BTreeMap<String, RunningLoadBalancer>,
+    /// Tables of devices, by name.
+    pub devices: BTreeMap<String, String>,
+    /// Tables before those of the devices.
+    pub defaults: String,
+    pub environment: BTreeMap<String, String>,
+}
+
+impl Lab {
+    pub fn new() -> Self {
+        let lab = Self {
+            dir: tempfile::tempdir().unwrap(),
+            switches: BTreeMap::new(),
+            load_balancers: BTreeMap::new(),
+            devices: BTreeMap::new(),
+            defaults: "[defaults]\nuser = \"ops\"\npassword = { env = \"LAB_PASSWORD\" }\n\
+                       [platform.cisco_ios]\nenable_password = { env = \"LAB_ENABLE\" }\n"
+                .to_owned(),
+            environment: BTreeMap::from([
+                ("LAB_PASSWORD".to_owned(), PASSWORD.to_owned()),
+                ("LAB_ENABLE".to_owned(), ENABLE.to_owned()),
+            ]),
+        };
+        std::fs::create_dir(lab.path("catalogs")).unwrap();
+        lab
+    }
+
+    /// A lab whose devices only mocks can stand for (`--mock`), by name and platform.
+    pub fn with_devices(devices: &[(&str, &str)]) -> Self {
+        let mut lab = Self::new();
+        for (name, platform) in devices {
+            lab.add_device(name, platform, 1, None);
+        }
+        lab
+    }
+
+    /// A path in the lab's directory.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Starts a switch, with faults as words, and puts it into the inventory.
+    pub async fn add_switch(&mut self, name: &str, faults: &[&str]) {
+        let options = SwitchOptions {
+            faults: parsed(faults),
+            ..switch_options(name)
+        };
+        self.add_switch_with(options).await;
+    }
+
+    pub async fn add_switch_with(&mut self, options: SwitchOptions) {
+        let name = options.name.clone();
+        let switch = CliSwitch::start(options, 0).await.unwrap();
+        let pin = switch.host_key().fingerprint;
+        self.add_device(&name, "cisco_ios", switch.address().port(), Some(&pin));
+        self.switches.insert(name, switch);
+    }
+
+    /// Starts a load balancer, with faults as words, and puts it into the inventory.
+    pub async fn add_load_balancer(&mut self, name: &str, faults: &[&str]) {
+        let options = LoadBalancerOptions {
+            name: name.to_owned(),
+            hostname: format!("{name}.lab.test"),
+            user: "ops".to_owned(),
+            password: PASSWORD.to_owned(),
+            faults: parsed(faults),
+            ..LoadBalancerOptions::default()
+        };
+        let balancer = LoadBalancer::start(options, 0).await.unwrap();
+        let pin = balancer.fingerprint();
+        self.add_device(name, "f5_bigip", balancer.address().port(), Some(&pin));
+        self.load_balancers.insert(name.to_owned(), balancer);
+    }
+
+    /// Puts a device into the inventory.
+    pub fn add_device(&mut self, name: &str, platform: &str, port: u16, pin: Option<&str>) {
+        let mut entry = format!(
+            "[device.{name}]\nplatform = \"{platform}\"\naddress = \"127.0.0.1\"\nport = {port}\n\
+             certname = \"{name}.lab.test\"\n"
+        );
+        if let Some(pin) = pin {
+            let _ = writeln!(entry, "fingerprint = \"{pin}\"");
+        }
+        self.devices.insert(name.to_owned(), entry);
+    }
+
+    /// Adds lines to a device's table in the inventory.
+    pub fn configure(&mut self, name: &str, lines: &str) {
+        let entry = self.devices.get_mut(name).expect("a device of the lab");
+        entry.push_str(lines);
+        entry.push('\n');
+    }
+
+    /// Puts a catalog where the device's is looked for.
+    pub fn write_catalog(&self, device: &str, catalog: &Value) {
+        let path = self.path("catalogs").join(format!("{device}.json"));
+        std::fs::write(path, serde_json::to_string_pretty(catalog).unwrap()).unwrap();
+    }
+
+    /// Puts a catalog of these resources where the device's is looked for.
+    pub fn write_resources(&self, device: &str, resources: &[Value]) {
+        self.write_catalog(device, &catalog(&format!("{device}.lab.test"), resources));
+    }
+
+    pub fn log(&self, device: &str) -> &ExchangeLog {
+        match self.switches.get(device) {
+            Some(switch) => switch.log(),
+            None => self.load_balancers[device].log(),
+        }
+    }
+
+    /// The program with the lab's environment; `apply` and `plan` have its catalogs and state, too.
+    pub fn command(&self, arguments: &[&str]) -> tokio::process::Command {
+        let mut command = tokio::process::Command::from(self.blocking_command(arguments));
+        command.kill_on_drop(true);
+        command
+    }
+
+    /// The same for a test without a runtime.
+    pub fn blocking_command(&self, arguments: &[&str]) -> std::process::Command {
+        let mut inventory = self.defaults.clone();
+        for entry in self.devices.values() {
+            inventory.push_str(entry);
+        }
+        std::fs::write(self.path("inventory.toml"), inventory).unwrap();
+        let mut command = program::switchtender(arguments);
+        command.arg("--inventory").arg(self.path("inventory.toml"));
+        if matches!(arguments[0], "apply" | "plan") {
+            command.arg("--state-dir").arg(self.path("state"));
+            if !arguments.contains(&"--catalog") {
+                command.arg("--catalog").arg(self.path("catalogs"));
+            }
+        }
+        command
+            .envs(&self.environment)
+            .env_remove("SSH_AUTH_SOCK")
+            .env("HOME", self.dir.path())
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the program to its end and looks for planted secrets in its output.
+    pub async fn run(&self, arguments: &[&str]) -> ProgramOutput {
+        checked(self.command(arguments).output().await.unwrap())
+    }
+
+    /// The same for a test without a runtime.
+    pub fn run_blocking(&self, arguments: &[&str]) -> ProgramOutput {
+        checked(self.blocking_command(arguments).output().unwrap())
+    }
+
+    /// `apply` with events as JSON and detailed exit codes.
+    pub async fn apply(&self) -> ProgramOutput {
+        self.run(&["apply", "--output", "json", "--detailed-exitcodes"])
+            .await
+    }
+
+    /// Every file below a directory of the lab, as text.
+    pub fn files(&self, below: &str) -> Vec<(PathBuf, String)> {
+        let mut found = Vec::new();
+        let mut open = vec![self.path(below)];
+        while let Some(path) = open.pop() {
+            if path.is_dir() {
+                let entries = std::fs::read_dir(&path).unwrap();
+                open.extend(entries.map(|entry| entry.unwrap().path()));
+            } else if path.exists() {
+                let bytes = std::fs::read(&path).unwrap();
+                found.push((path, String::from_utf8_lossy(&bytes).into_owned()));
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+fn checked(output: std::process::Output) -> ProgramOutput {
+    let output = ProgramOutput::from(output);
+    output.assert_no_secrets();
+    output
+}
+
+pub fn switch_options(name: &str) -> SwitchOptions {
+    SwitchOptions {
+        name: name.to_owned(),
+        hostname: name.to_owned(),
+        user: "ops".to_owned(),
+        password: PASSWORD.to_owned(),
+        enable_password: Some(ENABLE.to_owned()),
+        ..SwitchOptions::default()
+    }
+}
+
+pub fn parsed(faults: &[&str]) -> Vec<Fault> {
+    faults.iter().map(|fault| fault.parse().unwrap()).collect()
+}

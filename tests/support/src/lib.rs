@@ -1,0 +1,19 @@
+//! What the tests and benches of `switchtender` have in common: the program as a process, catalogs,
+//! devices on loopback with their inventory, and proxy hosts of a Puppet Server.
+
+pub mod catalog;
+pub mod corrupt;
+pub mod device_host;
+pub mod lab;
+pub mod program;
+pub mod proxy_host;
+pub mod report;
+pub mod safe_output;
+pub mod stderr_note;
+
+use std::path::{Path, PathBuf};
+
+/// A path of the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
+}

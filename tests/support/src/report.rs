@@ -1,0 +1,20 @@
+//! What a report says besides the events of its run.
+
+use switchtender::catalog::Level;
+use switchtender::report::{CachedCatalog, Context};
+
+/// The context of a report on a fixed run of Puppet 7.23.
+pub fn context(host: &str, log_level: Level) -> Context {
+    Context {
+        host: host.to_owned(),
+        time: "2024-03-05T12:30:00Z".parse().expect("a time"),
+        transaction_uuid: None,
+        puppet_version: "7.23.0".to_owned(),
+        noop: false,
+        environment: None,
+        server_used: None,
+        job_id: None,
+        cached_catalog_status: CachedCatalog::NotUsed,
+        log_level,
+    }
+}
