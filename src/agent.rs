@@ -1,6 +1,6 @@
 //! The Puppet agent of one device: certificates, node, facts, catalog and report.
 //!
-//! `docs/agent-protocol.md` is the specification. Each device is an agent of its own, with its
+//! `docs/reference/agent-protocol.md` is the specification. Each device is an agent of its own, with its
 //! certificates, environment, catalog cache and report spool in its own directories ([`layout`]).
 //! [`run`] calls the steps: [`ca`] provides key and certificate, [`client`] talks to the server, and
 //! [`http`] sends the requests. [`puppet_conf`] has the settings.

@@ -4,7 +4,7 @@
 //! legacy URL ([`legacy_url`]) or a credentials file ([`credentials`], written in [`hocon`]),
 //! checked against the attributes of its type ([`schema`]). A mistake in `device.conf` refuses the
 //! file; a mistake in one device's credentials is that device's alone. What is accepted:
-//! `docs/agent-protocol.md`, section 2.
+//! `docs/reference/agent-protocol.md`, section 2.
 
 mod credentials;
 mod file;

@@ -1,4 +1,4 @@
-//! The relationship graph of a catalog (`docs/transaction.md`, sections 3, 4 and 16).
+//! The relationship graph of a catalog (`docs/reference/transaction.md`, sections 3, 4 and 16).
 //!
 //! [`build`] lists the steps from resources to the graph that is traversed; [`ready_queue`] says what
 //! comes next, [`cycle`] finds what can never come. No I/O, no evaluation.

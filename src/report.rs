@@ -2,7 +2,7 @@
 //!
 //! [`Report`] gathers events and answers what a run came to; it is written as a Puppet report,
 //! format 12, with our extension `operations`, or summarised as `last_run_summary.yaml`
-//! (`docs/transaction.md`, section 17). It knows no files.
+//! (`docs/reference/transaction.md`, section 17). It knows no files.
 
 mod json;
 mod metrics;

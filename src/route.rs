@@ -2,7 +2,7 @@
 //!
 //! A function of the catalog and of the models; nothing is read and nothing is said. What follows
 //! from it, skipping or refusing, is decided by [`Mixed`] and told by `validate` and by the run.
-//! Source: `docs/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
+//! Source: `docs/reference/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Applying a catalog to one device (`docs/transaction.md`, sections 5 to 15).
+//! Applying a catalog to one device (`docs/reference/transaction.md`, sections 5 to 15).
 //!
 //! [`run`] walks the relationship graph, asks a [`Provider`] for current state, computes changes,
 //! hands them back, and says what happened as [`RunEvent`]s. It knows no sockets, files or clocks:

@@ -73,7 +73,7 @@ impl TypeModel {
     }
 }
 
-/// Where resources of a type are applied (`docs/transaction.md`, section 7, *Device or host*).
+/// Where resources of a type are applied (`docs/reference/transaction.md`, section 7, *Device or host*).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunsOn {
     #[default]

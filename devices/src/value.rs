@@ -1,6 +1,6 @@
 //! Values of attributes, as catalogs carry them and devices have them.
 //!
-//! The set is Puppet's (`docs/transaction.md`, section 1, *Rich data*): besides the JSON kinds
+//! The set is Puppet's (`docs/reference/transaction.md`, section 1, *Rich data*): besides the JSON kinds
 //! there are enumerated values (interned names), the special value *absent*, and wrapped secrets.
 //! `Debug` masks secrets; nothing here prints one.
 //!

@@ -1,6 +1,6 @@
 //! A switch with an IOS-like command line over SSH.
 //!
-//! Written from `docs/devices/cisco_ios.md`, sections 2 to 13, and from what real devices print; it knows nothing of how
+//! Written from `docs/reference/devices/cisco_ios.md`, sections 2 to 13, and from what real devices print; it knows nothing of how
 //! Switchtender drives such a device. Begin reading at `shell.rs` (a session), then `configure.rs` (a line), then the
 //! grammars.
 //!

@@ -1,6 +1,6 @@
 //! Mock devices on loopback: a switch over SSH and a load balancer over HTTPS.
 //!
-//! They are written from the descriptions of the devices in `docs/devices`, never from driver definitions or driver code: the
+//! They are written from the descriptions of the devices in `docs/reference/devices`, never from driver definitions or driver code: the
 //! two must be able to contradict each other. This package depends on nothing else in the workspace.
 //!
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].

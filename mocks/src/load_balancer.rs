@@ -1,6 +1,6 @@
 //! A load balancer with an iControl-REST-like interface over HTTPS.
 //!
-//! Written from `docs/devices/f5_bigip.md`; it knows nothing of how Switchtender drives such a device. Begin reading at
+//! Written from `docs/reference/devices/f5_bigip.md`; it knows nothing of how Switchtender drives such a device. Begin reading at
 //! `api.rs` (a request), then `schema.rs` (which objects and fields there are), `edit.rs` and `rewrite.rs` (what becomes of them).
 //!
 //! Running it by hand: `switchtender mock load-balancer --port 8443`, then

@@ -1,6 +1,6 @@
 //! A Puppet Server on loopback, as devices see one: CA, nodes, catalogs, plugins, reports.
 //!
-//! Written from recorded exchanges (`docs/agent-protocol.md`, sections 7 to 12) and independent of
+//! Written from recorded exchanges (`docs/reference/agent-protocol.md`, sections 7 to 12) and independent of
 //! the client. It speaks HTTP/1.1 over TLS with client certificates asked for and not required,
 //! sends only its leaf certificate, remembers every exchange, and has a fault for everything that
 //! servers do wrong. Begin at [`PuppetServer::start`].

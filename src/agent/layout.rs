@@ -1,4 +1,4 @@
-//! Where the files of a device are: the peer's layout (`docs/agent-protocol.md`, section 3).
+//! Where the files of a device are: the peer's layout (`docs/reference/agent-protocol.md`, section 3).
 
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! The agent's part of one device run: from certificates to a catalog, and the report back
-//! (`docs/agent-protocol.md`, section 5).
+//! (`docs/reference/agent-protocol.md`, section 5).
 //!
 //! The steps are methods that are called in order; what lies between them (the device's session,
 //! facts, applying) is the caller's. Nothing here is shared between devices but a [`Proxy`], which

@@ -1,4 +1,4 @@
-//! From declared resources to typed ones (`docs/transaction.md`, section 2, steps 5 to 9).
+//! From declared resources to typed ones (`docs/reference/transaction.md`, section 2, steps 5 to 9).
 //!
 //! Attributes are assigned in the type's order, then defaults, then the resource as a whole is
 //! checked; names are registered, default resources added, relationships looked up. All errors are

@@ -1,4 +1,4 @@
-//! Deferred values: calls that the agent makes when it has the catalog (`docs/transaction.md`,
+//! Deferred values: calls that the agent makes when it has the catalog (`docs/reference/transaction.md`,
 //! section 2, step 4).
 //!
 //! A name beginning with `$` looks a variable up, with the arguments as the way into it. Functions

@@ -1,4 +1,4 @@
-//! The names under which resources are found (`docs/transaction.md`, section 14): references,
+//! The names under which resources are found (`docs/reference/transaction.md`, section 14): references,
 //! explicit aliases, and the values of namevars in place of the title.
 
 use switchtender_devices::map::{IndexMap, with_room};

@@ -1,4 +1,4 @@
-//! Levels of messages, as Puppet names and orders them (`docs/transaction.md`, section 17).
+//! Levels of messages, as Puppet names and orders them (`docs/reference/transaction.md`, section 17).
 
 use std::fmt;
 

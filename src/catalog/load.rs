@@ -1,5 +1,5 @@
 //! Loading a catalog: text → resources in order, with references resolved and calls made
-//! (`docs/transaction.md`, section 2, steps 1 to 4).
+//! (`docs/reference/transaction.md`, section 2, steps 1 to 4).
 //!
 //! Everything that can be found is found in one pass and told at once; the message of the whole is
 //! the first one, as Puppet would have raised it.

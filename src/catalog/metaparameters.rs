@@ -1,4 +1,4 @@
-//! Attributes that every resource has (`docs/transaction.md`, section 15).
+//! Attributes that every resource has (`docs/reference/transaction.md`, section 15).
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Puppet's rich data: values that JSON has no words for (`docs/transaction.md`, section 1).
+//! Puppet's rich data: values that JSON has no words for (`docs/reference/transaction.md`, section 1).
 //!
 //! An object with the key `__ptype` stands for a typed value. Reading follows references inside
 //! a value; writing is used for what we store ourselves.

@@ -1,4 +1,4 @@
-//! The JSON shape of a catalog, as a server sends it (`docs/transaction.md`, section 1).
+//! The JSON shape of a catalog, as a server sends it (`docs/reference/transaction.md`, section 1).
 //!
 //! Unknown fields are left alone: servers and stores add their own. What the fields mean is
 //! [`super::load`]'s business.

@@ -2,7 +2,7 @@
 //!
 //! Devices of `device.conf` run side by side against their Puppet Server; nothing about one of
 //! them stops, blocks or redirects another. Flags and exit codes are the peer's
-//! (`docs/agent-protocol.md`, section 1).
+//! (`docs/reference/agent-protocol.md`, section 1).
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -336,7 +336,7 @@ impl Prepared {
         self.names.is_empty()
     }
 
-    /// The exit code of a run (`docs/transaction.md`, section 17, *Exit status of a run*): a device
+    /// The exit code of a run (`docs/reference/transaction.md`, section 17, *Exit status of a run*): a device
     /// that could not run is never hidden behind others. A plan has changes where something would
     /// be sent; a noop run, as Puppet's, has none.
     pub fn exit(&self, all: &[Ended], detailed: bool) -> Exit {

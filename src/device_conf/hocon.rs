@@ -1,6 +1,6 @@
 //! Reading HOCON, the superset of JSON in which credentials files are written.
 //!
-//! Covered is what configuration files use (`docs/agent-protocol.md`, section 2): unquoted keys and
+//! Covered is what configuration files use (`docs/reference/agent-protocol.md`, section 2): unquoted keys and
 //! values, `:` or `=`, comments, nested objects and dotted keys, lists, `+=`, several lines in
 //! triple quotes, `include`, substitutions with `${a.b}` and `${?A}`, the environment as the last
 //! resort of a substitution. Every key and value knows its place. Places point into a copy of the

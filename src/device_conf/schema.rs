@@ -64,8 +64,8 @@ const fn boolean(name: &'static str, scope: Scope) -> Attribute {
     }
 }
 
-/// `docs/agent-protocol.md` section 2, `docs/devices/cisco_ios.md` section 2.1,
-/// `docs/devices/f5_bigip.md` section 1.
+/// `docs/reference/agent-protocol.md` section 2, `docs/reference/devices/cisco_ios.md` section 2.1,
+/// `docs/reference/devices/f5_bigip.md` section 1.
 const ATTRIBUTES: &[Attribute] = &[
     Attribute {
         aliases: &["address"],

@@ -5,7 +5,7 @@
 //!      ─► hook ─► transaction ─► hook ─► close ─► memory ─► report
 //! ```
 //!
-//! The steps of `docs/agent-protocol.md`, section 5. Whatever stands in the way, what was said
+//! The steps of `docs/reference/agent-protocol.md`, section 5. Whatever stands in the way, what was said
 //! until then becomes a report, and the report is sent or kept.
 
 mod attempt;

@@ -1,5 +1,5 @@
 //! The files that a run leaves in a device's state directory: its memory, and for people and
-//! monitoring (`docs/transaction.md`, sections 16 and 17) what the catalog manages, and the last run.
+//! monitoring (`docs/reference/transaction.md`, sections 16 and 17) what the catalog manages, and the last run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

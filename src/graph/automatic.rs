@@ -1,4 +1,4 @@
-//! Automatic edges, which types declare (`docs/transaction.md`, section 3, *Automatic edges*).
+//! Automatic edges, which types declare (`docs/reference/transaction.md`, section 3, *Automatic edges*).
 //!
 //! They give way to any direct edge between the two. An indirect path the other way is no reason
 //! to leave one out: it yields a cycle.

@@ -1,4 +1,4 @@
-//! Containers are replaced by markers (`docs/transaction.md`, section 3).
+//! Containers are replaced by markers (`docs/reference/transaction.md`, section 3).
 //!
 //! Every stage, class and instance of a defined type becomes *admissible*, before its contents, and
 //! *completed*, after them. Edges into the container enter the first, edges out of it leave the

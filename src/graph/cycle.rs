@@ -1,5 +1,5 @@
 //! Dependency cycles: found before the first resource, told with the shortest walk
-//! (`docs/transaction.md`, section 3, *Cycles*).
+//! (`docs/reference/transaction.md`, section 3, *Cycles*).
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};

@@ -1,4 +1,4 @@
-//! Graphs as `.dot` files (`docs/transaction.md`, section 16).
+//! Graphs as `.dot` files (`docs/reference/transaction.md`, section 16).
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What is evaluated next (`docs/transaction.md`, section 4): of the vertices whose predecessors
+//! What is evaluated next (`docs/reference/transaction.md`, section 4): of the vertices whose predecessors
 //! are all done, the one with the lowest key.
 
 use std::collections::BTreeSet;

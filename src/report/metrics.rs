@@ -1,4 +1,4 @@
-//! The numbers of a report (`docs/transaction.md`, section 17, *Metrics*).
+//! The numbers of a report (`docs/reference/transaction.md`, section 17, *Metrics*).
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};

@@ -1,4 +1,4 @@
-//! `last_run_summary.yaml`: the numbers of a run, for monitoring (`docs/transaction.md`, section
+//! `last_run_summary.yaml`: the numbers of a run, for monitoring (`docs/reference/transaction.md`, section
 //! 17).
 
 use switchtender_devices::map::IndexMap;

@@ -2,7 +2,7 @@
 //!
 //! A digest is an HMAC-SHA-256 with a key of the device. Equal secrets on two devices have different
 //! digests, and no secret can be read back
-//! (`docs/devices/cisco_ios.md`, section 4, *secrets*).
+//! (`docs/reference/devices/cisco_ios.md`, section 4, *secrets*).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

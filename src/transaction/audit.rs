@@ -1,4 +1,4 @@
-//! Auditing properties (`docs/transaction.md`, section 10).
+//! Auditing properties (`docs/reference/transaction.md`, section 10).
 
 use sha2::{Digest, Sha256};
 use switchtender_devices::value::{Name, Value};

@@ -1,4 +1,4 @@
-//! Synchronizing one resource: read, compare, change, audit, remember (`docs/transaction.md`,
+//! Synchronizing one resource: read, compare, change, audit, remember (`docs/reference/transaction.md`,
 //! section 9).
 
 use std::collections::BTreeMap;

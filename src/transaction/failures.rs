@@ -1,4 +1,4 @@
-//! What has failed, and who depends on it (`docs/transaction.md`, section 7).
+//! What has failed, and who depends on it (`docs/reference/transaction.md`, section 7).
 
 use foldhash::{HashMap, HashSet};
 

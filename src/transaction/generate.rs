@@ -1,4 +1,4 @@
-//! Resources that other resources make (`docs/transaction.md`, section 6).
+//! Resources that other resources make (`docs/reference/transaction.md`, section 6).
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is remembered of a device between runs (`docs/transaction.md`, section 12).
+//! What is remembered of a device between runs (`docs/reference/transaction.md`, section 12).
 //!
 //! Plain data: whoever runs a transaction loads it before and stores it after, also when the run
 //! failed. [`VERSION`] tells readers what they have.

@@ -1,4 +1,4 @@
-//! Messages of a run, with their sources (`docs/transaction.md`, section 17, *Log entry*).
+//! Messages of a run, with their sources (`docs/reference/transaction.md`, section 17, *Log entry*).
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Reading all of a type before its first resource (`docs/transaction.md`, section 8).
+//! Reading all of a type before its first resource (`docs/reference/transaction.md`, section 8).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Events of properties that are out of sync (`docs/transaction.md`, section 9).
+//! Events of properties that are out of sync (`docs/reference/transaction.md`, section 9).
 
 use switchtender_devices::model::Style;
 use switchtender_devices::provider::{ProviderError, ProviderErrorKind};

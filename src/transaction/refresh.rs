@@ -1,4 +1,4 @@
-//! Events on their way, and what they trigger (`docs/transaction.md`, section 11).
+//! Events on their way, and what they trigger (`docs/reference/transaction.md`, section 11).
 
 use switchtender_devices::model::Refresh;
 

@@ -1,4 +1,4 @@
-//! Whether a resource's schedule allows it to be applied now (`docs/transaction.md`, section 12).
+//! Whether a resource's schedule allows it to be applied now (`docs/reference/transaction.md`, section 12).
 
 use crate::catalog::types::{PeriodRule, Schedule};
 use crate::compat::Deviation;

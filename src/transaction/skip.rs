@@ -1,4 +1,4 @@
-//! Whether a vertex is skipped, and what is said about it (`docs/transaction.md`, section 7).
+//! Whether a vertex is skipped, and what is said about it (`docs/reference/transaction.md`, section 7).
 
 use indexmap::IndexSet;
 use switchtender_devices::model::RunsOn;

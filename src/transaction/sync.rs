@@ -1,4 +1,4 @@
-//! Brings properties that are out of sync into sync, or reports them (`docs/transaction.md`,
+//! Brings properties that are out of sync into sync, or reports them (`docs/reference/transaction.md`,
 //! section 9).
 //!
 //! Events get their outcome from the answer of the device.

@@ -1,4 +1,4 @@
-//! Selection by tags (`docs/transaction.md`, section 13).
+//! Selection by tags (`docs/reference/transaction.md`, section 13).
 
 use std::sync::Arc;
 

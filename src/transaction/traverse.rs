@@ -1,4 +1,4 @@
-//! The walk through the graph (`docs/transaction.md`, section 4, *Traversal*): whose turn it is, and
+//! The walk through the graph (`docs/reference/transaction.md`, section 4, *Traversal*): whose turn it is, and
 //! what a turn is made of.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What comes before what: stated relations, containment, automatic relations.
 //!
-//! Follows `docs/transaction.md`, section 3: containers are replaced by two markers, automatic
+//! Follows `docs/reference/transaction.md`, section 3: containers are replaced by two markers, automatic
 //! relations are added where no direct one stands between the two.
 
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! The relationship metaparameters of a catalog, and under which names resources are found.
 //!
-//! Source: `docs/transaction.md`, sections 1 (*Relationship metaparameters*) and 14.
+//! Source: `docs/reference/transaction.md`, sections 1 (*Relationship metaparameters*) and 14.
 
 use foldhash::HashMap;
 use switchtender_devices::value::Value;

@@ -1,4 +1,4 @@
-//! Graphs: the files of a run in the form of `docs/transaction.md`, section 16, and
+//! Graphs: the files of a run in the form of `docs/reference/transaction.md`, section 16, and
 //! `switchtender graph`.
 
 use std::fs;

@@ -30,7 +30,7 @@ fn the_tables_of_the_page_are_those_of_the_program() {
 
 /// The flags of the peer's device application, from section 1.1 of the protocol page.
 fn peer_flags() -> Vec<(String, String)> {
-    let protocol = include_str!("../../docs/agent-protocol.md");
+    let protocol = include_str!("../../docs/reference/agent-protocol.md");
     let section = protocol
         .split("### 1.1 Flags")
         .nth(1)

@@ -1,5 +1,5 @@
 //! Automatic relations: what a type's resources need of others, from their values alone
-//! (`docs/transaction.md`, section 3, *Automatic edges*).
+//! (`docs/reference/transaction.md`, section 3, *Automatic edges*).
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Configuration text that is nested by indentation, as a tree.
 //!
-//! One or more blanks deeper than the line before means "inside it" (`docs/devices/cisco_ios.md`,
+//! One or more blanks deeper than the line before means "inside it" (`docs/reference/devices/cisco_ios.md`,
 //! section 3). Separator lines and other noise are left out; a text between delimiters (a banner)
 //! is one node whose body is not looked into.
 

@@ -1,4 +1,4 @@
-//! When a value on a device counts as the wanted one (`docs/transaction.md`, section 9,
+//! When a value on a device counts as the wanted one (`docs/reference/transaction.md`, section 9,
 //! *In sync?*).
 //!
 //! The comparison has a direction: wanted `1500` matches a current `"1500"`, wanted `"1500"` does

@@ -1,5 +1,5 @@
 //! The texts of values: as Puppet's messages show them, as Ruby writes them in error messages, and
-//! as Ruby turns them into strings (`docs/transaction.md`, section 9, *Formatting*).
+//! as Ruby turns them into strings (`docs/reference/transaction.md`, section 9, *Formatting*).
 //!
 //! A sensitive value shows as a mask in all three, except through [`Value::unwrap_sensitive`].
 

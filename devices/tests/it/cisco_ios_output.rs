@@ -258,7 +258,7 @@ fn facts_are_read_from_show_version() {
     }
 }
 
-/// Numbers for the names in the samples (`docs/devices/cisco_ios.md`, section 4).
+/// Numbers for the names in the samples (`docs/reference/devices/cisco_ios.md`, section 4).
 fn number(name: &str) -> &str {
     match name {
         "ssh" => "22",

@@ -1,4 +1,4 @@
-//! From whatever a device has to a certificate that can be used (`docs/agent-protocol.md`,
+//! From whatever a device has to a certificate that can be used (`docs/reference/agent-protocol.md`,
 //! sections 5.1 and 8.2).
 //!
 //! What is there is used, what is missing is fetched or made, and nothing that is there is ever

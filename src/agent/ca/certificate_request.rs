@@ -1,4 +1,4 @@
-//! The certificate request (`docs/agent-protocol.md`, section 8.3).
+//! The certificate request (`docs/reference/agent-protocol.md`, section 8.3).
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The cached catalog of a device, and when it is used (`docs/agent-protocol.md`, section 14).
+//! The cached catalog of a device, and when it is used (`docs/reference/agent-protocol.md`, section 14).
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! The endpoints of a Puppet Server that a device run uses (`docs/agent-protocol.md`, section 9).
+//! The endpoints of a Puppet Server that a device run uses (`docs/reference/agent-protocol.md`, section 9).
 
 use serde::Deserialize;
 use serde_json::Value;

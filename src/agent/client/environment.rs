@@ -1,6 +1,6 @@
 //! Which environment a run is in: what the server says, and how often the run may begin again.
 //!
-//! A state machine without I/O (`docs/agent-protocol.md`, section 6). The run asks it whether to
+//! A state machine without I/O (`docs/reference/agent-protocol.md`, section 6). The run asks it whether to
 //! make the node request, tells it the answer, and shows it every catalog's environment before
 //! anything is applied. Nothing is remembered between runs: one cheap request each time keeps one
 //! device's environment from reaching another.

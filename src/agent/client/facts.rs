@@ -1,4 +1,4 @@
-//! The facts of a device as the server gets them (`docs/agent-protocol.md`, section 10).
+//! The facts of a device as the server gets them (`docs/reference/agent-protocol.md`, section 10).
 
 use std::time::Duration;
 

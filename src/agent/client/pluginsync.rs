@@ -2,7 +2,7 @@
 //!
 //! They are synced into the device's own directory, checked like any definition, and used before
 //! the built-in ones. Only definition files are fetched, and nothing that is fetched is ever
-//! executed (`docs/agent-protocol.md`, section 9). Files that the server no longer lists go.
+//! executed (`docs/reference/agent-protocol.md`, section 9). Files that the server no longer lists go.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

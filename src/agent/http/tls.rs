@@ -1,7 +1,7 @@
 //! How a connection to the server is secured: own anchors, own CRLs, the device's certificate.
 //!
 //! The server sends only its leaf certificate, so every certificate of the CA bundle is an anchor.
-//! `docs/agent-protocol.md`, section 8.1.
+//! `docs/reference/agent-protocol.md`, section 8.1.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! One declared resource and its type: attributes assigned, checked, marked
-//! (`docs/transaction.md`, section 2, steps 5 to 7).
+//! (`docs/reference/transaction.md`, section 2, steps 5 to 7).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Resources that every run has, whatever its catalog (`docs/transaction.md`, section 2, step 8).
+//! Resources that every run has, whatever its catalog (`docs/reference/transaction.md`, section 2, step 8).
 
 use switchtender_devices::value::{Attributes, Value};
 

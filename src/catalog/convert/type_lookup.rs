@@ -1,4 +1,4 @@
-//! Which type a declared resource has (`docs/transaction.md`, section 2, step 5).
+//! Which type a declared resource has (`docs/reference/transaction.md`, section 2, step 5).
 
 use super::Typing;
 use super::resource_error::ResourceError;

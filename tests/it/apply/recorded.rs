@@ -1,7 +1,7 @@
 //! Recorded catalogs, each with what it must make of a device: the lines or requests that were
 //! sent (the fewest), the device's state, the events, the exit codes, and a second run.
 //!
-//! The expectations are written from the catalogs and `docs/devices`, not from the program.
+//! The expectations are written from the catalogs and `docs/reference/devices`, not from the program.
 
 use serde_json::{Value, json};
 

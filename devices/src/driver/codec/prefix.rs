@@ -1,4 +1,4 @@
-//! Names that people shorten: interface names (`docs/devices/cisco_ios.md`, section 4).
+//! Names that people shorten: interface names (`docs/reference/devices/cisco_ios.md`, section 4).
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Sets of numbers: VLAN lists (`docs/devices/cisco_ios.md`, section 4).
+//! Sets of numbers: VLAN lists (`docs/reference/devices/cisco_ios.md`, section 4).
 //!
 //! The canonical form is text, sorted and merged: `1-3,5`, or `all`, or `none`. A change relative
 //! to the current set (`["add", "10-20"]`) stays as it is until the current set is known.

@@ -1,4 +1,4 @@
-//! The reversible hiding of secrets that IOS calls type 7 (`docs/devices/cisco_ios.md`, section 4).
+//! The reversible hiding of secrets that IOS calls type 7 (`docs/reference/devices/cisco_ios.md`, section 4).
 
 /// The key that the text is combined with; the same in every device.
 const KEY: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";

@@ -1,7 +1,7 @@
 //! Value formats of BIG-IP that need code.
 //!
 //! A [`GroupCodec`] translates the values of several attributes that share fields (`with`,
-//! `inside`), or one attribute that uses several fields. Formats: `docs/devices/f5_bigip.md`,
+//! `inside`), or one attribute that uses several fields. Formats: `docs/reference/devices/f5_bigip.md`,
 //! sections 9 and 11.
 
 pub mod address;
