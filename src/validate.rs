@@ -40,7 +40,7 @@ pub use target::{CatalogTarget, TargetKind, TargetResolver};
 pub struct Policy {
     pub mixed: Mixed,
     /// Accept a catalog that was compiled for another node.
-    pub force_name: bool,
+    pub allow_name_mismatch: bool,
     /// Maximum share, in percent, of a catalog's interfaces that may be shut down.
     pub max_shutdown: Option<u8>,
     pub severities: Severities,

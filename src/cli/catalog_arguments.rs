@@ -1,4 +1,4 @@
-//! Which files the arguments of a command name as catalogs, and their bytes.
+//! The catalog files of a command line, and their content.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::exit::CommandError;
 
-/// Larger files are no catalogs: twenty thousand resources are 5 MiB.
+/// Maximum size of a catalog in bytes. Twenty thousand resources are 5 MiB.
 const LARGEST: u64 = 64 << 20;
 
-/// The files to check, each once, directories walked in the order of their names.
+/// The files to check, without duplicates; directories recursively, sorted by name.
 pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in paths {
@@ -18,17 +18,15 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
         } else if path == Path::new("-") || path.exists() {
             files.push(path.clone());
         } else {
-            let message = format!("there is no file or directory {}", path.display());
+            let message = format!("no such file or directory: {}", path.display());
             return Err(CommandError::new(message).exit(2));
         }
     }
     let mut seen = std::collections::BTreeSet::new();
     files.retain(|path| seen.insert(path.clone()));
     if files.is_empty() {
-        let error = CommandError::new("there is no catalog to check");
-        return Err(error
-            .hint("in directories, files are taken whose name ends in .json")
-            .exit(2));
+        let error = CommandError::new("no catalog found");
+        return Err(error.hint("in directories, only *.json are read").exit(2));
     }
     Ok(files)
 }
@@ -46,7 +44,7 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> 
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        // A link to a directory is not followed: it may lead back.
+        // Links to directories are not followed: they can form a loop.
         if entry.file_type().map_err(failed)?.is_dir() {
             walk(&path, files)?;
         } else if path.extension().is_some_and(|ext| ext == "json") && path.is_file() {
@@ -58,13 +56,13 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> 
 
 /// The bytes of a catalog, from a file or, for `-`, from standard input.
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let too_large = || format!("it is larger than {} MiB, no catalog is", LARGEST >> 20);
+    let too_large = || format!("the file is larger than {} MiB", LARGEST >> 20);
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
     } else {
         let file = File::open(path).map_err(|error| error.to_string())?;
-        // Pipes have no length; what a file says of itself saves reading it.
+        // A pipe has no length.
         if file.metadata().is_ok_and(|data| data.len() > LARGEST) {
             return Err(too_large());
         }

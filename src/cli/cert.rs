@@ -21,32 +21,32 @@ use crate::error_chain::chain;
 
 /// List, request, show and clean the certificates of devices
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct CertArgs {
     #[command(subcommand)]
-    command: Command,
+    command: CertCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    /// List the devices of device.conf with the state of their certificates
-    List(ListArgs),
-    /// Request certificates, and wait for them as long as --waitforcert and --maxwaitforcert say
-    Request(NamedArgs),
-    /// Remove the key, certificate and pending request of devices; the server is not asked
-    Clean(NamedArgs),
+enum CertCommand {
+    /// List the devices of device.conf and the state of their certificates
+    List(CertListArgs),
+    /// Request certificates and wait for the signatures (--waitforcert, --maxwaitforcert)
+    Request(CertNameArgs),
+    /// Remove key, certificate and pending request of devices; the server is not contacted
+    Clean(CertNameArgs),
     /// Show the certificate of a device
-    Show(NamedArgs),
+    Show(CertNameArgs),
 }
 
 #[derive(Debug, clap::Args)]
-struct ListArgs {
+struct CertListArgs {
     #[command(flatten)]
     settings: SettingFlags,
 }
 
 #[derive(Debug, clap::Args)]
-struct NamedArgs {
-    /// Names of devices
+struct CertNameArgs {
+    /// Certnames of devices
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
 
@@ -54,39 +54,39 @@ struct NamedArgs {
     settings: SettingFlags,
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
+pub fn run(args: &CertArgs) -> Result<Exit, CommandError> {
     match &args.command {
-        Command::List(args) => list(&args.settings.read()?),
-        Command::Request(args) => {
+        CertCommand::List(args) => list(&args.settings.read()?),
+        CertCommand::Request(args) => {
             let settings = args.settings.read()?;
             super::block_on(request_all(settings, &args.names))
         }
-        Command::Clean(args) => clean(&args.settings.read()?, &args.names),
-        Command::Show(args) => show(&args.settings.read()?, &args.names),
+        CertCommand::Clean(args) => clean(&args.settings.read()?, &args.names),
+        CertCommand::Show(args) => show(&args.settings.read()?, &args.names),
     }
 }
 
-/// What a device has.
-enum State {
+/// The state of a certificate.
+enum CertState {
     Nothing,
     Pending { fingerprint: String },
     Signed(Box<Certificate>),
     Broken(String),
 }
 
-fn state(layout: &Layout) -> State {
+fn state(layout: &Layout) -> CertState {
     let read = |path: std::path::PathBuf| layout::read(&path);
     match (read(layout.certificate()), read(layout.request())) {
-        (Err(error), _) | (_, Err(error)) => State::Broken(chain(&error)),
+        (Err(error), _) | (_, Err(error)) => CertState::Broken(chain(&error)),
         (Ok(Some(pem)), _) => match Certificate::from_pem(&pem) {
-            Ok(certificate) => State::Signed(Box::new(certificate)),
-            Err(error) => State::Broken(error.to_string()),
+            Ok(certificate) => CertState::Signed(Box::new(certificate)),
+            Err(error) => CertState::Broken(error.to_string()),
         },
         (Ok(None), Ok(Some(pem))) => match certificate_request::fingerprint(&pem) {
-            Some(fingerprint) => State::Pending { fingerprint },
-            None => State::Broken("the pending request is damaged".to_owned()),
+            Some(fingerprint) => CertState::Pending { fingerprint },
+            None => CertState::Broken("the pending request is damaged".to_owned()),
         },
-        (Ok(None), Ok(None)) => State::Nothing,
+        (Ok(None), Ok(None)) => CertState::Nothing,
     }
 }
 
@@ -99,10 +99,10 @@ fn list(settings: &Settings) -> Result<Exit, CommandError> {
         .unwrap_or(0);
     let mut text = String::new();
     for device in &devices {
-        let told = match state(&Layout::new(settings, &device.name)) {
-            State::Nothing => "no certificate".to_owned(),
-            State::Pending { fingerprint } => format!("requested, SHA-256 {fingerprint}"),
-            State::Signed(certificate) => {
+        let text_of_state = match state(&Layout::new(settings, &device.name)) {
+            CertState::Nothing => "no certificate".to_owned(),
+            CertState::Pending { fingerprint } => format!("requested, SHA-256 {fingerprint}"),
+            CertState::Signed(certificate) => {
                 let ended = certificate.not_after < crate::clock::timestamp();
                 let word = if ended { "EXPIRED" } else { "until" };
                 format!(
@@ -110,9 +110,9 @@ fn list(settings: &Settings) -> Result<Exit, CommandError> {
                     certificate.not_after, certificate.sha256
                 )
             }
-            State::Broken(why) => format!("BROKEN: {why}"),
+            CertState::Broken(why) => format!("BROKEN: {why}"),
         };
-        let _ = writeln!(text, "{:width$}  {told}", device.name);
+        let _ = writeln!(text, "{:width$}  {text_of_state}", device.name);
     }
     print(&text);
     Ok(Exit::SUCCESS)
@@ -143,7 +143,7 @@ impl RunLog for Printed<'_> {
     }
 }
 
-/// Requests one certificate and tells how it went; whether it is there.
+/// Requests one certificate and prints the result. Returns whether there is a certificate.
 async fn request_one(proxy: &Proxy, name: &str, stop: &CancellationToken) -> bool {
     let layout = Layout::new(&proxy.settings, name);
     let setup = Setup {
@@ -181,8 +181,8 @@ fn clean(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
         };
         if !layout.ssl.is_dir() {
             return Err(
-                CommandError::new(format!("{name} has no certificates here"))
-                    .hint("`switchtender cert list` lists the devices"),
+                CommandError::new(format!("{name} has no certificates on this host"))
+                    .hint("list the devices with `switchtender cert list`"),
             );
         }
         let _lock = SslLock::take(&layout).map_err(|error| failed(error.into()))?;
@@ -201,20 +201,20 @@ fn show(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
         let layout = Layout::new(settings, name);
         let mut text = format!("{name}\n");
         match state(&layout) {
-            State::Nothing => {
+            CertState::Nothing => {
                 exit = Exit::FAILURE;
                 text.push_str("  no certificate; the next run requests one\n");
             }
-            State::Pending { fingerprint } => {
+            CertState::Pending { fingerprint } => {
                 exit = Exit::FAILURE;
                 let _ = writeln!(text, "  requested, not signed\n  SHA-256     {fingerprint}");
                 let _ = writeln!(text, "  sign it     puppetserver ca sign --certname {name}");
             }
-            State::Broken(why) => {
+            CertState::Broken(why) => {
                 exit = Exit::FAILURE;
                 let _ = writeln!(text, "  broken      {why}");
             }
-            State::Signed(certificate) => {
+            CertState::Signed(certificate) => {
                 let names = certificate.alternative_names.join(", ");
                 let _ = writeln!(
                     text,

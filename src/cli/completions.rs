@@ -1,4 +1,4 @@
-//! `switchtender completions`: completions for the user's shell.
+//! `switchtender completions`: shell completions.
 
 use clap::CommandFactory;
 
@@ -6,13 +6,16 @@ use super::Cli;
 use super::exit::{CommandError, Exit};
 
 /// Print completions for a shell
+///
+/// Example: switchtender completions bash > /etc/bash_completion.d/switchtender
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct CompletionsArgs {
+    /// Shell to complete for
     #[arg(value_enum)]
     shell: clap_complete::Shell,
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
+pub fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
     clap_complete::generate(
         args.shell,
         &mut Cli::command(),

@@ -1,4 +1,4 @@
-//! The definitions that a command works with: those built in, and a user's directory over them.
+//! The definitions of a command: the built-in ones and those of `--definitions DIR`.
 
 use std::path::Path;
 
@@ -7,24 +7,24 @@ use switchtender_devices::driver::Registry;
 
 use super::exit::CommandError;
 
-/// Models and platforms, with those of a directory (`--definitions`) first.
+/// Models and drivers. Those of the directory replace built-in ones of the same name.
 pub fn load(directory: Option<&Path>) -> Result<Registry, CommandError> {
     Registry::load(&read(directory)?).map_err(CommandError::findings)
 }
 
-/// As [`load`], to look at what is in the directory: there must be something.
-pub fn own(directory: Option<&Path>) -> Result<Registry, CommandError> {
+/// As [`load`], for a directory that must contain definitions.
+pub fn load_own(directory: Option<&Path>) -> Result<Registry, CommandError> {
     let own = read(directory)?;
     match directory {
         Some(directory) if own.is_empty() => {
-            let text = format!("there are no definitions in {}", directory.display());
+            let text = format!("{} contains no definitions", directory.display());
             Err(CommandError::new(text).hint(LAYOUT))
         }
         _ => Registry::load(&own).map_err(CommandError::findings),
     }
 }
 
-const LAYOUT: &str = "name a directory with models/ and <platform>/";
+const LAYOUT: &str = "name a directory with models/TYPE.toml or PLATFORM/TYPE.toml";
 
 fn read(directory: Option<&Path>) -> Result<Vec<DefinitionFile>, CommandError> {
     Ok(match directory {

@@ -1,4 +1,4 @@
-//! `switchtender driver`: the models and drivers that there are, and whether they are sound.
+//! `switchtender driver`: list, validate, test and explain models and drivers.
 
 use std::path::{Path, PathBuf};
 
@@ -12,54 +12,62 @@ use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::Counts;
 use crate::diagnostic::terminal::{self, RenderOptions};
 
-/// List, check, test and explain models and drivers
+/// List, validate, test and explain models and drivers
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct DriverArgs {
     #[command(subcommand)]
-    command: Command,
+    command: DriverCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    /// List the types and the platforms that have them
+enum DriverCommand {
+    /// List the types and their platforms
     List {
-        /// Search this directory before the built-in definitions
+        /// Directory with additional models and drivers
         dir: Option<PathBuf>,
     },
-    /// Check definitions: keys, values, templates, missing tests
-    Check {
-        /// Check this directory over the built-in definitions
+    /// Validate models and drivers: keys, values, templates, missing tests
+    ///
+    /// Example: switchtender driver validate ./definitions
+    Validate {
+        /// Directory with models and drivers; the built-in ones unless given
         dir: Option<PathBuf>,
     },
-    /// Run the tests that stand in the definitions
+    /// Run the tests in models and drivers
+    ///
+    /// Example: switchtender driver test ./definitions --type network_vlan
     Test {
-        /// Test this directory over the built-in definitions, and these with it
+        /// Directory with models and drivers; they are tested together with the built-in ones
         dir: Option<PathBuf>,
-        /// Only this type
+        /// Test only this type
         #[arg(long = "type", value_name = "TYPE")]
         type_name: Option<String>,
     },
-    /// Tell how a type is read and written on a platform
+    /// Explain how a driver reads and writes a type
+    ///
+    /// Example: switchtender driver explain cisco_ios network_vlan
     Explain {
         /// Platform, such as cisco_ios
         platform: String,
         /// Type, such as network_vlan
         #[arg(value_name = "TYPE")]
         type_name: String,
-        /// Only this attribute
+        /// Explain only this attribute
         attribute: Option<String>,
-        /// Search this directory before the built-in definitions
+        /// Directory with additional models and drivers
         #[arg(long, value_name = "DIR")]
         definitions: Option<PathBuf>,
     },
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+pub fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
-        Command::List { dir } => list(&definitions::load(dir.as_deref())?),
-        Command::Check { dir } => check(&definitions::own(dir.as_deref())?, global),
-        Command::Test { dir, type_name } => test(dir.as_deref(), type_name.as_deref()),
-        Command::Explain {
+        DriverCommand::List { dir } => list(&definitions::load(dir.as_deref())?),
+        DriverCommand::Validate { dir } => {
+            validate(&definitions::load_own(dir.as_deref())?, global)
+        }
+        DriverCommand::Test { dir, type_name } => test(dir.as_deref(), type_name.as_deref()),
+        DriverCommand::Explain {
             platform,
             type_name,
             attribute,
@@ -95,7 +103,7 @@ fn list(registry: &Registry) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-fn check(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
+fn validate(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
     let findings = registry.check();
     print(&terminal::render_each(
         &findings,
@@ -116,7 +124,7 @@ fn check(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
 }
 
 fn test(directory: Option<&Path>, only: Option<&str>) -> Result<Exit, CommandError> {
-    let registry = definitions::own(directory)?;
+    let registry = definitions::load_own(directory)?;
     let with_own = directory.is_some();
     if let Some(name) = only
         && registry.model(name).is_none()
@@ -126,14 +134,14 @@ fn test(directory: Option<&Path>, only: Option<&str>) -> Result<Exit, CommandErr
     let results = registry.test(only);
     for result in &results {
         if let Some(failure) = &result.failure {
-            // With files of one's own, one built in may fail for what they change.
-            let whose = if with_own && !result.own {
+            // A definition of the user can break a test of a built-in one.
+            let origin = if with_own && !result.own {
                 " (built in)"
             } else {
                 ""
             };
             print(&format!(
-                "{}: {}{whose}\n{failure}\n\n",
+                "{}: {}{origin}\n{failure}\n\n",
                 result.definition, result.name
             ));
         }
@@ -162,9 +170,9 @@ fn explain(
 ) -> Result<Exit, CommandError> {
     let Some(found) = registry.platform(platform) else {
         let known = registry.platforms().map(|platform| platform.name.as_str());
-        let error = CommandError::new(format!("there is no platform `{platform}`"));
+        let error = CommandError::new(format!("unknown platform `{platform}`"));
         let known: Vec<_> = known.collect();
-        return Err(error.hint(format!("there are: {}", known.join(", "))));
+        return Err(error.hint(format!("platforms: {}", known.join(", "))));
     };
     let Some(definition) = found.types.get(type_name) else {
         let with: Vec<_> = registry
@@ -173,9 +181,9 @@ fn explain(
             .map(|platform| platform.name.as_str())
             .collect();
         if !with.is_empty() {
-            let text = format!("{type_name} has no implementation on {platform}");
+            let text = format!("platform {platform} does not support {type_name}");
             return Err(CommandError::new(text)
-                .hint(format!("platforms that have one: {}", with.join(", "))));
+                .hint(format!("platforms that support it: {}", with.join(", "))));
         }
         return Err(unknown_type(registry, type_name));
     };
@@ -193,12 +201,12 @@ fn explain(
         .iter()
         .map(|(word, line)| (&**word, &**line));
     text.push_str(&aligned(reads.chain(instance)));
-    let mut shown = 0;
+    let mut is_known = attribute.is_none();
     for of in &explanation.attributes {
         if attribute.is_some_and(|name| name != of.name) {
             continue;
         }
-        shown += 1;
+        is_known = true;
         text.push_str(&format!("\n{}\n", of.name));
         let read = of.read.iter().map(|line| ("read", &**line));
         let write = of.write.iter().map(|(value, line)| (&**value, &**line));
@@ -206,7 +214,7 @@ fn explain(
         text.push_str(&aligned(read.chain(write).chain(notes)));
     }
     if let Some(name) = attribute
-        && shown == 0
+        && !is_known
     {
         let known = explanation
             .attributes
@@ -222,7 +230,7 @@ fn explain(
     Ok(Exit::SUCCESS)
 }
 
-/// Words and what they mean, in two columns.
+/// Rows of two columns.
 fn aligned<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let rows: Vec<_> = rows.collect();
     let words = rows.iter().map(|(word, _)| word.chars().count());
@@ -233,9 +241,9 @@ fn aligned<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
 }
 
 fn unknown_type(registry: &Registry, name: &str) -> CommandError {
-    let error = CommandError::new(format!("there is no type `{name}` here"));
+    let error = CommandError::new(format!("unknown type `{name}`"));
     match nearest(name, registry.models().map(|model| model.name.as_str())) {
         Some(near) if near != name => error.hint(format!("did you mean `{near}`?")),
-        _ => error.hint("`switchtender driver list` lists the types and their platforms"),
+        _ => error.hint("list the types with `switchtender driver list`"),
     }
 }

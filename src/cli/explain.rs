@@ -1,4 +1,4 @@
-//! `switchtender explain`: what a finding means.
+//! `switchtender explain`: the documentation of a rule.
 
 use super::Global;
 use super::exit::{CommandError, Exit, print};
@@ -6,14 +6,16 @@ use crate::diagnostic::{nearest, severity_word};
 use crate::validate::rule::{RULES, Rule};
 
 /// Explain a finding by its code, or list all codes
+///
+/// Example: switchtender explain host-resource
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// As it stands in the brackets of a finding: error[CODE]
+pub struct ExplainArgs {
+    /// Code in the brackets of a finding: error[CODE]
     #[arg(value_name = "CODE")]
     code: Option<String>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+pub fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
     let (bold, plain) = match global.colored_stdout() {
         true => ("\x1b[1m", "\x1b[0m"),
         false => ("", ""),
@@ -33,9 +35,9 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     let Some(rule) = Rule::find(code) else {
         let hint = match nearest(code, RULES.iter().map(|rule| rule.code)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`switchtender explain` lists all codes".to_owned(),
+            None => "list the codes with `switchtender explain`".to_owned(),
         };
-        return Err(CommandError::new(format!("there is no finding `{code}`")).hint(hint));
+        return Err(CommandError::new(format!("unknown code `{code}`")).hint(hint));
     };
     let mut text = format!(
         "{bold}{}{plain} ({}): {}\n\n{}\n",

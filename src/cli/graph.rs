@@ -1,4 +1,4 @@
-//! `switchtender graph`: what goes before what in a catalog, and why.
+//! `switchtender graph`: the order of the resources in a catalog, with the reasons.
 
 use std::path::PathBuf;
 
@@ -12,37 +12,38 @@ use crate::catalog::{self, Loading, ResourceRef, Resources, Typing};
 use crate::compat::Deviations;
 use crate::graph::{self, Subgraph};
 
-/// More resources than this are drawn only if one of them is named: a picture of all shows nothing.
+/// Maximum number of resources in a graph of the whole catalog. A larger graph is not readable.
 const LARGEST: usize = 300;
 
-/// Show what goes before what in a catalog; needs no network and no secret
+/// Show the order of the resources in a catalog; needs no network and no secret
 ///
-/// Writes a graph for Graphviz, or a picture with --svg. Containers stand for themselves.
+/// Prints a graph for Graphviz, or an SVG image with --svg. A container is one node.
+///
+/// Example: switchtender graph catalog.json 'Network_vlan[10]' --svg > graph.svg
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct GraphArgs {
     /// Catalog: a file, or - for standard input
     #[arg(value_name = "CATALOG")]
     catalog: PathBuf,
 
-    /// Show what stands around this resource, such as Network_vlan[10]; all of the catalog unless
-    /// given
+    /// Show only this resource and its neighbors, such as Network_vlan[10]
     #[arg(value_name = "RESOURCE")]
     resource: Option<String>,
 
-    /// Steps from the resource that are shown
+    /// Maximum distance from RESOURCE, in relations
     #[arg(long, value_name = "N", default_value_t = 2, requires = "resource")]
     depth: usize,
 
-    /// A picture (SVG) instead of text for Graphviz
+    /// Print an SVG image
     #[arg(long)]
     svg: bool,
 
-    /// Search this directory for models before the built-in ones
+    /// Directory with additional models; they replace built-in ones of the same name
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
+pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
     let registry = definitions::load(args.definitions.as_deref())?;
     let name = args.catalog.display().to_string();
     let bytes = catalog_arguments::read(&args.catalog)
@@ -70,10 +71,10 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
     };
     if args.resource.is_none() && subgraph.nodes.len() > LARGEST {
         return Err(CommandError::new(format!(
-            "the catalog has {} resources and containers, too many to look at",
+            "cannot draw {} resources and containers: the limit is {LARGEST}",
             subgraph.nodes.len()
         ))
-        .hint("name one of them, and how far to look with --depth"));
+        .hint("name a resource, and limit the distance with --depth"));
     }
     print(&match args.svg {
         true => graph::svg(&subgraph, &resources),
@@ -82,7 +83,7 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-/// The resource of a reference or alias.
+/// The resource with a reference or alias.
 fn find(resources: &Resources, text: &str) -> Result<NodeId, CommandError> {
     let reference = ResourceRef::parse(text).ok();
     if let Some(found) = reference
@@ -92,17 +93,19 @@ fn find(resources: &Resources, text: &str) -> Result<NodeId, CommandError> {
         return Ok(found);
     }
     let error = CommandError::new(match reference {
-        Some(reference) => format!("there is no {reference} in the catalog"),
-        None => format!("`{text}` is no resource"),
+        Some(reference) => format!("the catalog has no {reference}"),
+        None => format!("`{text}` is not a resource reference"),
     });
-    let known = resources.order().iter();
-    let known = known.map(|id| resources.node(*id).reference.as_str());
-    // A title alone is often meant for a resource that has it.
-    let titled = known
+    let references = resources
+        .order()
+        .iter()
+        .map(|id| resources.node(*id).reference.as_str());
+    // A title without a type: suggest a resource with this title.
+    let titled = references
         .clone()
         .find(|name| ResourceRef::parse(name).is_ok_and(|name| name.title() == text));
-    Err(match titled.or_else(|| nearest(text, known)) {
+    Err(match titled.or_else(|| nearest(text, references)) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
-        None => error.hint("resources are named as in messages: Network_vlan[10]"),
+        None => error.hint("write a reference as in messages: Network_vlan[10]"),
     })
 }

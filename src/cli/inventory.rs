@@ -1,4 +1,4 @@
-//! `switchtender inventory`: what the inventory says, after merging.
+//! `switchtender inventory`: validate or show the inventory.
 
 use std::path::PathBuf;
 
@@ -11,59 +11,65 @@ use super::run::{Output, Selection};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::inventory::{Inventory, Reading};
 
-/// Check or show the inventory
+/// Validate or show the inventory
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct InventoryArgs {
     #[command(subcommand)]
-    command: Command,
+    command: InventoryCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    Check(CheckArgs),
-    Show(ShowArgs),
+enum InventoryCommand {
+    Validate(InventoryValidateArgs),
+    Show(InventoryShowArgs),
 }
 
-/// Check the inventory and the files it names: exit 0 if all is sound, 1 if not
+/// Validate the inventory and the files it names
+///
+/// Exit: 0 no errors, 1 errors. Secrets are not looked up.
+///
+/// Example: switchtender inventory validate --inventory inventory.toml
 #[derive(Debug, clap::Args)]
-struct CheckArgs {
+struct InventoryValidateArgs {
     #[command(flatten)]
-    file: FileArgs,
+    file: InventoryFileArgs,
 }
 
-/// Show devices with all their settings and where each comes from; secrets are masked
+/// Show the settings of devices and the table each comes from, with secrets masked
+///
+/// Example: switchtender inventory show --target 'sw*'
 #[derive(Debug, clap::Args)]
-struct ShowArgs {
+struct InventoryShowArgs {
     #[command(flatten)]
-    file: FileArgs,
+    file: InventoryFileArgs,
 
     #[command(flatten)]
     selection: Selection,
 
-    /// For people, or JSON for machines
+    /// Output format
     #[arg(short, long, value_enum, default_value_t = Output::Human)]
     output: Output,
 }
 
 #[derive(Debug, clap::Args)]
-struct FileArgs {
-    /// The devices and how to reach them
+struct InventoryFileArgs {
+    /// Inventory of the devices
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
     inventory: PathBuf,
 
-    /// Search this directory for models and drivers before the built-in ones
+    /// Directory with additional models and drivers; they replace built-in ones of the same name
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+pub fn run(args: &InventoryArgs, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
-        Command::Check(args) => check(args, global),
-        Command::Show(args) => show(args),
+        InventoryCommand::Validate(args) => validate(args, global),
+        InventoryCommand::Show(args) => show(args),
     }
 }
 
-fn check(args: &CheckArgs, global: &Global) -> Result<Exit, CommandError> {
+fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let inventory = load(&args.file, true)?;
     let options = RenderOptions {
         colors: global.colored_stdout(),
@@ -78,16 +84,16 @@ fn check(args: &CheckArgs, global: &Global) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
+fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
     let inventory = load(&args.file, false)?;
     let devices = inventory
         .select(&args.selection.parse()?)
         .map_err(CommandError::findings)?;
-    let shown = inventory.show(&devices);
+    let rows = inventory.show(&devices);
     let mut text = String::new();
     match args.output {
         Output::Json => {
-            for device in shown {
+            for device in rows {
                 let settings: serde_json::Map<_, _> = device
                     .settings
                     .into_iter()
@@ -104,9 +110,9 @@ fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
             }
         }
         Output::Human => {
-            for device in shown {
-                let width = |of: fn(&crate::inventory::show::ShownSetting) -> usize| {
-                    device.settings.iter().map(of).max().unwrap_or(0)
+            for device in rows {
+                let width = |length: fn(&crate::inventory::show::SettingRow) -> usize| {
+                    device.settings.iter().map(length).max().unwrap_or(0)
                 };
                 let (keys, values) = (
                     width(|s| s.key.chars().count()),
@@ -131,11 +137,11 @@ fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-fn load(args: &FileArgs, surroundings: bool) -> Result<Inventory, CommandError> {
+fn load(args: &InventoryFileArgs, referenced_files: bool) -> Result<Inventory, CommandError> {
     let registry = super::definitions::load(args.definitions.as_deref())?;
     let reading = Reading {
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
-        surroundings,
+        referenced_files,
         ..Reading::default()
     };
     Inventory::load(&args.inventory, &reading).map_err(CommandError::findings)

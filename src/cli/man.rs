@@ -8,13 +8,15 @@ use super::Cli;
 use super::exit::{CommandError, Exit};
 
 /// Write the manual pages
+///
+/// Example: switchtender man /usr/local/share/man/man1
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Directory for the pages; it is made if needed
+pub struct ManArgs {
+    /// Directory for the pages; created if it does not exist
     dir: PathBuf,
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
+pub fn run(args: &ManArgs) -> Result<Exit, CommandError> {
     std::fs::create_dir_all(&args.dir)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.dir))
         .map_err(|error| {

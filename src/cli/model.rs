@@ -1,4 +1,4 @@
-//! `switchtender model`: what types may say.
+//! `switchtender model`: models from the type files of modules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,26 @@ use switchtender_devices::model::resource_api::{Import, import};
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::Source;
 
-/// Make models of a site's own types
+/// Import models of your own types
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ModelArgs {
     #[command(subcommand)]
-    command: Command,
+    command: ModelCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    Import(ImportArgs),
+enum ModelCommand {
+    Import(ModelImportArgs),
 }
 
-/// Make models from type files of the Resource API; what cannot be taken over is listed
+/// Import models from type files of the Resource API
 ///
-/// The models go to DIR/models; `--definitions DIR` makes them known to the other commands.
+/// Writes the models to DIR/models and lists what cannot be imported. Other commands read them with
+/// `--definitions DIR`.
+///
+/// Example: switchtender model import --to definitions modules/
 #[derive(Debug, clap::Args)]
-struct ImportArgs {
+struct ModelImportArgs {
     /// Type files, or directories (all lib/puppet/type/*.rb below)
     #[arg(required = true, value_name = "FILE.rb|DIR")]
     paths: Vec<PathBuf>,
@@ -35,13 +38,13 @@ struct ImportArgs {
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
 
-    /// Replace models that are there already
+    /// Replace existing models
     #[arg(long, requires = "to")]
     force: bool,
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
-    let Command::Import(args) = &args.command;
+pub fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
+    let ModelCommand::Import(args) = &args.command;
     let mut files = Vec::new();
     for path in &args.paths {
         if path.is_dir() {
@@ -51,16 +54,16 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
         }
     }
     if files.is_empty() {
-        return Err(CommandError::new("there is no type file")
-            .hint("in directories, files are taken that stand in lib/puppet/type"));
+        return Err(CommandError::new("no type file found")
+            .hint("in directories, only lib/puppet/type/*.rb are read"));
     }
     files.sort();
     let mut report = String::new();
-    let mut made = 0;
+    let mut imported = 0;
     for file in &files {
         match read(file) {
             Ok(found) => {
-                made += 1;
+                imported += 1;
                 match &args.to {
                     Some(directory) => {
                         let path = write(directory, &found, args.force)?;
@@ -72,19 +75,19 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
                     }
                 }
                 for left in &found.left_out {
-                    // As a comment, so that what is printed stays a model.
+                    // As a comment, so that the output is a valid model.
                     let place = format!("{}:{}", file.display(), left.line);
-                    report.push_str(&format!("# not taken over: {place}: {}\n", left.what));
+                    report.push_str(&format!("# not imported: {place}: {}\n", left.what));
                 }
             }
             Err(why) => {
-                report.push_str(&format!("# not taken over: {}: {why}\n", file.display()));
+                report.push_str(&format!("# not imported: {}: {why}\n", file.display()));
             }
         }
     }
     print(&report);
-    if made == 0 {
-        return Err(CommandError::new("no model could be made"));
+    if imported == 0 {
+        return Err(CommandError::new("no model was imported"));
     }
     Ok(Exit::SUCCESS)
 }
@@ -93,13 +96,13 @@ fn read(file: &Path) -> Result<Import, String> {
     let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let found = import(&text, &name).map_err(|error| error.to_string())?;
-    // What was written must load; the type may say something that no model can.
+    // The model must load; a type file can contain what a model cannot express.
     let source = Source::new(name, found.model.as_str());
     match load::load(&source) {
         Ok(_) => Ok(found),
         Err(findings) => {
             let messages: Vec<String> = findings.into_iter().map(|found| found.message).collect();
-            Err(format!("its model would not load: {}", messages.join("; ")))
+            Err(format!("its model is invalid: {}", messages.join("; ")))
         }
     }
 }
@@ -112,8 +115,8 @@ fn write(directory: &Path, found: &Import, force: bool) -> Result<PathBuf, Comma
     };
     if path.exists() && !force {
         return Err(
-            CommandError::new(format!("{} is there already", path.display()))
-                .hint("--force replaces it"),
+            CommandError::new(format!("{} already exists", path.display()))
+                .hint("replace it with --force"),
         );
     }
     fs::create_dir_all(&models).map_err(failed)?;

@@ -47,9 +47,9 @@ pub struct Subject {
     #[arg(long, value_name = "DIR")]
     pub definitions: Option<PathBuf>,
 
-    /// Apply a catalog although its name is another device's
+    /// Apply even if the name of the catalog does not match the device
     #[arg(long)]
-    pub force_name: bool,
+    pub allow_name_mismatch: bool,
 
     /// What to do with host resources in a device's catalog
     #[arg(long, value_enum, default_value_t = Mixed::Warn)]
@@ -288,7 +288,7 @@ impl Run<'_> {
             },
             policy: Policy {
                 mixed,
-                force_name: self.subject.force_name,
+                allow_name_mismatch: self.subject.allow_name_mismatch,
                 ..Policy::default()
             },
             purpose: self.purpose,

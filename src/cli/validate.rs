@@ -1,7 +1,7 @@
-//! `switchtender validate`: what is wrong with catalogs, before any device is touched.
+//! `switchtender validate`: offline checks of catalogs.
 //!
-//! Files are read by several threads, one catalog each at a time, so that memory follows the
-//! number of threads and not of catalogs; what is shown does not depend on their number.
+//! Catalogs are checked on several threads, each read and dropped by its thread. The output does not
+//! depend on the number of threads.
 
 mod checked;
 mod device_files;
@@ -28,14 +28,16 @@ use crate::validate::rule::RULES;
 use crate::validate::{
     CatalogTarget, Policy, RuleContext, Severities, TargetKind, TargetResolver, cross_catalog,
 };
-use checked::Checked;
+use checked::CheckedFile;
 use device_files::facts;
 
-/// Check catalogs against models, platforms and inventory; needs no network and no secret
+/// Validate catalogs against models, drivers and inventory; needs no network and no secret
 ///
 /// Exit: 0 no errors, 1 errors (or warnings with --deny warnings), 2 could not run.
+///
+/// Example: switchtender validate --inventory inventory.toml catalogs/
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ValidateArgs {
     /// Catalogs: files, directories (all *.json below), or - for standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -44,61 +46,56 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     inventory: Option<PathBuf>,
 
-    /// Where the catalogs are going; auto asks the inventory, then looks at the resources
-    #[arg(long = "for", value_enum, default_value_t = For::Auto)]
-    wanted: For,
+    /// Target of the catalogs; auto: from the inventory, else from the resources
+    #[arg(long = "for", value_enum, default_value_t)]
+    target: TargetKind,
 
-    /// Platform of catalogs whose device is not in the inventory
+    /// Platform of devices that are not in the inventory
     #[arg(short, long, value_name = "PLATFORM")]
     platform: Option<String>,
 
-    /// What to say about host resources in a device's catalog, and the other way round
+    /// How to report host resources in device catalogs and device resources in host catalogs
     #[arg(long, value_enum, default_value_t = Mixed::Warn)]
     mixed: Mixed,
 
-    /// Exit with 1 for warnings too
+    /// Exit with 1 for warnings, too
     #[arg(long, value_enum)]
     deny: Option<Deny>,
 
-    /// How findings are shown
-    #[arg(short, long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = ValidateFormat::Human)]
+    format: ValidateFormat,
 
-    /// Catalogs checked at once; as many as there are processors unless given
+    /// Number of threads; as many as processors unless given
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
-    /// Facts of devices, DIR/<certname>.json: what their models exclude is told
+    /// Facts of devices, DIR/<certname>.json, for checks that depend on the model of device
     #[arg(long, value_name = "DIR")]
     facts: Option<PathBuf>,
 
-    /// What devices have counts as declared: DIR/<device>.cfg, the running configuration, and
-    /// DIR/<device>.json, an object of answers by name of the read
+    /// Running configurations; their objects count as declared
+    ///
+    /// DIR/<device>.cfg is a running configuration. DIR/<device>.json is an object with the answers
+    /// of the device by name of the read.
     #[arg(long, value_name = "DIR")]
     running: Option<PathBuf>,
 
-    /// Refuse catalogs that shut down more than this share of their interfaces
+    /// Report catalogs that shut down more than this share of their interfaces
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(..=100))]
     max_shutdown: Option<u8>,
 
-    /// Findings of one code that are shown (human format); the rest is counted
+    /// Maximum number of findings per code (human format); the rest is counted
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 
-    /// Severities per rule; switchtender.toml in the current directory unless given
+    /// File with severities per rule; ./switchtender.toml unless given
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
 
-    /// Search this directory for models and drivers before the built-in ones
+    /// Directory with additional models and drivers; they replace built-in ones of the same name
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum For {
-    Auto,
-    Device,
-    Host,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -107,8 +104,8 @@ enum Deny {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
+enum ValidateFormat {
+    /// Text with excerpts
     Human,
     /// One JSON object per finding and line
     Json,
@@ -118,17 +115,17 @@ enum Format {
     Junit,
 }
 
-/// What every thread looks at.
-struct Given<'a> {
+/// The inputs of all checks.
+struct Inputs<'a> {
     registry: &'a Registry,
     inventory: Option<&'a Inventory>,
-    routing: TargetResolver<'a>,
+    resolver: TargetResolver<'a>,
     policy: &'a Policy,
     facts: Option<&'a Path>,
     running: Option<&'a Path>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let registry =
         super::definitions::load(args.definitions.as_deref()).map_err(|error| error.exit(2))?;
     if let Some(name) = &args.platform
@@ -142,27 +139,23 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     };
     let policy = Policy {
         mixed: args.mixed.into(),
-        force_name: false,
+        allow_name_mismatch: false,
         max_shutdown: args.max_shutdown,
         severities: severities(args.settings.as_deref())?,
     };
     for directory in [&args.facts, &args.running].into_iter().flatten() {
-        // A misspelt one would go for one in which no device has a file.
+        // A missing directory would count as a directory without files.
         fs::read_dir(directory).map_err(|error| {
             let message = format!("cannot read directory {}", directory.display());
             CommandError::new(message).because(error).exit(2)
         })?;
     }
     let files = files(&args.paths)?;
-    let given = Given {
+    let inputs = Inputs {
         registry: &registry,
         inventory: inventory.as_ref(),
-        routing: TargetResolver {
-            wanted: match args.wanted {
-                For::Auto => TargetKind::Auto,
-                For::Device => TargetKind::Device,
-                For::Host => TargetKind::Host,
-            },
+        resolver: TargetResolver {
+            kind: args.target,
             inventory: inventory.as_ref(),
             platform: args.platform.as_deref(),
         },
@@ -170,19 +163,19 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         facts: args.facts.as_deref(),
         running: args.running.as_deref(),
     };
-    let mut checked = check_all(&files, args.jobs, &given)?;
+    let mut checked = check_all(&files, args.jobs, &inputs)?;
     let summaries: Vec<cross_catalog::Summary> = checked
         .iter_mut()
         .filter_map(|one| one.summary.take())
         .collect();
     let complete = args.paths.iter().any(|path| path.is_dir());
-    let across = cross_catalog::check(&summaries, given.inventory, complete, &policy);
-    if !across.is_empty() {
-        let mut all = Checked::new("all catalogs".to_owned());
-        all.keep(across);
+    let cross = cross_catalog::check(&summaries, inputs.inventory, complete, &policy);
+    if !cross.is_empty() {
+        let mut all = CheckedFile::new("all catalogs".to_owned());
+        all.add(cross);
         checked.push(all);
     }
-    print(&shown(&checked, files.len(), args, global));
+    print(&render(&checked, files.len(), args, global));
     let fails = fails(args);
     let worst = checked
         .iter()
@@ -194,7 +187,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
     })
 }
 
-fn fails(args: &Args) -> Severity {
+fn fails(args: &ValidateArgs) -> Severity {
     match args.deny {
         Some(Deny::Warnings) => Severity::Warning,
         None => Severity::Error,
@@ -205,9 +198,9 @@ fn unknown_platform(name: &str, registry: &Registry) -> CommandError {
     let known: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
     let hint = match crate::diagnostic::nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known platforms: {}", known.join(", ")),
+        None => format!("platforms: {}", known.join(", ")),
     };
-    CommandError::new(format!("there is no platform `{name}`"))
+    CommandError::new(format!("unknown platform `{name}`"))
         .hint(hint)
         .exit(2)
 }
@@ -215,7 +208,7 @@ fn unknown_platform(name: &str, registry: &Registry) -> CommandError {
 fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {
     let reading = Reading {
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
-        // No secret is looked at here, so nobody need be kept from one.
+        // Secrets are not read here.
         allow_readable: true,
         ..Reading::default()
     };
@@ -224,10 +217,10 @@ fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, Command
 
 fn severities(path: Option<&Path>) -> Result<Severities, CommandError> {
     let default = Path::new("switchtender.toml");
-    let (path, given) = path.map_or((default, false), |path| (path, true));
+    let (path, is_given) = path.map_or((default, false), |path| (path, true));
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !given => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_given => {
             return Ok(Severities::default());
         }
         Err(error) => {
@@ -242,8 +235,8 @@ fn severities(path: Option<&Path>) -> Result<Severities, CommandError> {
 fn check_all(
     files: &[PathBuf],
     jobs: Option<u16>,
-    given: &Given<'_>,
-) -> Result<Vec<Checked>, CommandError> {
+    inputs: &Inputs<'_>,
+) -> Result<Vec<CheckedFile>, CommandError> {
     // 0: as many threads as processors.
     let threads = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs.map_or(0, usize::from))
@@ -261,12 +254,12 @@ fn check_all(
     }))
 }
 
-fn check_file(path: &Path, given: &Given<'_>) -> Checked {
+fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
     let name = match path == Path::new("-") {
         true => "standard input".to_owned(),
         false => path.display().to_string(),
     };
-    let mut checked = Checked::new(name.clone());
+    let mut checked = CheckedFile::new(name.clone());
     let bytes = match read(path) {
         Ok(bytes) => bytes,
         Err(why) => {
@@ -283,19 +276,19 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
     let (catalog, damaged, mut loading) = match loaded {
         Ok(catalog) => (catalog, BTreeSet::new(), Vec::new()),
         Err(error) => {
-            let found = given.policy.severities.applied(error.diagnostics);
+            let found = inputs.policy.severities.applied(error.diagnostics);
             match error.readable {
                 Some(readable) => (readable.catalog, readable.damaged, found),
                 None => {
-                    checked.keep(found);
+                    checked.add(found);
                     return checked;
                 }
             }
         }
     };
-    let facts = facts(given.facts, &catalog.name, &mut checked);
-    let mut target = given.routing.resolve(&catalog, given.registry, &facts);
-    let device = given.routing.device(&catalog);
+    let facts = facts(inputs.facts, &catalog.name, &mut checked);
+    let mut target = inputs.resolver.resolve(&catalog, inputs.registry, &facts);
+    let device = inputs.resolver.device(&catalog);
     checked.no_platform = matches!(target, CatalogTarget::Device { driver: None, .. });
     if let (
         Some(directory),
@@ -304,25 +297,30 @@ fn check_file(path: &Path, given: &Given<'_>) -> Checked {
             running,
             ..
         },
-    ) = (given.running, &mut target)
+    ) = (inputs.running, &mut target)
     {
         let name = device.map_or(catalog.name.as_str(), |device| device.name.as_str());
         *running = device_files::running(directory, name, driver, &mut checked);
     }
     let context =
-        RuleContext::new(&catalog, given.registry, given.policy, &target).without(damaged);
+        RuleContext::new(&catalog, inputs.registry, inputs.policy, &target).without(damaged);
     context.mask(&mut loading);
     loading.extend(crate::validate::check(&context));
-    checked.keep(loading);
+    checked.add(loading);
     checked.summary = Some(cross_catalog::Summary::new(&context, device));
     checked
 }
 
-fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> String {
-    let machines = || checked.iter().map(Checked::for_machines);
+fn render(
+    checked: &[CheckedFile],
+    catalogs: usize,
+    args: &ValidateArgs,
+    global: &Global,
+) -> String {
+    let machines = || checked.iter().map(CheckedFile::for_machines);
     match args.format {
-        Format::Json => machines().map(|findings| json::lines(&findings)).collect(),
-        Format::Sarif => {
+        ValidateFormat::Json => machines().map(|findings| json::lines(&findings)).collect(),
+        ValidateFormat::Sarif => {
             let findings: Vec<Diagnostic> = machines().flatten().collect();
             let rules: Vec<RuleText> = RULES
                 .iter()
@@ -336,7 +334,7 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
                 .collect();
             sarif::render(&findings, &rules)
         }
-        Format::Junit => {
+        ValidateFormat::Junit => {
             let suites: Vec<Suite> = checked
                 .iter()
                 .map(|one| Suite {
@@ -346,7 +344,7 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
                 .collect();
             junit::render(&suites, fails(args))
         }
-        Format::Human => {
+        ValidateFormat::Human => {
             let options = RenderOptions {
                 colors: global.colored_stdout(),
             };
@@ -360,19 +358,19 @@ fn shown(checked: &[Checked], catalogs: usize, args: &Args, global: &Global) -> 
                 *limited.rest.entry(code).or_default() += *more;
             }
             let hint = limited.rest.keys().next().map(|code| {
-                format!("`switchtender explain {code}` says more, --limit N shows more\n")
+                format!("`switchtender explain {code}` explains it, --limit N shows more\n")
             });
             let plural = if catalogs == 1 { "" } else { "s" };
             let unknown = checked.iter().filter(|one| one.no_platform).count();
-            let of_platforms = match unknown {
+            let platform_note = match unknown {
                 0 => String::new(),
                 number => format!(
-                    "{number} of no known platform: --inventory FILE or --platform PLATFORM has its \
-                     own rules checked, too\n"
+                    "{number} without a known platform: use --inventory FILE or --platform PLATFORM \
+                     to check platform rules, too\n"
                 ),
             };
             format!(
-                "{}{}{catalogs} catalog{plural} checked: {counts}\n{of_platforms}",
+                "{}{}{catalogs} catalog{plural} checked: {counts}\n{platform_note}",
                 terminal::render(&limited, options),
                 hint.unwrap_or_default(),
             )

@@ -123,7 +123,7 @@ impl NotRun {
             NotRun::Session(error) => error.hint(),
             NotRun::Catalog(error) => error.hint(),
             NotRun::Platform(_) => Some(
-                "`switchtender inventory check` shows where it stands; platforms of your own need \
+                "`switchtender inventory validate` shows where it stands; platforms of your own need \
                  --definitions"
                     .to_owned(),
             ),

@@ -63,9 +63,8 @@ macro_rules! settings {
                 self
             }
 
-            /// Key, value as text (secrets as the place where they are kept) and origin of
-            /// everything that is set.
-            pub fn shown(&self) -> Vec<(String, String, Origin)> {
+            /// Key, value as text and origin of every setting. A secret is rendered as its source.
+            pub fn rows(&self) -> Vec<(String, String, Origin)> {
                 let mut list = Vec::new();
                 $(if let Some(setting) = &self.$name {
                     list.push((

@@ -1,39 +1,39 @@
-//! What `inventory show` shows: each device's merged settings and where each comes from.
+//! The output of `inventory show`: merged settings of devices, each with its table.
 
 use super::{Device, Inventory};
 
 /// One merged setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShownSetting {
+pub struct SettingRow {
     pub key: String,
-    /// A secret shows as the place where it is kept, or as a mask.
+    /// For a secret: its source, or a mask.
     pub value: String,
-    /// `[defaults]`, `[platform.cisco_ios]` or `[device.sw1]`; `None` for what nobody wrote.
+    /// `[defaults]`, `[platform.cisco_ios]` or `[device.sw1]`; `None`: a default of the program.
     pub table: Option<String>,
     /// Line in the inventory, from 1.
     pub line: Option<usize>,
 }
 
-/// One device as merged.
+/// The merged settings of one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShownDevice {
+pub struct DeviceRows {
     pub name: String,
-    pub settings: Vec<ShownSetting>,
+    pub settings: Vec<SettingRow>,
 }
 
 impl Inventory {
-    /// These devices with all their settings. No secret is looked up.
-    pub fn show(&self, devices: &[&Device]) -> Vec<ShownDevice> {
+    /// The settings of these devices. Secrets are not looked up.
+    pub fn show(&self, devices: &[&Device]) -> Vec<DeviceRows> {
         devices.iter().map(|device| show(device)).collect()
     }
 }
 
-fn show(device: &Device) -> ShownDevice {
-    let mut settings: Vec<ShownSetting> = device
+fn show(device: &Device) -> DeviceRows {
+    let mut settings: Vec<SettingRow> = device
         .settings
-        .shown()
+        .rows()
         .into_iter()
-        .map(|(key, value, origin)| ShownSetting {
+        .map(|(key, value, origin)| SettingRow {
             key,
             value,
             line: Some(origin.line()),
@@ -46,7 +46,7 @@ fn show(device: &Device) -> ShownDevice {
             .position(|setting| setting.key != "platform");
         settings.insert(
             at.unwrap_or(0),
-            ShownSetting {
+            SettingRow {
                 key: "certname".to_owned(),
                 value: device.certname.clone(),
                 table: None,
@@ -54,7 +54,7 @@ fn show(device: &Device) -> ShownDevice {
             },
         );
     }
-    ShownDevice {
+    DeviceRows {
         name: device.name.clone(),
         settings,
     }

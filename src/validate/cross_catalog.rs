@@ -251,8 +251,8 @@ mod tests {
             ["no-device: no device of the inventory has the certname `sw3`"]
         );
         let complete = told(Some(INVENTORY), true, &catalogs);
-        assert!(complete.contains(&"no-catalog: no catalog is for device `sw2`".to_owned()));
-        assert!(!complete.contains(&"no-catalog: no catalog is for device `sw1`".to_owned()));
+        assert!(complete.contains(&"no-catalog: device `sw2` has no catalog".to_owned()));
+        assert!(!complete.contains(&"no-catalog: device `sw1` has no catalog".to_owned()));
         assert_eq!(told(None, true, &catalogs), [""; 0]);
     }
 
@@ -266,7 +266,7 @@ mod tests {
         // The inventory says which is which: without it www has a device's resource and so is one.
         assert_eq!(told(Some(INVENTORY), false, &catalogs[..1]), [""; 0]);
         let host = TargetResolver {
-            wanted: crate::validate::TargetKind::Host,
+            kind: crate::validate::TargetKind::Host,
             ..TargetResolver::default()
         };
         let (registry, policy) = (registry(), Policy::default());
@@ -291,7 +291,7 @@ mod tests {
         let found: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(
             found,
-            ["Network_vlan[40] is in the catalog of host `www` and in that of device `sw1`"]
+            ["Network_vlan[40] is declared for host `www` and for device `sw1`"]
         );
     }
 
@@ -310,7 +310,7 @@ mod tests {
         );
         assert_eq!(
             told(Some(INVENTORY), false, &[&one, &same]),
-            ["shared-address: F5_selfip[/Common/s] takes 198.51.100.1, which `lb1` takes too"]
+            ["shared-address: F5_selfip[/Common/s] uses 198.51.100.1, and `lb1` uses it too"]
         );
         assert_eq!(told(Some(INVENTORY), false, &[&one, &other]), [""; 0]);
 

@@ -22,7 +22,7 @@ pub enum CatalogTarget {
 }
 
 /// The kind of target that the user chose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum TargetKind {
     /// The inventory decides, then the resources of the catalog.
     #[default]
@@ -34,7 +34,7 @@ pub enum TargetKind {
 /// Finds the target of a catalog.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TargetResolver<'a> {
-    pub wanted: TargetKind,
+    pub kind: TargetKind,
     pub inventory: Option<&'a Inventory>,
     /// Platform of catalogs whose device is not in the inventory.
     pub platform: Option<&'a str>,
@@ -43,7 +43,7 @@ pub struct TargetResolver<'a> {
 impl TargetResolver<'_> {
     /// The device of the inventory whose certname is the name of the catalog.
     pub fn device(&self, catalog: &Catalog) -> Option<&Device> {
-        match self.wanted {
+        match self.kind {
             TargetKind::Host => None,
             _ => self.inventory?.by_certname(&catalog.name),
         }
@@ -66,7 +66,7 @@ impl TargetResolver<'_> {
     }
 
     fn is_for_device(&self, catalog: &Catalog, registry: &Registry) -> bool {
-        match self.wanted {
+        match self.kind {
             TargetKind::Device => true,
             TargetKind::Host => false,
             TargetKind::Auto if self.platform.is_some() => true,
@@ -127,8 +127,8 @@ mod tests {
         let both = "file { '/x': } network_vlan { '40': }";
         let ours = format!("node 'sw1.example.net' {{ {both} f5_ntp {{ '/Common/ntp': }} }}");
         let host_only = "file { '/x': }";
-        let wanted = |wanted| TargetResolver {
-            wanted,
+        let of_kind = |kind| TargetResolver {
+            kind,
             ..TargetResolver::default()
         };
         let with_inventory = TargetResolver {
@@ -137,11 +137,11 @@ mod tests {
         };
         let cases: [(&str, TargetResolver<'_>, &[&str]); 6] = [
             (both, TargetResolver::default(), &["host-resource"]),
-            (both, wanted(TargetKind::Host), &["device-resource"]),
+            (both, of_kind(TargetKind::Host), &["device-resource"]),
             (host_only, TargetResolver::default(), &[]),
             (
                 host_only,
-                wanted(TargetKind::Device),
+                of_kind(TargetKind::Device),
                 &["empty-catalog", "host-resource"],
             ),
             // The platform comes from the inventory, and does not have the type.
@@ -203,7 +203,7 @@ mod tests {
         let other = "node 'sw2.example.net' { network_vlan { '40': } }";
         assert_eq!(run(other, &policy), ["wrong-name"]);
         let forced = Policy {
-            force_name: true,
+            allow_name_mismatch: true,
             ..Policy::default()
         };
         assert_eq!(run(other, &forced), [""; 0]);

@@ -60,7 +60,7 @@ async fn certificates_are_listed_requested_shown_and_cleaned() {
     assert!(text.starts_with("sw1.lab.test  no certificate"), "{text}");
     let (code, text) = host.run(&["cert", "clean", "sw9.lab.test"]).await;
     assert!(
-        code == 1 && text.contains("sw9.lab.test has no certificates here"),
+        code == 1 && text.contains("sw9.lab.test has no certificates on this host"),
         "{text}"
     );
 }

@@ -443,7 +443,7 @@ async fn one_run_per_device_and_an_orderly_way_out() {
     assert_eq!(code, 1);
     assert!(
         text.contains(&format!(
-            "another run is at work on sw1.lab.test (process {process})"
+            "another run has locked sw1.lab.test (process {process})"
         )),
         "{text}"
     );

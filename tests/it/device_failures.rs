@@ -120,7 +120,7 @@ async fn mixed_says_what_becomes_of_host_resources() {
         .await;
     assert_eq!(code, 1, "{text}");
     assert!(
-        text.contains("File[/etc/motd] is for a host and is skipped on a device"),
+        text.contains("File[/etc/motd] is a host resource: devices skip it"),
         "{text}"
     );
     assert!(!host.switches[0].vlans().iter().any(|(id, ..)| *id == 12));

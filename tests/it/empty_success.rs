@@ -17,10 +17,10 @@ fn output_that_is_lost_is_no_success() {
 #[test]
 fn a_directory_without_definitions_is_not_found_sound() {
     let empty = tempfile::tempdir().unwrap();
-    for command in ["check", "test"] {
+    for command in ["validate", "test"] {
         let path = empty.path().display().to_string();
         let ended = program::run(&["driver", command, &path]);
         ended.assert_code(1);
-        ended.assert_contains("there are no definitions in");
+        ended.assert_contains("contains no definitions");
     }
 }

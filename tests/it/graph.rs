@@ -312,17 +312,23 @@ fn what_cannot_be_shown_is_told_with_a_way_out() {
         (
             &["c.json", "Network_vlan[30]"],
             &[
-                "there is no Network_vlan[30] in the catalog",
+                "the catalog has no Network_vlan[30]",
                 "did you mean `Network_vlan[",
             ],
         ),
         (
             &["c.json", "10"],
-            &["`10` is no resource", "did you mean `Network_vlan[10]`?"],
+            &[
+                "`10` is not a resource reference",
+                "did you mean `Network_vlan[10]`?",
+            ],
         ),
         (
             &["c.json", "Class[Prots]"],
-            &["there is no Class[Prots]", "did you mean `Class[Ports]`?"],
+            &[
+                "the catalog has no Class[Prots]",
+                "did you mean `Class[Ports]`?",
+            ],
         ),
         (
             &["large.json"],

@@ -128,7 +128,7 @@ fn the_first_type_of_ones_own_works_as_it_is_written() {
         output.assert_code(0);
         output.stdout
     };
-    let checked = run(&["driver", "check", &own]);
+    let checked = run(&["driver", "validate", &own]);
     assert!(checked.ends_with("no findings\n"), "{checked}");
     let tested = run(&["driver", "test", &own]);
     let counts: Vec<&str> = tested.lines().collect();

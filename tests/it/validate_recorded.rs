@@ -81,7 +81,7 @@ fn errors_are_found_where_they_are_and_nowhere_else() {
         [
             (
                 "cycle1.json",
-                "error cycle site.pp:254 Network_vlan[90], Network_interface[GigabitEthernet1/0/7] and Network_trunk[GigabitEthernet1/0/7] wait for each other"
+                "error cycle site.pp:254 dependency cycle: Network_vlan[90], Network_interface[GigabitEthernet1/0/7] and Network_trunk[GigabitEthernet1/0/7]"
             ),
             (
                 "failing1.json",
@@ -106,9 +106,7 @@ fn errors_are_found_where_they_are_and_nowhere_else() {
     ];
     let hosts: Vec<String> = hosts
         .iter()
-        .map(|host| {
-            format!("warning host-resource {host} is for a host and is skipped on a device")
-        })
+        .map(|host| format!("warning host-resource {host} is a host resource: devices skip it"))
         .collect();
     let mixed: Vec<&String> = told["mixed1.json"]
         .iter()
@@ -121,7 +119,7 @@ fn errors_are_found_where_they_are_and_nowhere_else() {
         .filter(|line| line.contains(" no-catalog "));
     assert_eq!(
         inventory.collect::<Vec<_>>(),
-        ["warning no-catalog :null no catalog is for device `spare`"]
+        ["warning no-catalog :null device `spare` has no catalog"]
     );
 }
 
@@ -461,14 +459,14 @@ fn findings_beyond_those_that_are_kept_count() {
     let lines: Vec<&String> = told.values().flatten().collect();
     assert_eq!(lines.len(), 1001);
     let more = format!(
-        "error unsupported-attribute :null 501 more like this in {catalog}: 1 error, 500 notes"
+        "error unsupported-attribute :null 501 more findings of this code in {catalog}: 1 error, 500 notes"
     );
     assert!(lines.contains(&&more), "{:?}", told.get(""));
     let shown = program::run(&[&["validate"], &arguments[..]].concat()).stdout;
     assert!(
         shown.ends_with(
             "… and 1481 more of `unsupported-attribute`\n\n\
-             `switchtender explain unsupported-attribute` says more, --limit N shows more\n\
+             `switchtender explain unsupported-attribute` explains it, --limit N shows more\n\
              1 catalog checked: 1 error, 1500 notes\n"
         ),
         "{}",

@@ -1,25 +1,25 @@
-//! What came of one file: its findings, bounded, however many there are.
+//! The findings of one file, limited in number.
 
 use crate::diagnostic::{Counts, Diagnostic, Rest, limit};
 use crate::validate::cross_catalog;
 
-/// Findings of one code that are kept of one catalog.
-const KEPT: usize = 1000;
+/// Maximum number of findings of one code per catalog.
+const LIMIT: usize = 1000;
 
-/// What came of one file.
-pub struct Checked {
+/// A checked file.
+pub struct CheckedFile {
     pub name: String,
     pub findings: Vec<Diagnostic>,
-    /// Findings beyond those kept.
+    /// Number of further findings, by code.
     pub rest: Rest,
     pub summary: Option<cross_catalog::Summary>,
-    /// It is for a device, and nobody said of which platform.
+    /// It is for a device whose platform is unknown.
     pub no_platform: bool,
-    /// The file could not be read at all.
+    /// The file cannot be read.
     pub unreadable: bool,
 }
 
-impl Checked {
+impl CheckedFile {
     pub fn new(name: String) -> Self {
         Self {
             name,
@@ -31,9 +31,9 @@ impl Checked {
         }
     }
 
-    /// Keeps findings, in order, but no more of one code than [`KEPT`].
-    pub fn keep(&mut self, findings: Vec<Diagnostic>) {
-        let limited = limit(findings, KEPT);
+    /// Adds findings, at most [`LIMIT`] of one code.
+    pub fn add(&mut self, findings: Vec<Diagnostic>) {
+        let limited = limit(findings, LIMIT);
         self.findings.extend(limited.shown);
         for (code, counts) in limited.rest {
             *self.rest.entry(code).or_default() += counts;
@@ -48,13 +48,13 @@ impl Checked {
         counts
     }
 
-    /// The findings for machines: what is not kept is one more, that says how many they are.
+    /// The findings for machine formats, and one more for each code above the limit with its number.
     pub fn for_machines(&self) -> Vec<Diagnostic> {
         let mut findings = self.findings.clone();
         for (code, counts) in &self.rest {
             if let Some(worst) = counts.worst() {
                 let message = format!(
-                    "{} more like this in {}: {counts}",
+                    "{} more findings of this code in {}: {counts}",
                     counts.total(),
                     self.name
                 );

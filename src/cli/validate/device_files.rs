@@ -1,4 +1,4 @@
-//! What is known of the devices that catalogs are for: their facts, and what they have.
+//! Files about the devices of catalogs: facts and running configurations.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::Path;
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::read::Reads;
 
-use super::checked::Checked;
+use super::checked::CheckedFile;
 use crate::diagnostic::Diagnostic;
 use crate::validate::RunningConfig;
 
 /// The facts of a device by dotted name, from `DIR/<certname>.json`.
-pub fn facts(directory: Option<&Path>, certname: &str, checked: &mut Checked) -> Facts {
+pub fn facts(directory: Option<&Path>, certname: &str, checked: &mut CheckedFile) -> Facts {
     let mut facts = Facts::default();
     let Some(directory) = directory else {
         return facts;
@@ -24,9 +24,9 @@ pub fn facts(directory: Option<&Path>, certname: &str, checked: &mut Checked) ->
         Err(error) => Err(error),
     };
     match read {
-        // Facts as an agent sends them have a name, a time and the values.
+        // An agent sends its facts as an object with name, time and values.
         Ok(json) => flatten("", json.get("values").unwrap_or(&json), &mut facts),
-        Err(error) => unread(&path, &error.to_string(), checked),
+        Err(error) => report_unreadable(&path, &error.to_string(), checked),
     }
     facts
 }
@@ -51,13 +51,13 @@ fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
     }
 }
 
-/// What a device answered: its running configuration in `DIR/<device>.cfg`, its answers by name of
-/// the read in `DIR/<device>.json`.
+/// The instances on a device: from its running configuration in `DIR/<device>.cfg`, and from its
+/// answers by name of the read in `DIR/<device>.json`.
 pub fn running(
     directory: &Path,
     device: &str,
     driver: &Driver,
-    checked: &mut Checked,
+    checked: &mut CheckedFile,
 ) -> Option<RunningConfig> {
     let mut reads = Reads::default();
     for (ending, read) in [
@@ -71,13 +71,13 @@ pub fn running(
             Err(error) => Err(error.to_string()),
         };
         let answers = answers.and_then(|answers| {
-            // Each by itself, so that a mistake is told with its file.
+            // Parsed alone, so that an error names its file.
             RunningConfig::new(driver, &answers).map_err(|error| error.to_string())?;
             Ok(answers)
         });
         match answers {
             Ok(answers) => reads.extend(answers),
-            Err(why) => unread(&path, &why, checked),
+            Err(why) => report_unreadable(&path, &why, checked),
         }
     }
     (!reads.is_empty()).then(|| RunningConfig::new(driver, &reads).ok())?
@@ -105,7 +105,7 @@ fn answers(text: String) -> Result<Reads, String> {
     Ok(answers.into_iter().map(one).collect())
 }
 
-fn unread(path: &Path, why: &str, checked: &mut Checked) {
+fn report_unreadable(path: &Path, why: &str, checked: &mut CheckedFile) {
     let message = format!("cannot read {}: {why}", path.display());
     checked
         .findings

@@ -39,10 +39,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             // What the type does not have at all is refused when the catalog is loaded.
             let watched = typed.model.attributes.get(name);
             if watched.is_some_and(|attr| matches!(attr.role, Role::Parameter | Role::Namevar)) {
-                let message = format!("{}: `{name}` is no property and cannot be audited", resource.reference);
+                let message = format!("{}: cannot audit `{name}`: it is not a property", resource.reference);
                 findings.push(
                     RuleFinding::new(&RULE, Location::parameter(index, "audit"), message)
-                        .help("name properties, or `all`"),
+                        .help("list properties, or use `all`"),
                 );
             }
         }

@@ -49,10 +49,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             RuleFinding::new(
                 &RULE,
                 Location::Resource(stated.from, part),
-                format!("{of} belongs {order} {other}, and this says the opposite"),
+                format!("{of} must come {order} {other}, but this relation reverses the order"),
             )
             .help(format!(
-                "drop it: {} of {} sees to the right order",
+                "remove the relation: {} of {} sets the order",
                 automatic(conflict.kind),
                 of.type_name()
             )),

@@ -44,9 +44,9 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             RuleFinding::new(
                 &RULE,
                 Location::Resource(relation.from, part),
-                format!("{from}: `{}` of {name} is no reference", relation.text),
+                format!("{from}: `{}` in `{name}` is not a reference", relation.text),
             )
-            .help("write it as Type['title']"),
+            .help("write Type['title']"),
         );
     }
 }

@@ -37,7 +37,7 @@ fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
             let reference = &location.reference;
             if let Some(device) = declared.get(reference) {
                 let message = format!(
-                    "{reference} is in the catalog of host `{}` and in that of device `{}`",
+                    "{reference} is declared for host `{}` and for device `{}`",
                     host.name, device.name
                 );
                 findings.at_resource(&RULE, host, location, message).help =

@@ -41,9 +41,9 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                     RuleFinding::new(
                         &RULE,
                         Location::parameter(index, &attribute.name),
-                        format!("{}: {} is a secret, in clear", resource.reference, attribute.name),
+                        format!("{}: the secret `{}` is in clear text", resource.reference, attribute.name),
                     )
-                    .help("wrap it in the manifest: Sensitive(…)"),
+                    .help("wrap the value in Sensitive(…) in the manifest"),
                 );
             }
         }

@@ -133,7 +133,7 @@ fn finding(
         place => format!("`{place}`"),
     };
     let message = format!(
-        "{} and {} set `{}` of {place} to different values",
+        "{} and {} configure `{}` of {place} with different values",
         wanted.reference, other_wanted.reference, setting.what
     );
     RuleFinding::new(&RULE, Location::parameter(*index, &setting.attribute), message)
@@ -142,7 +142,7 @@ fn finding(
             Location::parameter(*other, &other_setting.attribute),
             "the other value",
         )
-        .help("leave it to one of them")
+        .help("configure it in one of them")
 }
 
 #[cfg(test)]

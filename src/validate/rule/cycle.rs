@@ -65,10 +65,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let mut finding = RuleFinding::new(
             &RULE,
             at,
-            format!("{} wait for each other", listed(&names)),
+            format!("dependency cycle: {}", render_list(&names)),
         )
         .label(label)
-        .help(drawn(context, &cycle));
+        .help(render_cycle(context, &cycle));
         for (at, text) in places {
             finding = finding.also(at, text);
         }
@@ -104,9 +104,9 @@ fn steps(context: &RuleContext<'_>, cycle: &OrderCycle) -> Vec<(String, String)>
         .collect()
 }
 
-fn drawn(context: &RuleContext<'_>, cycle: &OrderCycle) -> String {
+fn render_cycle(context: &RuleContext<'_>, cycle: &OrderCycle) -> String {
     let steps = steps(context, cycle);
-    let mut text = String::from("one of these must go:");
+    let mut text = String::from("remove one of these relations:");
     for (at, (name, why)) in steps.iter().enumerate() {
         let (next, _) = &steps[(at + 1) % steps.len()];
         let line = match (at, at + 1 == steps.len()) {
@@ -130,7 +130,7 @@ pub fn automatic(kind: AutoKind) -> &'static str {
     }
 }
 
-fn listed(names: &[String]) -> String {
+fn render_list(names: &[String]) -> String {
     const SHOWN: usize = 4;
     let mut shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
     let more = format!("{} more", names.len().saturating_sub(SHOWN));
@@ -139,7 +139,7 @@ fn listed(names: &[String]) -> String {
     }
     match shown.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        Some((last, _)) => format!("{last} and itself"),
+        Some((last, _)) => format!("{last} depends on itself"),
         None => String::new(),
     }
 }
@@ -186,12 +186,12 @@ mod tests {
         assert_eq!(cycles.len(), 1);
         assert_eq!(
             cycles[0].message,
-            "Network_vlan[1] and Network_vlan[3] wait for each other"
+            "dependency cycle: Network_vlan[1] and Network_vlan[3]"
         );
         assert_eq!(
             cycles[0].help.as_deref(),
             Some(
-                "one of these must go:\n\
+                "remove one of these relations:\n\
                  ┌▶ Network_vlan[1] before Network_vlan[3]: `before` of Network_vlan[1]\n\
                  └─ Network_vlan[3] before Network_vlan[1]: `before` of Network_vlan[3]"
             )

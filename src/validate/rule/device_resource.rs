@@ -44,7 +44,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     }
     for (index, resource) in context.resources() {
         if context.destinations[index].only_device() {
-            let message = format!("{} is for a device and is skipped on a host", resource.reference);
+            let message = format!("{} is a device resource: hosts skip it", resource.reference);
             findings.push(
                 RuleFinding::new(&RULE, Location::title(index), message)
                     .severity(severity)

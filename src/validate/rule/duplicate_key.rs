@@ -38,9 +38,9 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             RuleFinding::new(
                 &RULE,
                 Location::Path(path),
-                format!("the key `{}` stands twice in one object", key.trim_start_matches('.')),
+                format!("the object contains the key `{}` twice", key.trim_start_matches('.')),
             )
-            .label("this one counts"),
+            .label("this value is used"),
         );
     }
 }

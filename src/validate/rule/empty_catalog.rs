@@ -40,8 +40,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         RuleFinding::new(
             &RULE,
             Location::CatalogName,
-            format!("nothing in the catalog of {} is for a {target}", context.catalog.name),
+            format!("the catalog of {} has no resources for a {target}", context.catalog.name),
         )
-        .help("see which classes the node has"),
+        .help("check the classes of the node"),
     );
 }

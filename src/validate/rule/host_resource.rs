@@ -46,11 +46,11 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     }
     for (index, resource) in context.resources() {
         if context.destinations[index].only_host() {
-            let message = format!("{} is for a host and is skipped on a device", resource.reference);
+            let message = format!("{} is a host resource: devices skip it", resource.reference);
             findings.push(
                 RuleFinding::new(&RULE, Location::title(index), message)
                     .severity(severity)
-                    .help("declare it on hosts only: move it out of the classes of devices"),
+                    .help("include its class on hosts only"),
             );
         }
     }

@@ -48,13 +48,13 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             &RULE,
             Location::Resource(index, FindingPart::Type),
             format!(
-                "{}: there is no type `{name}`; it is taken for a definition, and does nothing",
+                "{}: unknown type `{name}`: treated as a defined type and not applied (the catalog has no `kind`)",
                 resource.reference
             ),
         );
         findings.push(match nearest(&name, known) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
-            None => finding.help("add `\"kind\": \"compilable_type\"` if it is a type"),
+            None => finding.help("if it is a type, add `\"kind\": \"compilable_type\"`"),
         });
     }
 }
@@ -86,8 +86,8 @@ mod tests {
                 &Policy::default(),
             );
             let told: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
-            let expected = "Network_vlann[77]: there is no type `network_vlann`; it is taken for a \
-                            definition, and does nothing";
+            let expected = "Network_vlann[77]: unknown type `network_vlann`: treated as a \
+                            defined type and not applied (the catalog has no `kind`)";
             assert_eq!(told, [expected], "{format}");
             assert_eq!(
                 found[0].help.as_deref(),

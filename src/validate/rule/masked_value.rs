@@ -37,16 +37,16 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for (index, resource, _) in context.typed() {
         let told = |at: Location, what: String| {
             RuleFinding::new(&RULE, at, what).help(
-                "this is what is shown of a secret: put the real one there, or leave it out",
+                "replace `••••` with the secret, or remove the attribute",
             )
         };
         if resource.reference.title().contains(MASK) {
-            let what = format!("{}: the title stands for a secret", resource.reference);
+            let what = format!("{}: the title contains the mask of a secret", resource.reference);
             findings.push(told(Location::title(index), what));
         }
         for (name, value) in &resource.parameters {
             if is_masked(value) {
-                let what = format!("{}: {name} stands for a secret", resource.reference);
+                let what = format!("{}: `{name}` contains the mask of a secret", resource.reference);
                 findings.push(told(Location::parameter(index, name), what));
             }
         }

@@ -58,13 +58,13 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         };
         if !top {
             let message = format!(
-                "{container_name} holds {} for devices and {} for hosts",
+                "{container_name} contains {} for devices and {} for hosts",
                 reference(device),
                 reference(host)
             );
             findings.push(
                 RuleFinding::new(&RULE, Location::title(container), message)
-                    .help("split it into one for devices and one for hosts"),
+                    .help("split it into a class for devices and a class for hosts"),
             );
         }
     }

@@ -30,11 +30,11 @@ fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
         .collect();
     for device in inventory.devices.values() {
         if !given.contains(device.name.as_str()) {
-            let message = format!("no catalog is for device `{}`", device.name);
+            let message = format!("device `{}` has no catalog", device.name);
             findings.push(
                 Diagnostic::new(RULE.code, RULE.severity, message)
                     .at(&inventory.source, device.span.clone(), "")
-                    .help(format!("expected one with the name `{}`", device.certname)),
+                    .help(format!("compile a catalog with the name `{}`", device.certname)),
             );
         }
     }

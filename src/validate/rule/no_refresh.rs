@@ -61,9 +61,9 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 RuleFinding::new(
                     &RULE,
                     Location::Resource(relation.from, part),
-                    format!("{reference} is sent a refresh and cannot be refreshed"),
+                    format!("{reference} has no refresh: the relation only sets the order"),
                 )
-                .help(format!("only the order is kept; `{order}` says so")),
+                .help(format!("use `{order}`")),
             );
         }
     }

@@ -33,9 +33,9 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                     RuleFinding::new(
                         &RULE,
                         Location::parameter(index, name),
-                        format!("{}: {name} is null", resource.reference),
+                        format!("{}: `{name}` is null", resource.reference),
                     )
-                    .help("leave the attribute out"),
+                    .help("remove the attribute"),
                 );
             }
         }
@@ -58,6 +58,6 @@ mod tests {
         let loaded = load(&Source::new("c", text), &Loading::default()).unwrap();
         let found = catalog(&loaded, &registry(), &device("cisco_ios"), &Policy::default());
         let told: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
-        assert_eq!(told, ["Network_vlan[40]: vlan_name is null"]);
+        assert_eq!(told, ["Network_vlan[40]: `vlan_name` is null"]);
     }
 }

@@ -60,12 +60,12 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 let other = *entry.get();
                 let other_reference = &context.catalog.resources[other].reference;
                 let message = format!(
-                    "{} and {other_reference} are one thing on the device",
+                    "{} and {other_reference} are the same instance on the device",
                     resource.reference
                 );
                 findings.push(
                     RuleFinding::new(&RULE, Location::title(index), message)
-                        .also(Location::title(other), "the other")
+                        .also(Location::title(other), "the other resource")
                         .help("declare it once"),
                 );
             }

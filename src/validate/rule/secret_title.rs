@@ -37,10 +37,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             continue;
         };
         let message = format!(
-            "the title of this {} is its {attribute}, which is a secret; titles are shown everywhere",
+            "the title of this {} is its secret {attribute}; titles are not masked",
             typed.model.name
         );
-        let help = format!("give it another title, and {attribute} => Sensitive(…)");
+        let help = format!("use another title and set {attribute} => Sensitive(…)");
         findings.push(RuleFinding::new(&RULE, Location::title(index), message).help(help));
     }
 }

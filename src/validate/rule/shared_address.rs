@@ -30,7 +30,7 @@ fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
             let other = first.entry(key).or_insert(summary);
             if other.name != summary.name {
                 let message = format!(
-                    "{} takes {address}, which `{}` takes too",
+                    "{} uses {address}, and `{}` uses it too",
                     location.reference, other.name
                 );
                 findings.at_resource(&RULE, summary, location, message);

@@ -40,10 +40,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             continue;
         }
         let message = format!(
-            "{attribute} is not set on {}; the default shuts the interface down",
+            "`{attribute}` is not set on {}: the default shuts the interface down",
             resource.reference
         );
-        let help = format!("add `{attribute}`, with the value that you want");
+        let help = format!("set `{attribute}`");
         findings.push(RuleFinding::new(&RULE, Location::title(index), message).help(help));
     }
 }

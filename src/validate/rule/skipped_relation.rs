@@ -50,13 +50,13 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             _ => continue,
         };
         let reference = |index: usize| &context.catalog.resources[index].reference;
-        let comes = match (kind.has_refresh(), kind.is_reverse() == (skipped == other)) {
-            (true, true) => "the refresh never comes",
-            (true, false) => "the refresh goes nowhere",
-            (false, _) => "the order is not kept",
+        let effect = match (kind.has_refresh(), kind.is_reverse() == (skipped == other)) {
+            (true, true) => "no refresh is sent",
+            (true, false) => "the refresh has no effect",
+            (false, _) => "the order has no effect",
         };
         let message = format!(
-            "{} {} {}: {} is skipped here, so {comes}",
+            "{} {} {}, but {} is skipped: {effect}",
             reference(from),
             kind.verb(),
             reference(other),
@@ -66,7 +66,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         findings.push(
             RuleFinding::new(&RULE, Location::Resource(from, part), message)
                 .also(Location::title(skipped), "skipped")
-                .help("drop the relation, or declare both on one target"),
+                .help("remove the relation, or declare both for the same node"),
         );
     }
 }
@@ -80,10 +80,10 @@ mod tests {
     #[test]
     fn what_is_lost_depends_on_the_relation_and_its_direction() {
         let cases = [
-            ("require => File['/x']", "the order is not kept"),
-            ("before => File['/x']", "the order is not kept"),
-            ("subscribe => File['/x']", "the refresh never comes"),
-            ("notify => File['/x']", "the refresh goes nowhere"),
+            ("require => File['/x']", "the order has no effect"),
+            ("before => File['/x']", "the order has no effect"),
+            ("subscribe => File['/x']", "no refresh is sent"),
+            ("notify => File['/x']", "the refresh has no effect"),
         ];
         for (relation, lost) in cases {
             let manifest = format!("file {{ '/x': }} network_vlan {{ '40': {relation} }}");

@@ -113,17 +113,17 @@ fn finding(context: &RuleContext<'_>, other: &ResourceRef, namings: &[Naming<'_>
         .iter()
         .find(|naming| Some(naming.severity) == worst)
         .expect("what is missing is named somewhere");
-    let (fate, help) = match context.index.find(other) {
-        Some(_) => ("this catalog removes", "keep it, or name another one".to_owned()),
+    let (state, help) = match context.index.find(other) {
+        Some(_) => ("the catalog removes", "keep it, or refer to another one".to_owned()),
         None => (
-            "is declared nowhere",
+            "is not declared",
             format!(
-                "declare {other}; with `--running` what the device has already counts as declared"
+                "declare {other}; with `--running`, the objects of the device count as declared"
             ),
         ),
     };
     let mut message = format!(
-        "{}: {} names {other}, which {fate}",
+        "{}: `{}` refers to {other}, which {state}",
         first.wanted.reference, first.attribute
     );
     let others: BTreeSet<usize> = namings.iter().map(|naming| naming.index).collect();
@@ -205,8 +205,8 @@ mod tests {
                 trunk("mode => 'trunk', allowed_vlans => '10,20-29'"),
                 vec![(
                     Severity::Note,
-                    "Ios_network_trunk[GigabitEthernet1/0/1]: allowed_vlans names \
-                     Network_vlan[10], which is declared nowhere",
+                    "Ios_network_trunk[GigabitEthernet1/0/1]: `allowed_vlans` refers to \
+                     Network_vlan[10], which is not declared",
                 )],
             ),
             (
@@ -216,8 +216,8 @@ mod tests {
                 ),
                 vec![(
                     Severity::Warning,
-                    "Ios_network_trunk[GigabitEthernet1/0/2]: access_vlan names Network_vlan[10], \
-                     which is declared nowhere; so does one other resource",
+                    "Ios_network_trunk[GigabitEthernet1/0/2]: `access_vlan` refers to Network_vlan[10], \
+                     which is not declared; so does one other resource",
                 )],
             ),
             (
@@ -227,8 +227,8 @@ mod tests {
                 ),
                 vec![(
                     Severity::Warning,
-                    "Ios_network_trunk[GigabitEthernet1/0/1]: access_vlan names Network_vlan[10], \
-                     which this catalog removes",
+                    "Ios_network_trunk[GigabitEthernet1/0/1]: `access_vlan` refers to Network_vlan[10], \
+                     which the catalog removes",
                 )],
             ),
         ];

@@ -51,7 +51,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 RuleFinding::new(
                     &RULE,
                     Location::parameter(index, "schedule"),
-                    format!("{}: there is no schedule `{name}`", resource.reference),
+                    format!("{}: unknown schedule `{name}`", resource.reference),
                 )
                 .help_if(near.map(|near| format!("did you mean `{near}`?"))),
             );

@@ -44,13 +44,13 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let known = context.registry.models().map(|model| model.name.as_str());
         let help = match nearest(&name, known) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`switchtender model import FILE.rb` makes a site's own type known".to_owned(),
+            None => "add a model with `switchtender model import FILE.rb`".to_owned(),
         };
         findings.push(
             RuleFinding::new(
                 &RULE,
                 Location::Resource(index, FindingPart::Type),
-                format!("{}: there is no type `{name}`", resource.reference),
+                format!("{}: unknown type `{name}`", resource.reference),
             )
             .help(help),
         );

@@ -29,7 +29,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     else {
         return;
     };
-    if context.catalog.name != *certname && !context.policy.force_name {
+    if context.catalog.name != *certname && !context.policy.allow_name_mismatch {
         findings.push(
             RuleFinding::new(
                 &RULE,
@@ -39,7 +39,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                     context.catalog.name
                 ),
             )
-            .help("give the device this `certname` in the inventory, or force it with --force-name"),
+            .help("set `certname` of the device in the inventory, or use --allow-name-mismatch"),
         );
     }
 }
@@ -59,14 +59,14 @@ mod tests {
         };
         let right = "node 'sw1' { network_vlan { '40': } }";
         let wrong = "node «'sw1'» { network_vlan { '40': } }";
-        for (manifest, certname, force_name) in [
+        for (manifest, certname, allow_name_mismatch) in [
             (wrong, Some("sw2"), false),
             (right, Some("sw1"), false),
             (right, None, false),
             (right, Some("sw2"), true),
         ] {
             let policy = Policy {
-                force_name,
+                allow_name_mismatch,
                 ..Policy::default()
             };
             assert_marked(&RULE, manifest, &target(certname), &policy);

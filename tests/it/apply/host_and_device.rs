@@ -102,10 +102,10 @@ async fn a_catalog_for_another_device_is_refused_unless_forced() {
     let ran = lab.run(&["apply"]).await;
     ran.assert_code(1);
     ran.assert_contains("the catalog is for `sw9.lab.test`, not for `sw1.lab.test`");
-    ran.assert_contains("--force-name");
+    ran.assert_contains("--allow-name-mismatch");
     assert_eq!(lab.log("sw1").connections(), 0);
 
-    let ran = lab.run(&["apply", "--force-name"]).await;
+    let ran = lab.run(&["apply", "--allow-name-mismatch"]).await;
     ran.assert_code(0);
     assert_eq!(
         lab.log("sw1").configuration_lines(),

@@ -129,7 +129,7 @@ async fn one_catalog_is_for_one_device() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_inventory_is_checked_and_shown_without_secrets() {
     let mut lab = three().await;
-    let ran = lab.run(&["inventory", "check"]).await;
+    let ran = lab.run(&["inventory", "validate"]).await;
     ran.assert_code(0);
     let ran = lab.run(&["inventory", "show"]).await;
     ran.assert_code(0);
@@ -140,7 +140,7 @@ async fn the_inventory_is_checked_and_shown_without_secrets() {
 
     // Several mistakes are told at once, each with its place and what was meant.
     lab.configure("core1", "colour = \"red\"\nconnect_timeout = \"soon\"");
-    for command in [&["inventory", "check"][..], &["apply"]] {
+    for command in [&["inventory", "validate"][..], &["apply"]] {
         let ran = lab.run(command).await;
         ran.assert_code(1);
         ran.assert_contains("colour");
