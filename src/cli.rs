@@ -112,7 +112,7 @@ pub enum Command {
     Inventory(inventory::InventoryArgs),
     Driver(driver::DriverArgs),
     Model(model::ModelArgs),
-    Mock(mock::MockArgs),
+    Mock(mock::Args),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

@@ -1,4 +1,4 @@
-//! `switchtender doctor`: what stands in the way of device runs, and what to do about it.
+//! `switchtender doctor`: live checks of everything that a device run needs.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -26,22 +26,26 @@ use crate::device_conf::{self, Entry, Readers, Surroundings};
 use crate::error_chain::chain;
 use crate::inventory::Secrets;
 
-/// Check configuration, permissions, certificates, server and devices, and say what to do
+/// Check configuration, permissions, certificates, server and devices, with hints
+///
+/// Exit: 0 no errors, 1 errors.
+///
+/// Example: switchtender doctor --target sw1.example.net
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Only these devices (repeatable)
+pub struct DoctorArgs {
+    /// Check only this device (repeatable)
     #[arg(short, long, value_name = "NAME")]
     target: Vec<String>,
 
-    /// Do not log in to devices
+    /// Do not connect to devices
     #[arg(long)]
     offline: bool,
 
-    /// Who may be able to read credentials files
+    /// Accepted readers of credentials files
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     credentials_readers: CredentialsReaders,
 
-    /// For people, or one JSON object per line for machines
+    /// Output format
     #[arg(short, long, value_enum, default_value_t = Output::Human)]
     output: Output,
 
@@ -49,36 +53,36 @@ pub struct Args {
     settings: SettingFlags,
 }
 
-/// A certificate that ends within this time is worth a word.
-const SOON: Duration = Duration::from_secs(30 * 86_400);
+/// A certificate that expires within this time is a warning.
+const EXPIRES_SOON: Duration = Duration::from_secs(30 * 86_400);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
+enum CheckState {
     Ok,
     Warning,
     Error,
 }
 
-impl State {
-    fn word(self) -> &'static str {
+impl CheckState {
+    fn as_str(self) -> &'static str {
         match self {
-            State::Ok => "ok",
-            State::Warning => "warning",
-            State::Error => "error",
+            CheckState::Ok => "ok",
+            CheckState::Warning => "warning",
+            CheckState::Error => "error",
         }
     }
 }
 
-/// One thing that was looked at.
-struct Check {
+/// The result of one check.
+struct CheckResult {
     subject: String,
-    state: State,
+    state: CheckState,
     text: String,
     hint: Option<String>,
 }
 
-impl Check {
-    fn new(subject: impl Into<String>, state: State, text: impl Into<String>) -> Self {
+impl CheckResult {
+    fn new(subject: impl Into<String>, state: CheckState, text: impl Into<String>) -> Self {
         Self {
             subject: subject.into(),
             state,
@@ -92,28 +96,28 @@ impl Check {
         self
     }
 
-    /// A finding in a file, in one line.
+    /// A finding in a file, with its position in the text.
     fn finding(subject: &str, found: &Diagnostic) -> Self {
         let place = found.labels.first().map_or(String::new(), |label| {
             let (line, _) = label.source.position(label.span.start);
             format!("{}:{line}: ", label.source.name)
         });
         let state = match found.severity {
-            switchtender_devices::diagnostic::Severity::Error => State::Error,
-            _ => State::Warning,
+            switchtender_devices::diagnostic::Severity::Error => CheckState::Error,
+            _ => CheckState::Warning,
         };
         Self::new(subject, state, format!("{place}{}", found.message)).hint(found.help.clone())
     }
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
+pub fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let checks = examine(args).await?;
+        let checks = check_all(args).await?;
         for check in &checks {
-            print(&shown(check, args.output));
+            print(&render(check, args.output));
         }
         let worst = checks.iter().map(|check| check.state).max();
-        Ok(if worst == Some(State::Error) {
+        Ok(if worst == Some(CheckState::Error) {
             Exit::FAILURE
         } else {
             Exit::SUCCESS
@@ -121,11 +125,11 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
     })
 }
 
-fn shown(check: &Check, output: Output) -> String {
+fn render(check: &CheckResult, output: Output) -> String {
     match output {
         Output::Json => {
             let line = json!({
-                "subject": check.subject, "state": check.state.word(),
+                "subject": check.subject, "state": check.state.as_str(),
                 "text": check.text, "hint": check.hint,
             });
             format!("{line}\n")
@@ -133,7 +137,7 @@ fn shown(check: &Check, output: Output) -> String {
         Output::Human => {
             let mut text = format!(
                 "{:8} {}: {}\n",
-                check.state.word(),
+                check.state.as_str(),
                 check.subject,
                 check.text
             );
@@ -145,22 +149,22 @@ fn shown(check: &Check, output: Output) -> String {
     }
 }
 
-async fn examine(args: &Args) -> Result<Vec<Check>, CommandError> {
+async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> {
     let settings = Arc::new(args.settings.read()?);
-    let mut checks = vec![Check::new(
+    let mut checks = vec![CheckResult::new(
         "settings",
-        State::Ok,
-        format!("{} given in puppet.conf or as flags", settings.given.len()),
+        CheckState::Ok,
+        format!("{} set in puppet.conf or by flags", settings.given.len()),
     )];
     for directory in [&settings.confdir, &settings.vardir] {
-        checks.push(writable(directory));
+        checks.push(check_writable(directory));
     }
     let devices = match device_conf::load_all(&settings.deviceconfig) {
         Err(found) => {
             checks.extend(
                 found
                     .iter()
-                    .map(|found| Check::finding("device.conf", found)),
+                    .map(|found| CheckResult::finding("device.conf", found)),
             );
             return Ok(checks);
         }
@@ -172,10 +176,10 @@ async fn examine(args: &Args) -> Result<Vec<Check>, CommandError> {
         settings.deviceconfig.display()
     );
     checks.push(if devices.is_empty() {
-        Check::new("device.conf", State::Error, text)
+        CheckResult::new("device.conf", CheckState::Error, text)
             .hint(Some("add a section for each device".to_owned()))
     } else {
-        Check::new("device.conf", State::Ok, text)
+        CheckResult::new("device.conf", CheckState::Ok, text)
     });
     let wanted: Vec<&Entry> = devices
         .iter()
@@ -183,42 +187,42 @@ async fn examine(args: &Args) -> Result<Vec<Check>, CommandError> {
         .collect();
     for name in &args.target {
         if !devices.iter().any(|device| device.name == *name) {
-            checks.push(Check::new(
+            checks.push(CheckResult::new(
                 name,
-                State::Error,
+                CheckState::Error,
                 format!("not found in {}", settings.deviceconfig.display()),
             ));
         }
     }
-    checks.extend(servers(&settings, wanted.first().copied()).await);
+    checks.extend(check_servers(&settings, wanted.first().copied()).await);
     let secrets = Secrets::new(false);
-    let examined = wanted
+    let device_checks = wanted
         .iter()
-        .map(|device| examine_device(args, &settings, &secrets, device));
-    for found in futures_util::future::join_all(examined).await {
+        .map(|device| check_device(args, &settings, &secrets, device));
+    for found in futures_util::future::join_all(device_checks).await {
         checks.extend(found);
     }
     Ok(checks)
 }
 
-/// Whether a directory, or the nearest one above it that exists, can be written.
-fn writable(directory: &Path) -> Check {
+/// Checks whether a directory, or its nearest existing parent, is writable.
+fn check_writable(directory: &Path) -> CheckResult {
     let subject = directory.display().to_string();
     let Some(existing) = directory.ancestors().find(|path| path.exists()) else {
-        return Check::new(subject, State::Error, "does not exist");
+        return CheckResult::new(subject, CheckState::Error, "does not exist");
     };
     match tempfile::tempfile_in(existing) {
-        Ok(_) => Check::new(subject, State::Ok, "can be written"),
-        Err(error) => Check::new(subject, State::Error, format!("cannot be written: {error}"))
+        Ok(_) => CheckResult::new(subject, CheckState::Ok, "is writable"),
+        Err(error) => CheckResult::new(subject, CheckState::Error, format!("is not writable: {error}"))
             .hint(Some(
-                "run as the user who owns it, or name another with --confdir or --vardir"
+                "run as its owner, or choose another directory with --confdir or --vardir"
                     .to_owned(),
             )),
     }
 }
 
-/// Each server that runs would talk to. Verified with a device's bundle where there is one.
-async fn servers(settings: &Settings, device: Option<&Entry>) -> Vec<Check> {
+/// Checks each server of a run, verified with the CA bundle of a device if there is one.
+async fn check_servers(settings: &Settings, device: Option<&Entry>) -> Vec<CheckResult> {
     let bundle = device
         .map(|device| Layout::new(settings, &device.name))
         .and_then(|layout| std::fs::read_to_string(layout.ca()).ok())
@@ -239,8 +243,8 @@ async fn servers(settings: &Settings, device: Option<&Entry>) -> Vec<Check> {
         Ok(client) => client,
         Err(error) => {
             return vec![
-                Check::new("CA bundle", State::Error, chain(&error)).hint(Some(
-                    "move the device's certs/ca.pem away; the next run fetches it again".to_owned(),
+                CheckResult::new("CA bundle", CheckState::Error, chain(&error)).hint(Some(
+                    "move certs/ca.pem of the device away; the next run downloads it again".to_owned(),
                 )),
             ];
         }
@@ -255,34 +259,34 @@ async fn servers(settings: &Settings, device: Option<&Entry>) -> Vec<Check> {
             transaction_uuid: "",
         };
         checks.push(match endpoint.status().await {
-            Ok(()) if verified => Check::new(subject, State::Ok, "running"),
-            Ok(()) => Check::new(
+            Ok(()) if verified => CheckResult::new(subject, CheckState::Ok, "running"),
+            Ok(()) => CheckResult::new(
                 subject,
-                State::Warning,
-                "running; no CA bundle is known yet",
+                CheckState::Warning,
+                "running; there is no CA bundle yet",
             )
             .hint(Some(
-                "the first run trusts the bundle it gets; set ca_fingerprint to check it"
+                "set ca_fingerprint; without it the first run trusts the bundle that it downloads"
                     .to_owned(),
             )),
-            Err(error) => Check::new(subject, State::Error, chain(&error)).hint(error.hint()),
+            Err(error) => CheckResult::new(subject, CheckState::Error, chain(&error)).hint(error.hint()),
         });
     }
     checks
 }
 
-async fn examine_device(
-    args: &Args,
+async fn check_device(
+    args: &DoctorArgs,
     settings: &Settings,
     secrets: &Secrets,
     device: &Entry,
-) -> Vec<Check> {
+) -> Vec<CheckResult> {
     let layout = Layout::new(settings, &device.name);
-    let (mut checks, ready) = certificate(settings, &layout);
+    let (mut checks, ready) = check_certificate(settings, &layout);
     if let Some(ready) = ready {
-        checks.push(known(settings, &device.name, &ready).await);
+        checks.push(check_server_accepts(settings, &device.name, &ready).await);
     }
-    checks.extend(left_behind(&layout));
+    checks.extend(check_run_state(&layout));
     let around = Surroundings {
         secrets,
         device_dir: &layout.var,
@@ -294,7 +298,7 @@ async fn examine_device(
             checks.extend(
                 found
                     .iter()
-                    .map(|found| Check::finding(&device.name, found)),
+                    .map(|found| CheckResult::finding(&device.name, found)),
             );
             return checks;
         }
@@ -303,29 +307,29 @@ async fn examine_device(
         connection
             .warnings
             .iter()
-            .map(|found| Check::finding(&device.name, found)),
+            .map(|found| CheckResult::finding(&device.name, found)),
     );
     let registry = match Definitions::default().of(&layout) {
         Ok(registry) => registry,
         Err(error) => {
-            checks.push(Check::new(&device.name, State::Error, chain(&error)));
+            checks.push(CheckResult::new(&device.name, CheckState::Error, chain(&error)));
             return checks;
         }
     };
     let Some(platform) = registry.platform(&connection.platform) else {
-        let known: Vec<&str> = registry
+        let platforms: Vec<&str> = registry
             .platforms()
             .map(|platform| platform.name.as_str())
             .collect();
         checks.push(
-            Check::new(
+            CheckResult::new(
                 &device.name,
-                State::Error,
-                format!("there is no driver for type {}", device.kind),
+                CheckState::Error,
+                format!("unknown device type {}", device.kind),
             )
             .hint(Some(format!(
-                "known platforms: {}; a module of the device's environment may bring one",
-                known.join(", ")
+                "platforms: {}; a module of the environment can add one",
+                platforms.join(", ")
             ))),
         );
         return checks;
@@ -345,32 +349,32 @@ async fn examine_device(
                     login.as_secs_f64()
                 );
                 let state = if notes.is_empty() {
-                    State::Ok
+                    CheckState::Ok
                 } else {
-                    State::Warning
+                    CheckState::Warning
                 };
-                Check::new(&device.name, state, [vec![text], notes].concat().join("; "))
+                CheckResult::new(&device.name, state, [vec![text], notes].concat().join("; "))
             }
             Err(error) => {
                 let text = chain(&error);
                 let own = format!("{}: ", device.name);
                 let text = text.strip_prefix(&own).unwrap_or(&text);
-                Check::new(&device.name, State::Error, text).hint(error.hint())
+                CheckResult::new(&device.name, CheckState::Error, text).hint(error.hint())
             }
         },
     );
     checks
 }
 
-/// The device's key and certificate as they lie there; nothing is requested.
-fn certificate(settings: &Settings, layout: &Layout) -> (Vec<Check>, Option<Ready>) {
+/// Checks the local key and certificate of a device. Requests nothing.
+fn check_certificate(settings: &Settings, layout: &Layout) -> (Vec<CheckResult>, Option<Ready>) {
     let name = &layout.certname;
     let mut checks = Vec::new();
     if let Ok(metadata) = std::fs::metadata(layout.key())
         && metadata.mode() & 0o007 != 0
     {
         checks.push(
-            Check::new(name, State::Error, "everyone can read its private key")
+            CheckResult::new(name, CheckState::Error, "all users can read its private key")
                 .hint(Some(format!("chmod 0640 {}", layout.key().display()))),
         );
     }
@@ -378,15 +382,14 @@ fn certificate(settings: &Settings, layout: &Layout) -> (Vec<Check>, Option<Read
         Ok(Some(ready)) => ready,
         Ok(None) => {
             checks.push(
-                Check::new(name, State::Warning, "has no certificate yet").hint(Some(format!(
-                    "`switchtender cert request {name}`, or let a run request it"
+                CheckResult::new(name, CheckState::Warning, "has no certificate yet").hint(Some(format!(
+                    "request it with `switchtender cert request {name}`, or start a run"
                 ))),
             );
             return (checks, None);
         }
         Err(error) => {
-            let told = Check::new(name, State::Error, chain(&error)).hint(error.hint());
-            checks.push(told);
+            checks.push(CheckResult::new(name, CheckState::Error, chain(&error)).hint(error.hint()));
             return (checks, None);
         }
     };
@@ -394,20 +397,20 @@ fn certificate(settings: &Settings, layout: &Layout) -> (Vec<Check>, Option<Read
     let left = until.duration_since(crate::clock::timestamp());
     let left = Duration::try_from(left).unwrap_or_default();
     let text = format!("certificate until {until}");
-    checks.push(if left < SOON {
+    checks.push(if left < EXPIRES_SOON {
         let renew = format!(
-            "on the server `puppetserver ca clean --certname {name}`, here `switchtender cert clean {name}`"
+            "renew it: `puppetserver ca clean --certname {name}` on the server, then `switchtender cert clean {name}`"
         );
-        let text = format!("{text}: {} days", left.as_secs() / 86_400);
-        Check::new(name, State::Warning, text).hint(Some(renew))
+        let text = format!("{text}, {} days left", left.as_secs() / 86_400);
+        CheckResult::new(name, CheckState::Warning, text).hint(Some(renew))
     } else {
-        Check::new(name, State::Ok, text)
+        CheckResult::new(name, CheckState::Ok, text)
     });
     (checks, Some(ready))
 }
 
-/// Whether the server takes the device's certificate: the question that begins each run.
-async fn known(settings: &Settings, name: &str, ready: &Ready) -> Check {
+/// Checks whether the server accepts the certificate of the device, as at the start of a run.
+async fn check_server_accepts(settings: &Settings, name: &str, ready: &Ready) -> CheckResult {
     let client = Client::new(
         &settings.http,
         Duration::ZERO,
@@ -417,8 +420,8 @@ async fn known(settings: &Settings, name: &str, ready: &Ready) -> Check {
     let client = match client {
         Ok(client) => client,
         Err(error) => {
-            return Check::new(name, State::Error, chain(&error)).hint(Some(format!(
-                "`switchtender cert show {name}` tells where the files are; bundles that are moved away are fetched again"
+            return CheckResult::new(name, CheckState::Error, chain(&error)).hint(Some(format!(
+                "find the files with `switchtender cert show {name}`; bundles that you move away are downloaded again"
             )));
         }
     };
@@ -430,11 +433,11 @@ async fn known(settings: &Settings, name: &str, ready: &Ready) -> Check {
     };
     let environment = &settings.environment.name;
     match endpoint.node(environment, environment).await {
-        Ok(named) => Check::new(
+        Ok(named) => CheckResult::new(
             name,
-            State::Ok,
+            CheckState::Ok,
             format!(
-                "known to the server, in environment {}",
+                "accepted by the server, environment {}",
                 named.as_ref().unwrap_or(environment)
             ),
         ),
@@ -442,33 +445,33 @@ async fn known(settings: &Settings, name: &str, ready: &Ready) -> Check {
         Err(RequestError {
             kind: RequestErrorKind::Unreachable(_) | RequestErrorKind::Timeout(_),
             ..
-        }) => Check::new(
+        }) => CheckResult::new(
             name,
-            State::Warning,
+            CheckState::Warning,
             "cannot check the certificate: the server does not respond",
         ),
-        Err(error) => Check::new(name, State::Error, chain(&error)).hint(error.hint()),
+        Err(error) => CheckResult::new(name, CheckState::Error, chain(&error)).hint(error.hint()),
     }
 }
 
-/// What earlier runs and operators have left for the next run.
-fn left_behind(layout: &Layout) -> Vec<Check> {
+/// Checks the state of earlier runs: disabled devices, reports to send.
+fn check_run_state(layout: &Layout) -> Vec<CheckResult> {
     let name = &layout.certname;
     let mut checks = Vec::new();
     match disabled::reason(layout) {
         Ok(None) => {}
         Ok(Some(reason)) => checks.push(
-            Check::new(name, State::Warning, format!("disabled: {reason}")).hint(Some(format!(
-                "`switchtender device --enable --target {name}`"
+            CheckResult::new(name, CheckState::Warning, format!("disabled: {reason}")).hint(Some(format!(
+                "enable it with `switchtender device --enable --target {name}`"
             ))),
         ),
-        Err(error) => checks.push(Check::new(name, State::Error, chain(&error))),
+        Err(error) => checks.push(CheckResult::new(name, CheckState::Error, chain(&error))),
     }
     let waiting = Spool::new(layout).waiting().len();
     if waiting > 0 {
-        let text = format!("{waiting} reports wait for the server");
-        let hint = "the next run that reaches the server sends them".to_owned();
-        checks.push(Check::new(name, State::Warning, text).hint(Some(hint)));
+        let text = format!("{waiting} reports are not sent yet");
+        let hint = "start a run; it sends them if the server answers".to_owned();
+        checks.push(CheckResult::new(name, CheckState::Warning, text).hint(Some(hint)));
     }
     checks
 }

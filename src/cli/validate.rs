@@ -249,7 +249,7 @@ fn check_all(
     Ok(threads.install(|| {
         files
             .par_iter()
-            .map(|path| check_file(path, given))
+            .map(|path| check_file(path, inputs))
             .collect()
     }))
 }

@@ -76,7 +76,7 @@ async fn the_doctor_says_what_is_wrong_and_what_to_do() {
     assert_eq!(code, 1);
     for line in [
         &format!("ok       server localhost:{}: running", server.port()),
-        "error    sw1.lab.test: everyone can read its private key",
+        "error    sw1.lab.test: all users can read its private key",
         "         → chmod 0640 ",
         "ok       sw1.lab.test: certificate until 2089-01-01T00:00:00Z",
         "Trying to load config from '/nonexistent/sw1.conf', but file does not exist.",
@@ -140,7 +140,7 @@ async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
 
     says(
         &doctor().await,
-        "ok       sw1.lab.test: known to the server, in environment production\n",
+        "ok       sw1.lab.test: accepted by the server, environment production\n",
     );
 
     // A key that is another's, or nobody's.
@@ -212,7 +212,7 @@ async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
     host.run(&["device", "--target", "sw1.lab.test"]).await;
     says(
         &doctor().await,
-        "warning  sw1.lab.test: 1 reports wait for the server",
+        "warning  sw1.lab.test: 1 reports are not sent yet",
     );
 }
 
