@@ -213,11 +213,14 @@ fn check_writable(directory: &Path) -> CheckResult {
     };
     match tempfile::tempfile_in(existing) {
         Ok(_) => CheckResult::new(subject, CheckState::Ok, "is writable"),
-        Err(error) => CheckResult::new(subject, CheckState::Error, format!("is not writable: {error}"))
-            .hint(Some(
-                "run as its owner, or choose another directory with --confdir or --vardir"
-                    .to_owned(),
-            )),
+        Err(error) => CheckResult::new(
+            subject,
+            CheckState::Error,
+            format!("is not writable: {error}"),
+        )
+        .hint(Some(
+            "run as its owner, or choose another directory with --confdir or --vardir".to_owned(),
+        )),
     }
 }
 
@@ -244,7 +247,8 @@ async fn check_servers(settings: &Settings, device: Option<&Entry>) -> Vec<Check
         Err(error) => {
             return vec![
                 CheckResult::new("CA bundle", CheckState::Error, chain(&error)).hint(Some(
-                    "move certs/ca.pem of the device away; the next run downloads it again".to_owned(),
+                    "move certs/ca.pem of the device away; the next run downloads it again"
+                        .to_owned(),
                 )),
             ];
         }
@@ -269,7 +273,9 @@ async fn check_servers(settings: &Settings, device: Option<&Entry>) -> Vec<Check
                 "set ca_fingerprint; without it the first run trusts the bundle that it downloads"
                     .to_owned(),
             )),
-            Err(error) => CheckResult::new(subject, CheckState::Error, chain(&error)).hint(error.hint()),
+            Err(error) => {
+                CheckResult::new(subject, CheckState::Error, chain(&error)).hint(error.hint())
+            }
         });
     }
     checks
@@ -312,7 +318,11 @@ async fn check_device(
     let registry = match Definitions::default().of(&layout) {
         Ok(registry) => registry,
         Err(error) => {
-            checks.push(CheckResult::new(&device.name, CheckState::Error, chain(&error)));
+            checks.push(CheckResult::new(
+                &device.name,
+                CheckState::Error,
+                chain(&error),
+            ));
             return checks;
         }
     };
@@ -374,22 +384,27 @@ fn check_certificate(settings: &Settings, layout: &Layout) -> (Vec<CheckResult>,
         && metadata.mode() & 0o007 != 0
     {
         checks.push(
-            CheckResult::new(name, CheckState::Error, "all users can read its private key")
-                .hint(Some(format!("chmod 0640 {}", layout.key().display()))),
+            CheckResult::new(
+                name,
+                CheckState::Error,
+                "all users can read its private key",
+            )
+            .hint(Some(format!("chmod 0640 {}", layout.key().display()))),
         );
     }
     let ready = match at_hand(settings, layout) {
         Ok(Some(ready)) => ready,
         Ok(None) => {
             checks.push(
-                CheckResult::new(name, CheckState::Warning, "has no certificate yet").hint(Some(format!(
-                    "request it with `switchtender cert request {name}`, or start a run"
-                ))),
+                CheckResult::new(name, CheckState::Warning, "has no certificate yet").hint(Some(
+                    format!("request it with `switchtender cert request {name}`, or start a run"),
+                )),
             );
             return (checks, None);
         }
         Err(error) => {
-            checks.push(CheckResult::new(name, CheckState::Error, chain(&error)).hint(error.hint()));
+            checks
+                .push(CheckResult::new(name, CheckState::Error, chain(&error)).hint(error.hint()));
             return (checks, None);
         }
     };
@@ -461,9 +476,9 @@ fn check_run_state(layout: &Layout) -> Vec<CheckResult> {
     match disabled::reason(layout) {
         Ok(None) => {}
         Ok(Some(reason)) => checks.push(
-            CheckResult::new(name, CheckState::Warning, format!("disabled: {reason}")).hint(Some(format!(
-                "enable it with `switchtender device --enable --target {name}`"
-            ))),
+            CheckResult::new(name, CheckState::Warning, format!("disabled: {reason}")).hint(Some(
+                format!("enable it with `switchtender device --enable --target {name}`"),
+            )),
         ),
         Err(error) => checks.push(CheckResult::new(name, CheckState::Error, chain(&error))),
     }

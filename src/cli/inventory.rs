@@ -9,7 +9,7 @@ use super::Global;
 use super::exit::{CommandError, Exit, print};
 use super::run::{Output, Selection};
 use crate::diagnostic::terminal::{self, RenderOptions};
-use crate::inventory::{Inventory, Reading};
+use crate::inventory::{Inventory, InventoryOptions};
 
 /// Validate or show the inventory
 #[derive(Debug, clap::Args)]
@@ -139,10 +139,10 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
 
 fn load(args: &InventoryFileArgs, referenced_files: bool) -> Result<Inventory, CommandError> {
     let registry = super::definitions::load(args.definitions.as_deref())?;
-    let reading = Reading {
+    let options = InventoryOptions {
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
-        referenced_files,
-        ..Reading::default()
+        check_referenced_files: referenced_files,
+        ..InventoryOptions::default()
     };
-    Inventory::load(&args.inventory, &reading).map_err(CommandError::findings)
+    Inventory::load(&args.inventory, &options).map_err(CommandError::findings)
 }

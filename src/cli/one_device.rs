@@ -7,7 +7,7 @@ use super::run::state_root;
 use crate::fleet::device_run::NotRun;
 use crate::fleet::reach::Reach;
 use crate::fleet::stand_in::{self, StandIns};
-use crate::inventory::{Inventory, Reading, Secrets, Selection};
+use crate::inventory::{DeviceSelection, Inventory, InventoryOptions, Secrets};
 use crate::store::Store;
 
 /// One device of the inventory.
@@ -44,9 +44,9 @@ impl OneDevice {
     /// The way to the device, and its name in the inventory.
     pub async fn reach(&self) -> Result<(Reach, String), CommandError> {
         let registry = super::definitions::load(self.definitions.as_deref())?;
-        let inventory = Inventory::load(&self.inventory, &Reading::default());
+        let inventory = Inventory::load(&self.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;
-        let selection = Selection {
+        let selection = DeviceSelection {
             targets: vec![self.device.clone()],
             labels: Vec::new(),
         };

@@ -22,7 +22,7 @@ use crate::fleet::reach::{self, Reach};
 use crate::fleet::runner;
 use crate::fleet::stand_in::StandIns;
 use crate::fleet::turns::Turns;
-use crate::inventory::{self, Inventory, Reading, Secrets};
+use crate::inventory::{self, Inventory, InventoryOptions, Secrets};
 use crate::route;
 use crate::store::{self, Store};
 use crate::telemetry::device_span;
@@ -70,12 +70,12 @@ pub struct Selection {
 
 impl Selection {
     /// The selection as the inventory understands it.
-    pub fn parse(&self) -> Result<inventory::Selection, CommandError> {
+    pub fn parse(&self) -> Result<inventory::DeviceSelection, CommandError> {
         let labels = self
             .label
             .iter()
             .map(|label| label.parse::<inventory::LabelSelector>());
-        Ok(inventory::Selection {
+        Ok(inventory::DeviceSelection {
             targets: self.target.clone(),
             labels: labels
                 .collect::<Result<_, _>>()
@@ -196,7 +196,7 @@ impl Run<'_> {
     /// Prepares everything that all devices share; mistakes in it end the command.
     pub async fn prepare(&self) -> Result<Prepared, CommandError> {
         let registry = super::definitions::load(self.subject.definitions.as_deref())?;
-        let inventory = Inventory::load(&self.subject.inventory, &Reading::default());
+        let inventory = Inventory::load(&self.subject.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;
         let devices = inventory.select(&self.subject.selection.parse()?);
         let devices = devices.map_err(CommandError::findings)?;

@@ -23,7 +23,7 @@ use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Counts, Diagnostic, Severity, Source, json, limit};
-use crate::inventory::{Inventory, Reading};
+use crate::inventory::{Inventory, InventoryOptions};
 use crate::validate::rule::RULES;
 use crate::validate::{
     CatalogTarget, Policy, RuleContext, Severities, TargetKind, TargetResolver, cross_catalog,
@@ -206,13 +206,13 @@ fn unknown_platform(name: &str, registry: &Registry) -> CommandError {
 }
 
 fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {
-    let reading = Reading {
+    let options = InventoryOptions {
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
         // Secrets are not read here.
         allow_readable: true,
-        ..Reading::default()
+        ..InventoryOptions::default()
     };
-    Inventory::load(path, &reading).map_err(|found| CommandError::findings(found).exit(2))
+    Inventory::load(path, &options).map_err(|found| CommandError::findings(found).exit(2))
 }
 
 fn severities(path: Option<&Path>) -> Result<Severities, CommandError> {

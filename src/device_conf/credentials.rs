@@ -10,7 +10,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use super::hocon::{self, Field, Value, World};
 use super::{Given, GivenAll, GivenValue, Surroundings};
 use crate::inventory::secret_source::SecretSource;
-use crate::inventory::setting::{Origin, Setting, Table};
+use crate::inventory::setting::{InventoryTable, SettingOrigin, TableSetting};
 
 /// Who may be able to read files with credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -108,10 +108,10 @@ async fn given(
         Value::String(text) => GivenValue::Text(text.into()),
         other => match elsewhere(&other) {
             Some(source) => {
-                let setting = Setting {
+                let setting = TableSetting {
                     value: source,
-                    origin: Origin {
-                        table: Table::Device(device.to_owned()),
+                    origin: SettingOrigin {
+                        table: InventoryTable::Device(device.to_owned()),
                         source: mark.source.clone(),
                         span: field.key_mark.span.clone(),
                     },

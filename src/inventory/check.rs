@@ -6,14 +6,14 @@ use switchtender_devices::diagnostic::{Diagnostic, nearest};
 use switchtender_devices::document::Findings;
 use switchtender_devices::map::IndexMap;
 
-use super::device::Declared;
-use super::layer::Jump;
+use super::device::DeviceEntry;
+use super::table_settings::Jump;
 
 /// Reports what can only be seen with all devices at hand.
-pub fn check(findings: &Findings, devices: &IndexMap<String, Declared>) {
+pub fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
     let source = &findings.source;
-    let mut certnames: BTreeMap<&str, &Declared> = BTreeMap::new();
-    let mut addresses: BTreeMap<(&str, Option<u16>, Option<&str>), &Declared> = BTreeMap::new();
+    let mut certnames: BTreeMap<&str, &DeviceEntry> = BTreeMap::new();
+    let mut addresses: BTreeMap<(&str, Option<u16>, Option<&str>), &DeviceEntry> = BTreeMap::new();
     for device in devices.values() {
         if let Some(first) = certnames.insert(device.certname(), device) {
             findings.push(
@@ -69,7 +69,7 @@ pub fn check(findings: &Findings, devices: &IndexMap<String, Declared>) {
 }
 
 /// The jump host must be there, and the way must end.
-fn jump(findings: &Findings, devices: &IndexMap<String, Declared>, device: &Declared) {
+fn jump(findings: &Findings, devices: &IndexMap<String, DeviceEntry>, device: &DeviceEntry) {
     let mut way = vec![device.name.as_str()];
     let mut settings = &device.settings;
     while let Some(jump) = &settings.jump {

@@ -6,20 +6,20 @@ use std::ops::Range;
 use switchtender_devices::value::Value;
 
 use super::SavePolicy;
-use super::layer::Layer;
+use super::table_settings::TableSettings;
 
 /// What the tables of a device say together. What every device needs may be missing.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct DeviceEntry {
     /// The name in the inventory.
     pub name: String,
     /// Place of its table in the file.
     pub span: Range<usize>,
     /// Everything that is set, with its origin.
-    pub settings: Layer,
+    pub settings: TableSettings,
 }
 
-impl Declared {
+impl DeviceEntry {
     /// The name that its catalog carries.
     pub fn certname(&self) -> &str {
         let certname = self.settings.certname.as_ref();
@@ -51,7 +51,7 @@ pub struct Device {
     pub certname: String,
     pub address: String,
     /// Everything that is set, with its origin.
-    pub settings: Layer,
+    pub settings: TableSettings,
 }
 
 impl Device {

@@ -11,31 +11,31 @@ use switchtender_devices::document::{self, Findings, Table as Document};
 use switchtender_devices::map::IndexMap;
 
 use super::check::check;
-use super::device::Declared;
+use super::device::DeviceEntry;
 use super::file_context::{FileContext, masked};
-use super::layer::{Jump, Layer};
-use super::permission::readable_by_others;
+use super::file_mode::readable_by_others;
 use super::secret_source::SecretSource;
-use super::setting::{Setting, Table};
-use super::{Inventory, Limits, surroundings};
+use super::setting::{InventoryTable, TableSetting};
+use super::table_settings::{Jump, TableSettings};
+use super::{ConcurrencyLimits, Inventory, referenced_files};
 
 /// The largest inventory that is read: a hundred thousand devices with room to spare.
 const LARGEST: u64 = 64 << 20;
 
 /// How to read an inventory.
 #[derive(Clone, Debug, Default)]
-pub struct Reading {
+pub struct InventoryOptions {
     /// Names of the platforms that there are; `None` leaves platforms unchecked.
     pub platforms: Option<BTreeSet<String>>,
     /// Accept secrets in files that others can read.
     pub allow_readable: bool,
     /// Look at the files that the inventory names, too, and tell which a run would miss.
-    pub surroundings: bool,
+    pub check_referenced_files: bool,
 }
 
 impl Inventory {
     /// Reads a file. All mistakes are returned together, in the order of the file.
-    pub fn load(path: &Path, reading: &Reading) -> Result<Self, Vec<Diagnostic>> {
+    pub fn load(path: &Path, options: &InventoryOptions) -> Result<Self, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let (text, mode) = read(path).map_err(|why| {
             let hint = "name the inventory with --inventory FILE";
@@ -48,7 +48,7 @@ impl Inventory {
             ]
         })?;
         let base = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&name, &text, base, mode, reading)
+        Self::parse(&name, &text, base, mode, options)
     }
 
     /// Reads the text of an inventory whose relative paths start at `base`. `readable` is the
@@ -58,27 +58,28 @@ impl Inventory {
         text: &str,
         base: &Path,
         readable: Option<u32>,
-        reading: &Reading,
+        options: &InventoryOptions,
     ) -> Result<Self, Vec<Diagnostic>> {
         let file = FileContext { base, text };
         let source = Source::new(name, masked(text));
         let findings = Findings::new(&source);
         let (devices, limits, allow_readable) = document::read(&findings, |root| {
-            let allowed = root.bool("allow_readable").unwrap_or(false) || reading.allow_readable;
+            let allowed = root.bool("allow_readable").unwrap_or(false) || options.allow_readable;
             let limits = root.table("limits").map(|table| read_limits(&table));
             let defaults = root.table("defaults").map(|table| {
-                let layer = Layer::read(&table, &Table::Defaults, &file);
+                let layer = TableSettings::read(&table, &InventoryTable::Defaults, &file);
                 refuse(&table, &["certname", "address"]);
                 table.finish();
                 layer
             });
             let platforms = named(root, "platform", |name, table| {
-                let layer = Layer::read(table, &Table::Platform(name.to_owned()), &file);
+                let layer =
+                    TableSettings::read(table, &InventoryTable::Platform(name.to_owned()), &file);
                 refuse(table, &["platform", "certname", "address"]);
                 layer
             });
             let devices = named(root, "device", |name, table| {
-                Layer::read(table, &Table::Device(name.to_owned()), &file)
+                TableSettings::read(table, &InventoryTable::Device(name.to_owned()), &file)
             });
             root.finish();
             let own = || {
@@ -88,12 +89,12 @@ impl Inventory {
             for layer in own() {
                 literals(&findings, layer, readable.filter(|_| !allowed));
             }
-            if let Some(known) = &reading.platforms {
+            if let Some(known) = &options.platforms {
                 for (name, (_, span)) in &platforms {
                     known_platform(&findings, known, name, span.clone());
                 }
             }
-            if reading.surroundings && devices.is_empty() {
+            if options.check_referenced_files && devices.is_empty() {
                 findings.error_with_help(
                     "no-devices",
                     0..0,
@@ -102,11 +103,11 @@ impl Inventory {
                 );
             }
             let below = defaults.clone().unwrap_or_default();
-            let devices: IndexMap<String, Declared> = devices
+            let devices: IndexMap<String, DeviceEntry> = devices
                 .into_iter()
                 .map(|(name, (own, span))| {
                     let settings = merge(own, &platforms, &below);
-                    let device = Declared {
+                    let device = DeviceEntry {
                         name: name.clone(),
                         span,
                         settings,
@@ -115,7 +116,7 @@ impl Inventory {
                     (name, device)
                 })
                 .collect();
-            if let Some(known) = &reading.platforms {
+            if let Some(known) = &options.platforms {
                 let mut seen = BTreeSet::new();
                 for device in devices.values() {
                     if let Some(platform) = &device.settings.platform
@@ -130,8 +131,8 @@ impl Inventory {
             (devices, limits.unwrap_or_default(), allowed)
         });
         let mut found = findings.into_list();
-        if reading.surroundings {
-            found.extend(surroundings::missing(&devices, allow_readable));
+        if options.check_referenced_files {
+            found.extend(referenced_files::check(&devices, allow_readable));
         }
         if found.iter().any(|found| found.code == "toml-syntax") {
             // What a slip has swallowed seems to be missing, or of another kind.
@@ -145,7 +146,7 @@ impl Inventory {
         if !errors.is_empty() {
             return Err(errors.into_iter().chain(warnings).collect());
         }
-        let complete = |(name, device): (String, Declared)| Some((name, device.complete()?));
+        let complete = |(name, device): (String, DeviceEntry)| Some((name, device.complete()?));
         Ok(Self {
             source,
             devices: devices.into_iter().filter_map(complete).collect(),
@@ -176,7 +177,7 @@ fn read(path: &Path) -> Result<(String, Option<u32>), String> {
     }
 }
 
-fn read_limits(table: &Document<'_>) -> Limits {
+fn read_limits(table: &Document<'_>) -> ConcurrencyLimits {
     let number = |key| {
         let item = table.get(key)?;
         let number = item.integer()?;
@@ -186,7 +187,7 @@ fn read_limits(table: &Document<'_>) -> Limits {
         }
         limit
     };
-    let limits = Limits {
+    let limits = ConcurrencyLimits {
         concurrency: number("concurrency"),
         per_site: number("per_site"),
         per_jump: number("per_jump"),
@@ -199,8 +200,8 @@ fn read_limits(table: &Document<'_>) -> Limits {
 fn named(
     root: &Document<'_>,
     key: &str,
-    read: impl Fn(&str, &Document<'_>) -> Layer,
-) -> IndexMap<String, (Layer, Range<usize>)> {
+    read: impl Fn(&str, &Document<'_>) -> TableSettings,
+) -> IndexMap<String, (TableSettings, Range<usize>)> {
     let Some(tables) = root.table(key) else {
         return IndexMap::default();
     };
@@ -245,7 +246,7 @@ fn known_platform(findings: &Findings, known: &BTreeSet<String>, name: &str, spa
 }
 
 /// Warns about secrets that stand in the file, and refuses them where others can read it.
-fn literals(findings: &Findings, layer: &Layer, readable: Option<u32>) {
+fn literals(findings: &Findings, layer: &TableSettings, readable: Option<u32>) {
     let secrets = [
         ("password", &layer.password),
         ("enable_password", &layer.enable_password),
@@ -275,7 +276,7 @@ fn literals(findings: &Findings, layer: &Layer, readable: Option<u32>) {
                 )),
         });
     }
-    if let Some(Setting {
+    if let Some(TableSetting {
         value: Jump::Host(host),
         ..
     }) = &layer.jump
@@ -286,10 +287,10 @@ fn literals(findings: &Findings, layer: &Layer, readable: Option<u32>) {
 
 /// A device's own settings over its platform's over the defaults.
 fn merge(
-    own: Layer,
-    platforms: &IndexMap<String, (Layer, Range<usize>)>,
-    defaults: &Layer,
-) -> Layer {
+    own: TableSettings,
+    platforms: &IndexMap<String, (TableSettings, Range<usize>)>,
+    defaults: &TableSettings,
+) -> TableSettings {
     let platform = own.platform.as_ref().or(defaults.platform.as_ref());
     let layer = platform.and_then(|platform| platforms.get(&platform.value));
     match layer {
@@ -300,7 +301,7 @@ fn merge(
 }
 
 /// Tells what every device needs and this one has not.
-fn incomplete(findings: &Findings, device: &Declared) {
+fn incomplete(findings: &Findings, device: &DeviceEntry) {
     let name = &device.name;
     if !usable_name(name) {
         findings.error_with_help(

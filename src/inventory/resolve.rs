@@ -11,10 +11,10 @@ use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
 };
 
-use super::layer::{Jump, Layer};
 use super::secret_source::SecretSource;
-use super::setting::Setting;
-use super::trust::{Fingerprint, HostKey, Tls};
+use super::setting::TableSetting;
+use super::table_settings::{Jump, TableSettings};
+use super::verification::{Fingerprint, HostKey, Tls};
 use super::{Device, Inventory, Secrets};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ impl Inventory {
     fn target<'a>(
         &'a self,
         name: &'a str,
-        settings: &'a Layer,
+        settings: &'a TableSettings,
         secrets: &'a Secrets,
         state_dir: &'a Path,
     ) -> Pin<Box<dyn Future<Output = Result<ConnectParams, Vec<Diagnostic>>> + Send + 'a>> {
@@ -76,7 +76,7 @@ impl Inventory {
             if !errors.is_empty() {
                 return Err(errors);
             }
-            let text = |setting: &Option<Setting<String>>| {
+            let text = |setting: &Option<TableSetting<String>>| {
                 setting
                     .as_ref()
                     .map(|setting| setting.value.clone())
@@ -116,7 +116,7 @@ impl Inventory {
 
 async fn get(
     secrets: &Secrets,
-    setting: &Option<Setting<SecretSource>>,
+    setting: &Option<TableSetting<SecretSource>>,
     errors: &mut Vec<Diagnostic>,
 ) -> Option<SecretString> {
     match secrets.get(setting.as_ref()?).await {
@@ -128,11 +128,11 @@ async fn get(
     }
 }
 
-fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
+fn value<T: Clone>(setting: &Option<TableSetting<T>>) -> Option<T> {
     setting.as_ref().map(|setting| setting.value.clone())
 }
 
-fn host_key(settings: &Layer, state_dir: &Path) -> HostKeyPolicy {
+fn host_key(settings: &TableSettings, state_dir: &Path) -> HostKeyPolicy {
     if let Some(Fingerprint::HostKey(text)) = value(&settings.fingerprint) {
         return HostKeyPolicy::Fingerprint(text);
     }
@@ -152,7 +152,7 @@ fn host_key(settings: &Layer, state_dir: &Path) -> HostKeyPolicy {
     }
 }
 
-fn tls(name: &str, settings: &Layer, state_dir: &Path) -> TlsPolicy {
+fn tls(name: &str, settings: &TableSettings, state_dir: &Path) -> TlsPolicy {
     if let Some(Fingerprint::Certificate(hex)) = value(&settings.fingerprint) {
         return TlsPolicy::Fingerprint(hex);
     }
@@ -177,14 +177,14 @@ mod tests {
     use secrecy::ExposeSecret;
     use switchtender_devices::session::connect_params::Algorithms;
 
-    use super::super::Reading;
+    use super::super::InventoryOptions;
     use super::*;
 
     fn inventory(dir: &Path, keys: &str) -> Inventory {
         let text = format!(
             "[device.sw1]\nplatform = \"x\"\naddress = \"192.0.2.1\"\nuser = \"u\"\n{keys}\n"
         );
-        Inventory::parse("i.toml", &text, dir, None, &Reading::default()).unwrap()
+        Inventory::parse("i.toml", &text, dir, None, &InventoryOptions::default()).unwrap()
     }
 
     fn secrets() -> Secrets {
@@ -278,8 +278,8 @@ mod tests {
             "[defaults]\nplatform = \"x\"\nuser = \"u\"\npassword = {{ command = [\"sh\", \"-c\", \"{command}\"] }}\n\
              [device]\na = {{ address = \"a\" }}\nb = {{ address = \"b\" }}\n"
         );
-        let reading = Reading::default();
-        let inventory = Inventory::parse("i.toml", &text, dir.path(), None, &reading).unwrap();
+        let options = InventoryOptions::default();
+        let inventory = Inventory::parse("i.toml", &text, dir.path(), None, &options).unwrap();
         let secrets = secrets();
         for device in inventory.devices.values() {
             let target = inventory.resolve(device, &secrets, Path::new("/s")).await;

@@ -5,7 +5,7 @@
 
 use switchtender_devices::document::Item;
 
-use super::layer::word;
+use super::table_settings::word;
 
 /// `save_config`, in `inventory.toml` and in the peer's files of credentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,9 +17,9 @@ use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
 use tokio::sync::OnceCell;
 
-use super::permission::readable_by_others;
+use super::file_mode::readable_by_others;
 use super::secret_source::SecretSource;
-use super::setting::Setting;
+use super::setting::TableSetting;
 
 /// A vault that asks a person must still end.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
@@ -104,7 +104,10 @@ impl Secrets {
     ///
     /// # Cancellation
     /// May be dropped at any time; a command that was started is then killed.
-    pub async fn get(&self, setting: &Setting<SecretSource>) -> Result<SecretString, Diagnostic> {
+    pub async fn get(
+        &self,
+        setting: &TableSetting<SecretSource>,
+    ) -> Result<SecretString, Diagnostic> {
         let source = &setting.value;
         if let SecretSource::Literal(secret) = source {
             return Ok(secret.clone());

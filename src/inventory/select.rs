@@ -7,7 +7,7 @@ use super::{Device, Inventory};
 
 /// A choice of devices: any of the targets (all, when there is none) that has all the labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selection {
+pub struct DeviceSelection {
     /// Names, certnames, or patterns of them with `*`, `?`, `[…]` and `{a,b}`.
     pub targets: Vec<String>,
     pub labels: Vec<LabelSelector>,
@@ -37,11 +37,11 @@ impl std::str::FromStr for LabelSelector {
 impl Inventory {
     /// The chosen devices in the order of the file. A target or label that fits no device is an
     /// error: a misspelt name must not mean "nothing to do".
-    pub fn select(&self, selection: &Selection) -> Result<Vec<&Device>, Vec<Diagnostic>> {
+    pub fn select(&self, selection: &DeviceSelection) -> Result<Vec<&Device>, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut targets = Vec::new();
         for target in &selection.targets {
-            match Target::parse(target) {
+            match TargetPattern::parse(target) {
                 Ok(found) if self.devices.values().any(|device| found.fits(device)) => {
                     targets.push(found);
                 }
@@ -135,26 +135,28 @@ impl Inventory {
     }
 }
 
-enum Target {
+enum TargetPattern {
     Name(String),
     Pattern(GlobMatcher),
 }
 
-impl Target {
+impl TargetPattern {
     fn parse(text: &str) -> Result<Self, String> {
         if !is_pattern(text) {
-            return Ok(Target::Name(text.to_owned()));
+            return Ok(TargetPattern::Name(text.to_owned()));
         }
         GlobBuilder::new(text)
             .build()
-            .map(|glob| Target::Pattern(glob.compile_matcher()))
+            .map(|glob| TargetPattern::Pattern(glob.compile_matcher()))
             .map_err(|error| error.kind().to_string())
     }
 
     fn fits(&self, device: &Device) -> bool {
         match self {
-            Target::Name(name) => device.name == *name || device.certname == *name,
-            Target::Pattern(glob) => glob.is_match(&device.name) || glob.is_match(&device.certname),
+            TargetPattern::Name(name) => device.name == *name || device.certname == *name,
+            TargetPattern::Pattern(glob) => {
+                glob.is_match(&device.name) || glob.is_match(&device.certname)
+            }
         }
     }
 }
@@ -167,7 +169,7 @@ fn is_pattern(text: &str) -> bool {
 mod tests {
     use std::path::Path;
 
-    use super::super::Reading;
+    use super::super::InventoryOptions;
     use super::*;
 
     fn inventory() -> Inventory {
@@ -181,11 +183,18 @@ sw1 = { address = "a", certname = "sw1.lab.test", labels = { rack = "a1", site =
 sw2 = { address = "b", certname = "sw2.lab.test", labels = { rack = "a2", site = "fra" } }
 core1 = { address = "c" }
 "#;
-        Inventory::parse("i.toml", text, Path::new(""), None, &Reading::default()).unwrap()
+        Inventory::parse(
+            "i.toml",
+            text,
+            Path::new(""),
+            None,
+            &InventoryOptions::default(),
+        )
+        .unwrap()
     }
 
     fn select(targets: &[&str], labels: &[&str]) -> Result<Vec<String>, Vec<String>> {
-        let selection = Selection {
+        let selection = DeviceSelection {
             targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             labels: labels.iter().map(|label| label.parse().unwrap()).collect(),
         };

@@ -8,31 +8,31 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 
 /// The table in which a setting stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Table {
+pub enum InventoryTable {
     Defaults,
     Platform(String),
     Device(String),
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for InventoryTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Table::Defaults => f.write_str("[defaults]"),
-            Table::Platform(name) => write!(f, "[platform.{name}]"),
-            Table::Device(name) => write!(f, "[device.{name}]"),
+            InventoryTable::Defaults => f.write_str("[defaults]"),
+            InventoryTable::Platform(name) => write!(f, "[platform.{name}]"),
+            InventoryTable::Device(name) => write!(f, "[device.{name}]"),
         }
     }
 }
 
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    pub table: Table,
+pub struct SettingOrigin {
+    pub table: InventoryTable,
     pub source: Arc<Source>,
     pub span: Range<usize>,
 }
 
-impl Origin {
+impl SettingOrigin {
     /// Line in the file, from 1.
     pub fn line(&self) -> usize {
         self.source.position(self.span.start).0
@@ -51,7 +51,7 @@ impl Origin {
 
 /// A value with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting<T> {
+pub struct TableSetting<T> {
     pub value: T,
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }

@@ -195,7 +195,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::inventory::Reading;
+    use crate::inventory::InventoryOptions;
     use crate::validate::example::{compile, registry};
     use crate::validate::{CatalogTarget, TargetResolver};
 
@@ -215,8 +215,8 @@ mod tests {
     /// `code severity message` of what is found over all these catalogs.
     fn told(inventory: Option<&str>, complete: bool, manifests: &[&str]) -> Vec<String> {
         let inventory = inventory.map(|text| {
-            let reading = Reading::default();
-            Inventory::parse("i.toml", text, Path::new(""), None, &reading).unwrap()
+            let options = InventoryOptions::default();
+            Inventory::parse("i.toml", text, Path::new(""), None, &options).unwrap()
         });
         let resolver = TargetResolver {
             inventory: inventory.as_ref(),

@@ -104,14 +104,21 @@ mod tests {
     use super::super::example::{compile, registry};
     use super::super::{Policy, for_device};
     use super::*;
-    use crate::inventory::Reading;
+    use crate::inventory::InventoryOptions;
 
     fn inventory(keys: &str) -> Inventory {
         let text = format!(
             "[device.sw1]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\nuser = \"u\"\n\
              agent = true\ncertname = \"sw1.example.net\"\n{keys}\n"
         );
-        Inventory::parse("i.toml", &text, Path::new(""), None, &Reading::default()).unwrap()
+        Inventory::parse(
+            "i.toml",
+            &text,
+            Path::new(""),
+            None,
+            &InventoryOptions::default(),
+        )
+        .unwrap()
     }
 
     fn codes(manifest: &str, resolver: TargetResolver<'_>, facts: &Facts) -> Vec<&'static str> {

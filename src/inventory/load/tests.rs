@@ -8,11 +8,11 @@ const DEVICE: &str =
     "platform = \"cisco_ios\"\naddress = \"192.0.2.1\"\nuser = \"u\"\nagent = true\n";
 
 fn parse(text: &str) -> Result<Inventory, Vec<Diagnostic>> {
-    let reading = Reading {
+    let options = InventoryOptions {
         platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
-        ..Reading::default()
+        ..InventoryOptions::default()
     };
-    Inventory::parse("inventory.toml", text, Path::new("/etc/st"), None, &reading)
+    Inventory::parse("inventory.toml", text, Path::new("/etc/st"), None, &options)
 }
 
 /// `line:column code message | help` of each.
@@ -113,7 +113,7 @@ user = "admin"
     );
     assert_eq!(
         inventory.limits,
-        Limits {
+        ConcurrencyLimits {
             concurrency: Some(100),
             per_site: Some(5),
             per_jump: None
@@ -300,11 +300,11 @@ fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
         ]
     );
     let read = |text: &str, allow_readable| {
-        let reading = Reading {
+        let options = InventoryOptions {
             allow_readable,
-            ..Reading::default()
+            ..InventoryOptions::default()
         };
-        Inventory::parse("i.toml", text, Path::new(""), Some(0o644), &reading)
+        Inventory::parse("i.toml", text, Path::new(""), Some(0o644), &options)
     };
     let refused = read(&clean, false).unwrap_err();
     assert_eq!(
@@ -323,11 +323,11 @@ fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
 #[test]
 fn the_example_is_right() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/inventory.toml");
-    let reading = Reading {
+    let options = InventoryOptions {
         platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
-        ..Reading::default()
+        ..InventoryOptions::default()
     };
-    let inventory = Inventory::load(&path, &reading).unwrap();
+    let inventory = Inventory::load(&path, &options).unwrap();
     let devices: Vec<_> = inventory
         .devices
         .values()
@@ -345,7 +345,10 @@ fn the_example_is_right() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_told_by_name() {
-    let found = Inventory::load(Path::new("/nonexistent/i.toml"), &Reading::default());
+    let found = Inventory::load(
+        Path::new("/nonexistent/i.toml"),
+        &InventoryOptions::default(),
+    );
     let told = told(&found.unwrap_err());
     assert!(
         told[0].contains("cannot read inventory /nonexistent/i.toml"),
@@ -353,7 +356,7 @@ fn a_file_that_cannot_be_read_is_told_by_name() {
     );
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), b"user = \"\xff\"").unwrap();
-    let found = Inventory::load(file.path(), &Reading::default()).unwrap_err();
+    let found = Inventory::load(file.path(), &InventoryOptions::default()).unwrap_err();
     assert!(
         found[0].message.contains("not UTF-8 text (byte 8)"),
         "{found:?}"

@@ -12,38 +12,38 @@ use std::path::Path;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::map::IndexMap;
 
-use super::device::Declared;
-use super::layer::{Jump, Layer};
-use super::permission::readable_by_others;
+use super::device::DeviceEntry;
+use super::file_mode::readable_by_others;
 use super::secret_source::SecretSource;
-use super::setting::{Origin, Setting};
-use super::trust::{Fingerprint, HostKey};
+use super::setting::{SettingOrigin, TableSetting};
+use super::table_settings::{Jump, TableSettings};
+use super::verification::{Fingerprint, HostKey};
 
 /// Enough of a file to see what it is.
-const BEGINNING: u64 = 64 << 10;
+const START: u64 = 64 << 10;
 
 /// What a run would miss, each at the place that names it and once however many devices need it.
-pub fn missing(devices: &IndexMap<String, Declared>, allow_readable: bool) -> Vec<Diagnostic> {
-    let mut missing = Missing {
+pub fn check(devices: &IndexMap<String, DeviceEntry>, allow_readable: bool) -> Vec<Diagnostic> {
+    let mut files = ReferencedFiles {
         allow_readable,
-        told: BTreeSet::new(),
+        seen: BTreeSet::new(),
         findings: Vec::new(),
     };
     for device in devices.values() {
-        missing.of(&device.settings);
+        files.add_settings(&device.settings);
     }
-    missing.findings
+    files.findings
 }
 
-struct Missing {
+struct ReferencedFiles {
     allow_readable: bool,
     /// Settings that were looked at: one place of the inventory may count for many devices.
-    told: BTreeSet<(usize, &'static str)>,
+    seen: BTreeSet<(usize, &'static str)>,
     findings: Vec<Diagnostic>,
 }
 
-impl Missing {
-    fn of(&mut self, settings: &Layer) {
+impl ReferencedFiles {
+    fn add_settings(&mut self, settings: &TableSettings) {
         for (key, secret) in [
             ("password", &settings.password),
             ("enable_password", &settings.enable_password),
@@ -72,21 +72,21 @@ impl Missing {
         {
             self.known_hosts(settings, setting);
         }
-        if let Some(Setting {
+        if let Some(TableSetting {
             value: Jump::Host(host),
             ..
         }) = &settings.jump
         {
-            self.of(host);
+            self.add_settings(host);
         }
     }
 
-    fn is_new(&mut self, key: &'static str, origin: &Origin) -> bool {
-        self.told.insert((origin.span.start, key))
+    fn is_new(&mut self, key: &'static str, origin: &SettingOrigin) -> bool {
+        self.seen.insert((origin.span.start, key))
     }
 
-    fn secret(&mut self, key: &str, path: &Path, origin: &Origin) {
-        let Some(file) = self.opened(key, path, origin) else {
+    fn secret(&mut self, key: &str, path: &Path, origin: &SettingOrigin) {
+        let Some(file) = self.open(key, path, origin) else {
             return;
         };
         let shown = path.display();
@@ -117,8 +117,8 @@ impl Missing {
         }
     }
 
-    fn private_key(&mut self, setting: &Setting<std::path::PathBuf>) {
-        let Some(text) = self.beginning("private_key", &setting.value, &setting.origin) else {
+    fn private_key(&mut self, setting: &TableSetting<std::path::PathBuf>) {
+        let Some(text) = self.read_start("private_key", &setting.value, &setting.origin) else {
             return;
         };
         if !text.contains("PRIVATE KEY") {
@@ -138,8 +138,8 @@ impl Missing {
         }
     }
 
-    fn ca_file(&mut self, setting: &Setting<std::path::PathBuf>) {
-        let Some(text) = self.beginning("ca_file", &setting.value, &setting.origin) else {
+    fn ca_file(&mut self, setting: &TableSetting<std::path::PathBuf>) {
+        let Some(text) = self.read_start("ca_file", &setting.value, &setting.origin) else {
             return;
         };
         if !text.contains("-----BEGIN CERTIFICATE-----") {
@@ -154,7 +154,11 @@ impl Missing {
     }
 
     /// First contacts make the file; where they are not allowed, none of them is the end.
-    fn known_hosts(&mut self, settings: &Layer, setting: &Setting<Vec<std::path::PathBuf>>) {
+    fn known_hosts(
+        &mut self,
+        settings: &TableSettings,
+        setting: &TableSetting<Vec<std::path::PathBuf>>,
+    ) {
         let policy = settings.host_key.as_ref().map(|policy| policy.value);
         let by_fingerprint = matches!(
             settings.fingerprint.as_ref().map(|setting| &setting.value),
@@ -174,7 +178,7 @@ impl Missing {
         }
     }
 
-    fn opened(&mut self, key: &str, path: &Path, origin: &Origin) -> Option<File> {
+    fn open(&mut self, key: &str, path: &Path, origin: &SettingOrigin) -> Option<File> {
         match open(path) {
             Ok(file) => Some(file),
             Err(error) => {
@@ -193,10 +197,10 @@ impl Missing {
         }
     }
 
-    fn beginning(&mut self, key: &str, path: &Path, origin: &Origin) -> Option<String> {
-        let file = self.opened(key, path, origin)?;
+    fn read_start(&mut self, key: &str, path: &Path, origin: &SettingOrigin) -> Option<String> {
+        let file = self.open(key, path, origin)?;
         let mut bytes = Vec::new();
-        file.take(BEGINNING).read_to_end(&mut bytes).ok()?;
+        file.take(START).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
@@ -216,17 +220,17 @@ mod tests {
 
     use switchtender_devices::diagnostic::Severity;
 
-    use super::super::{Inventory, Reading};
+    use super::super::{Inventory, InventoryOptions};
     use super::*;
 
     /// `line code message` of what is missing, the directory's path as `DIR`.
     fn missing(directory: &Path, text: &str) -> Vec<String> {
-        let reading = Reading {
-            surroundings: true,
-            ..Reading::default()
+        let options = InventoryOptions {
+            check_referenced_files: true,
+            ..InventoryOptions::default()
         };
         let shown = directory.display().to_string();
-        Inventory::parse("i.toml", text, directory, None, &reading)
+        Inventory::parse("i.toml", text, directory, None, &options)
             .err()
             .unwrap_or_default()
             .iter()

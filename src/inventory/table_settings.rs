@@ -17,31 +17,31 @@ use toml::de::DeValue;
 use super::file_context::FileContext;
 use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
-use super::setting::{Origin, Setting, Table};
-use super::trust::{Fingerprint, HostKey, Tls};
+use super::setting::{InventoryTable, SettingOrigin, TableSetting};
+use super::verification::{Fingerprint, HostKey, Tls};
 use super::{address, duration};
 
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $name:ident: $kind:ty = $read:expr;)+) => {
         /// The settings of one table, or of a device after merging.
         #[derive(Clone, Debug, Default)]
-        pub struct Layer {
-            $($(#[doc = $doc])* pub $name: Option<Setting<$kind>>,)+
+        pub struct TableSettings {
+            $($(#[doc = $doc])* pub $name: Option<TableSetting<$kind>>,)+
             /// Free labels for selection.
-            pub labels: BTreeMap<String, Setting<String>>,
+            pub labels: BTreeMap<String, TableSetting<String>>,
             /// Options of the platform's driver, by dotted name: `network_trunk.manage_vlan_lists`.
-            pub options: BTreeMap<String, Setting<Value>>,
+            pub options: BTreeMap<String, TableSetting<Value>>,
         }
 
-        impl Layer {
+        impl TableSettings {
             /// Reads the keys of a table. The caller may read others and must finish the table.
-            pub fn read(table: &document::Table<'_>, of: &Table, file: &FileContext<'_>) -> Self {
+            pub fn read(table: &document::Table<'_>, of: &InventoryTable, file: &FileContext<'_>) -> Self {
                 let setting = |item: &Item<'_>| origin(item, of);
                 Self {
                     $($name: table.get(stringify!($name)).and_then(|item| {
-                        let read: fn(&Item<'_>, &FileContext<'_>, &Table) -> Option<$kind> = $read;
+                        let read: fn(&Item<'_>, &FileContext<'_>, &InventoryTable) -> Option<$kind> = $read;
                         let value = read(&item, file, of)?;
-                        Some(Setting { value, origin: setting(&item) })
+                        Some(TableSetting { value, origin: setting(&item) })
                     }),)+
                     labels: labels(table, of),
                     options: options(table, of),
@@ -50,7 +50,7 @@ macro_rules! settings {
 
             /// These settings, and where they say nothing those of `below`.
             #[must_use]
-            pub fn over(mut self, below: &Layer) -> Self {
+            pub fn over(mut self, below: &TableSettings) -> Self {
                 $(if self.$name.is_none() {
                     self.$name.clone_from(&below.$name);
                 })+
@@ -64,12 +64,12 @@ macro_rules! settings {
             }
 
             /// Key, value as text and origin of every setting. A secret is rendered as its source.
-            pub fn rows(&self) -> Vec<(String, String, Origin)> {
+            pub fn rows(&self) -> Vec<(String, String, SettingOrigin)> {
                 let mut list = Vec::new();
                 $(if let Some(setting) = &self.$name {
                     list.push((
                         stringify!($name).to_owned(),
-                        setting.value.show(),
+                        setting.value.render(),
                         setting.origin.clone(),
                     ));
                 })+
@@ -136,7 +136,7 @@ settings! {
     save_config: SavePolicy = |item, _, _| SavePolicy::read(item);
 }
 
-impl Layer {
+impl TableSettings {
     /// Name or address of the jump host.
     pub fn jump_host(&self) -> Option<&str> {
         match &self.jump.as_ref()?.value {
@@ -155,11 +155,11 @@ pub enum Jump {
     /// A device of the inventory.
     Device(String),
     /// A host described in place.
-    Host(Box<Layer>),
+    Host(Box<TableSettings>),
 }
 
 impl Jump {
-    fn read(item: &Item<'_>, file: &FileContext<'_>, of: &Table) -> Option<Self> {
+    fn read(item: &Item<'_>, file: &FileContext<'_>, of: &InventoryTable) -> Option<Self> {
         if item.value.as_bool() == Some(false) {
             return Some(Jump::No);
         }
@@ -167,7 +167,7 @@ impl Jump {
             return item.string().map(Jump::Device);
         }
         let table = item.table()?;
-        let layer = Layer::read(&table, of, file);
+        let layer = TableSettings::read(&table, of, file);
         for key in ["address", "user"] {
             if table.get(key).is_none() {
                 table.missing(key);
@@ -195,8 +195,8 @@ fn paths(item: &Item<'_>, file: &FileContext<'_>) -> Option<Vec<PathBuf>> {
     Some(texts.iter().map(|text| file.path(text)).collect())
 }
 
-fn origin(item: &Item<'_>, of: &Table) -> Origin {
-    Origin {
+fn origin(item: &Item<'_>, of: &InventoryTable) -> SettingOrigin {
+    SettingOrigin {
         table: of.clone(),
         source: std::sync::Arc::clone(&item.findings.source),
         span: item.span.clone(),
@@ -265,7 +265,10 @@ pub(super) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     found.map(|(_, value)| *value)
 }
 
-fn labels(table: &document::Table<'_>, of: &Table) -> BTreeMap<String, Setting<String>> {
+fn labels(
+    table: &document::Table<'_>,
+    of: &InventoryTable,
+) -> BTreeMap<String, TableSetting<String>> {
     let Some(labels) = table.table("labels") else {
         return BTreeMap::new();
     };
@@ -275,12 +278,15 @@ fn labels(table: &document::Table<'_>, of: &Table) -> BTreeMap<String, Setting<S
         .filter_map(|(name, _, item)| {
             let value = item.string()?;
             let origin = origin(&item, of);
-            Some((name, Setting { value, origin }))
+            Some((name, TableSetting { value, origin }))
         })
         .collect()
 }
 
-fn options(table: &document::Table<'_>, of: &Table) -> BTreeMap<String, Setting<Value>> {
+fn options(
+    table: &document::Table<'_>,
+    of: &InventoryTable,
+) -> BTreeMap<String, TableSetting<Value>> {
     let mut found = BTreeMap::new();
     if let Some(options) = table.table("options") {
         flatten(&options, "", of, &mut found);
@@ -291,8 +297,8 @@ fn options(table: &document::Table<'_>, of: &Table) -> BTreeMap<String, Setting<
 fn flatten(
     table: &document::Table<'_>,
     prefix: &str,
-    of: &Table,
-    found: &mut BTreeMap<String, Setting<Value>>,
+    of: &InventoryTable,
+    found: &mut BTreeMap<String, TableSetting<Value>>,
 ) {
     for (name, _, item) in table.entries() {
         let name = format!("{prefix}{name}");
@@ -302,7 +308,7 @@ fn flatten(
             }
         } else if let Some(value) = value(&item) {
             let origin = origin(&item, of);
-            found.insert(name, Setting { value, origin });
+            found.insert(name, TableSetting { value, origin });
         }
     }
 }
@@ -320,97 +326,100 @@ fn value(item: &Item<'_>) -> Option<Value> {
 }
 
 /// How a setting is shown to people. Never a secret.
-trait Show {
-    fn show(&self) -> String;
+trait Render {
+    fn render(&self) -> String;
 }
 
-impl Show for String {
-    fn show(&self) -> String {
+impl Render for String {
+    fn render(&self) -> String {
         self.clone()
     }
 }
 
-impl Show for u16 {
-    fn show(&self) -> String {
+impl Render for u16 {
+    fn render(&self) -> String {
         self.to_string()
     }
 }
 
-impl Show for bool {
-    fn show(&self) -> String {
+impl Render for bool {
+    fn render(&self) -> String {
         self.to_string()
     }
 }
 
-impl Show for SecretSource {
-    fn show(&self) -> String {
+impl Render for SecretSource {
+    fn render(&self) -> String {
         self.to_string()
     }
 }
 
-impl Show for PathBuf {
-    fn show(&self) -> String {
+impl Render for PathBuf {
+    fn render(&self) -> String {
         self.display().to_string()
     }
 }
 
-impl Show for Vec<PathBuf> {
-    fn show(&self) -> String {
-        self.iter().map(Show::show).collect::<Vec<_>>().join(", ")
+impl Render for Vec<PathBuf> {
+    fn render(&self) -> String {
+        self.iter()
+            .map(Render::render)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
-impl Show for Duration {
-    fn show(&self) -> String {
+impl Render for Duration {
+    fn render(&self) -> String {
         duration::render(*self)
     }
 }
 
-impl Show for SavePolicy {
-    fn show(&self) -> String {
-        shown_word(&SavePolicy::WORDS, self)
+impl Render for SavePolicy {
+    fn render(&self) -> String {
+        render_word(&SavePolicy::WORDS, self)
     }
 }
 
-impl Show for Fingerprint {
-    fn show(&self) -> String {
+impl Render for Fingerprint {
+    fn render(&self) -> String {
         self.as_str().to_owned()
     }
 }
 
-fn shown_word<T: PartialEq>(words: &[(&str, T)], value: &T) -> String {
+fn render_word<T: PartialEq>(words: &[(&str, T)], value: &T) -> String {
     words
         .iter()
         .find(|(_, known)| known == value)
         .map_or_else(String::new, |(word, _)| (*word).to_owned())
 }
 
-impl Show for HostKey {
-    fn show(&self) -> String {
-        shown_word(&HostKey::WORDS, self)
+impl Render for HostKey {
+    fn render(&self) -> String {
+        render_word(&HostKey::WORDS, self)
     }
 }
 
-impl Show for Tls {
-    fn show(&self) -> String {
-        shown_word(&Tls::WORDS, self)
+impl Render for Tls {
+    fn render(&self) -> String {
+        render_word(&Tls::WORDS, self)
     }
 }
 
-impl Show for Algorithms {
-    fn show(&self) -> String {
-        shown_word(ALGORITHMS, self)
+impl Render for Algorithms {
+    fn render(&self) -> String {
+        render_word(ALGORITHMS, self)
     }
 }
 
-impl Show for RestLogin {
-    fn show(&self) -> String {
-        shown_word(LOGINS, self)
+impl Render for RestLogin {
+    fn render(&self) -> String {
+        render_word(LOGINS, self)
     }
 }
 
-impl Show for Jump {
-    fn show(&self) -> String {
+impl Render for Jump {
+    fn render(&self) -> String {
         match self {
             Jump::No => "none".to_owned(),
             Jump::Device(name) => name.clone(),
