@@ -1,11 +1,11 @@
-//! The devices that can be reached, and how: `inventory.toml`.
+//! The devices and their settings: `inventory.toml`.
 //!
-//! A file has `[defaults]`, `[platform.<name>]` and `[device.<name>]` tables; what a device does
-//! not say comes from its platform's table, then from the defaults ([`table_settings`]). The file is read
-//! strictly and all mistakes are told at once. Secrets stay where they are until a session is
-//! opened ([`secrets`]); loading, checking, showing and selecting never touch one.
+//! A file has `[defaults]`, `[platform.<name>]` and `[device.<name>]` tables. A device inherits
+//! settings from the table of its platform, then from the defaults ([`table_settings`]). Unknown keys
+//! are errors, and all errors are reported together. Secrets are read when a session is opened
+//! ([`secrets`]); loading, validating, showing and selecting do not read them.
 //!
-//! Knows no catalogs and no sessions. Begin at [`Inventory::load`].
+//! Does not depend on catalogs or sessions. Begin at [`Inventory::load`].
 
 mod address;
 mod check;
@@ -43,16 +43,16 @@ pub struct Inventory {
     /// By name, in the order of the file.
     pub devices: IndexMap<String, Device>,
     pub limits: ConcurrencyLimits,
-    /// Secrets in files that others can read are accepted.
+    /// Accept secrets in files that other users can read.
     pub allow_readable: bool,
-    /// What is odd but does not stand in the way.
+    /// Findings that do not prevent a run.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// How many devices may be at work at once, from `[limits]`; what is `None` is not limited there.
+/// Maximum numbers of concurrent device runs, from `[limits]`. `None`: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConcurrencyLimits {
-    /// Over all.
+    /// All devices.
     pub concurrency: Option<usize>,
     pub per_site: Option<usize>,
     pub per_jump: Option<usize>,

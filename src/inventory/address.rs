@@ -1,21 +1,20 @@
-//! Whether a text can be the address of a device. Names are looked up when a session is opened and
-//! not before; what can be no name and no IP address is told earlier.
+//! Syntax check of device addresses. Names are resolved when a session is opened.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// What to write instead, if this is neither a host name nor an IP address.
-pub fn wrong(text: &str) -> Option<&'static str> {
+/// A hint, if the text is neither a host name nor an IP address.
+pub fn check(text: &str) -> Option<&'static str> {
     if text.contains("://") || text.contains('/') {
-        return Some("write the host alone, without scheme and path; `port` is a key of its own");
+        return Some("write only the host, without scheme and path; set `port` separately");
     }
     if text.contains('@') {
-        return Some("write the host alone; `user` is a key of its own");
+        return Some("write only the host; set `user` separately");
     }
     if text.starts_with('[') || text.matches(':').count() == 1 {
-        return Some("write the host alone, without brackets; `port` is a key of its own");
+        return Some("write only the host, without brackets; set `port` separately");
     }
     if text.contains(':') {
-        // The zone names an interface of this machine: fe80::1%eth0.
+        // A zone is an interface of this host: fe80::1%eth0.
         let (plain, _) = text.split_once('%').unwrap_or((text, ""));
         return match plain.parse::<Ipv6Addr>() {
             Ok(_) => None,
@@ -46,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_addresses_are_told_from_slips() {
+    fn check_accepts_names_and_addresses_and_hints_at_mistakes() {
         for right in [
             "192.0.2.1",
             "2001:db8::1",
@@ -57,7 +56,7 @@ mod tests {
             "7-eleven",
             "4g",
         ] {
-            assert_eq!(wrong(right), None, "{right}");
+            assert_eq!(check(right), None, "{right}");
         }
         let cases = [
             ("192.0.2.300", "four numbers"),
@@ -65,16 +64,16 @@ mod tests {
             ("192.0.2.1.1", "four numbers"),
             ("https://lb1.lab.test", "without scheme"),
             ("192.0.2.0/24", "without scheme"),
-            ("sw1:2222", "`port` is a key"),
+            ("sw1:2222", "set `port`"),
             ("[2001:db8::1]", "without brackets"),
-            ("admin@sw1", "`user` is a key"),
+            ("admin@sw1", "set `user`"),
             ("2001:db8::1::2", "eight groups"),
             ("sw 1", "letters, digits"),
             ("sw1..test", "letters, digits"),
             ("", "letters, digits"),
         ];
         for (text, help) in cases {
-            assert!(wrong(text).unwrap_or("").contains(help), "{text}");
+            assert!(check(text).unwrap_or("").contains(help), "{text}");
         }
     }
 }

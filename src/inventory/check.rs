@@ -1,4 +1,4 @@
-//! What is wrong or odd about devices together: names, addresses, jump hosts.
+//! Checks across devices: certnames, addresses, jump hosts, credentials.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use switchtender_devices::map::IndexMap;
 use super::device::DeviceEntry;
 use super::table_settings::Jump;
 
-/// Reports what can only be seen with all devices at hand.
+/// Reports findings that need all devices.
 pub fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
     let source = &findings.source;
     let mut certnames: BTreeMap<&str, &DeviceEntry> = BTreeMap::new();
@@ -20,15 +20,15 @@ pub fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
                 Diagnostic::error(
                     "duplicate-certname",
                     format!(
-                        "devices `{}` and `{}` have one certname, `{}`",
+                        "devices `{}` and `{}` have the same certname, `{}`",
                         first.name,
                         device.name,
                         device.certname()
                     ),
                 )
                 .at(source, device.span.clone(), "")
-                .at(source, first.span.clone(), "the other one")
-                .help("one catalog would go to both; set `certname` of one of them"),
+                .at(source, first.span.clone(), "the other device")
+                .help("set another `certname` for one of them"),
             );
         }
         let settings = &device.settings;
@@ -42,11 +42,11 @@ pub fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
                         .warning(
                             "duplicate-address",
                             format!(
-                                "devices `{}` and `{}` have one address, {}",
+                                "devices `{}` and `{}` have the same address, {}",
                                 first.name, device.name, address.value
                             ),
                         )
-                        .help("two catalogs would be applied to one device, in no certain order"),
+                        .help("correct one address, or set its `port` or `jump`"),
                 );
             }
         }
@@ -59,18 +59,18 @@ pub fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
             findings.push(
                 Diagnostic::warning(
                     "no-credentials",
-                    format!("device `{}` has no way to log in", device.name),
+                    format!("device `{}` has no credentials", device.name),
                 )
                 .at(source, device.span.clone(), "")
-                .help("give it `password`, `private_key` or `agent = true`"),
+                .help("set `password`, `private_key` or `agent = true`"),
             );
         }
     }
 }
 
-/// The jump host must be there, and the way must end.
+/// Checks that the jump hosts exist and do not form a cycle.
 fn jump(findings: &Findings, devices: &IndexMap<String, DeviceEntry>, device: &DeviceEntry) {
-    let mut way = vec![device.name.as_str()];
+    let mut path = vec![device.name.as_str()];
     let mut settings = &device.settings;
     while let Some(jump) = &settings.jump {
         match &jump.value {
@@ -78,8 +78,8 @@ fn jump(findings: &Findings, devices: &IndexMap<String, DeviceEntry>, device: &D
             Jump::Host(host) => settings = host,
             Jump::Device(name) => {
                 let Some((name, next)) = devices.get_key_value(name) else {
-                    // Told once, at the device whose setting it is.
-                    if way.len() == 1 {
+                    // Reported once, at the device with the setting.
+                    if path.len() == 1 {
                         let help = match nearest(name, devices.keys().map(String::as_str)) {
                             Some(near) => format!("did you mean `{near}`?"),
                             None => "name a device, or describe the host: jump = { address = \
@@ -88,27 +88,30 @@ fn jump(findings: &Findings, devices: &IndexMap<String, DeviceEntry>, device: &D
                         };
                         findings.push(
                             jump.origin
-                                .error("unknown-jump", format!("there is no device `{name}`"))
+                                .error("unknown-jump", format!("unknown device `{name}`"))
                                 .help(help),
                         );
                     }
                     return;
                 };
-                if way.contains(&name.as_str()) {
-                    if way[0] == name {
-                        way.push(name);
+                if path.contains(&name.as_str()) {
+                    if path[0] == name {
+                        path.push(name);
                         findings.push(
                             jump.origin
                                 .error(
                                     "jump-cycle",
-                                    format!("the way to `{name}` never ends: {}", way.join(" → ")),
+                                    format!(
+                                        "the jump hosts of `{name}` form a cycle: {}",
+                                        path.join(" → ")
+                                    ),
                                 )
                                 .help(format!("set `jump = false` in [device.{name}]")),
                         );
                     }
                     return;
                 }
-                way.push(name);
+                path.push(name);
                 settings = &next.settings;
             }
         }

@@ -1,4 +1,4 @@
-//! A device of the inventory, after merging: as it is declared, and as it can be run.
+//! A device of the inventory with its merged settings.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,25 +8,25 @@ use switchtender_devices::value::Value;
 use super::SavePolicy;
 use super::table_settings::TableSettings;
 
-/// What the tables of a device say together. What every device needs may be missing.
+/// The merged settings of a device. Required settings can be missing.
 #[derive(Clone, Debug)]
 pub struct DeviceEntry {
     /// The name in the inventory.
     pub name: String,
-    /// Place of its table in the file.
+    /// Position of its table in the file.
     pub span: Range<usize>,
-    /// Everything that is set, with its origin.
+    /// All settings with their origin.
     pub settings: TableSettings,
 }
 
 impl DeviceEntry {
-    /// The name that its catalog carries.
+    /// The name of its catalog.
     pub fn certname(&self) -> &str {
         let certname = self.settings.certname.as_ref();
         certname.map_or(&self.name, |certname| &certname.value)
     }
 
-    /// The device, unless it lacks its platform or its address.
+    /// The device. `None`: platform or address is missing.
     pub fn complete(self) -> Option<Device> {
         Some(Device {
             platform: self.settings.platform.as_ref()?.value.clone(),
@@ -39,18 +39,18 @@ impl DeviceEntry {
     }
 }
 
-/// A device and how to reach it. Nothing in it is a secret that was looked up.
+/// A device with its settings. Contains no secret of a secret source.
 #[derive(Clone, Debug)]
 pub struct Device {
     /// The name in the inventory.
     pub name: String,
-    /// Place of its table in the file.
+    /// Position of its table in the file.
     pub span: Range<usize>,
     pub platform: String,
-    /// The name that its catalog carries.
+    /// The name of its catalog.
     pub certname: String,
     pub address: String,
-    /// Everything that is set, with its origin.
+    /// All settings with their origin.
     pub settings: TableSettings,
 }
 
@@ -66,7 +66,7 @@ impl Device {
             .map(|label| label.value.as_str())
     }
 
-    /// When the configuration is saved.
+    /// The policy for saving the startup configuration.
     pub fn save_policy(&self) -> SavePolicy {
         let save = self.settings.save_config.as_ref();
         save.map_or_else(SavePolicy::default, |save| save.value)

@@ -1,7 +1,7 @@
-//! The file that is being read: where its relative paths start, and its text with the secrets.
+//! The text of the inventory with its secrets, and the base of relative paths.
 //!
-//! Everything that shows or points into an inventory has the masked text, of the same length; only
-//! [`FileContext::literal`] looks at the true one.
+//! All excerpts use the masked text, which has the same length. Only [`FileContext::literal`] reads
+//! the original text.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -10,16 +10,16 @@ use regex::{Captures, Regex};
 use secrecy::SecretString;
 use switchtender_devices::document::Item;
 
-/// The file that is being read.
+/// The inventory file.
 #[derive(Clone, Copy)]
 pub struct FileContext<'a> {
     pub base: &'a Path,
-    /// The text as written.
+    /// The original text.
     pub text: &'a str,
 }
 
 impl FileContext<'_> {
-    /// A path relative to the inventory's directory; `~/` is the user's home.
+    /// A path relative to the directory of the inventory; `~/` is the home directory.
     pub fn path(&self, text: &str) -> PathBuf {
         match (text.strip_prefix("~/"), std::env::home_dir()) {
             (Some(rest), Some(home)) => home.join(rest),
@@ -27,7 +27,7 @@ impl FileContext<'_> {
         }
     }
 
-    /// The secret that a string of the masked text stands for.
+    /// The secret at the position of a masked string.
     pub fn literal(&self, item: &Item<'_>) -> SecretString {
         let written = self.text.get(item.span.clone()).unwrap_or_default();
         let parsed: Option<toml::Table> = toml::from_str(&format!("secret = {written}")).ok();
@@ -53,8 +53,8 @@ static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is a constant")
 });
 
-/// The text with every literal secret overwritten, byte by byte. Works on the text and not on the
-/// parsed file, because a file with a syntax error is shown, too.
+/// The text with each secret overwritten by asterisks. It works on the text instead of the parsed
+/// file, because excerpts of a file with a syntax error are shown, too.
 pub fn masked(text: &str) -> String {
     LITERAL
         .replace_all(text, |found: &Captures<'_>| {
@@ -67,7 +67,7 @@ pub fn masked(text: &str) -> String {
                 return whole.to_owned();
             };
             let (from, to) = (secret.start() - start, secret.end() - start);
-            // Line feeds stay, so that line numbers do.
+            // Line feeds stay, so that line numbers do not change.
             let stars: String = whole[from..to]
                 .bytes()
                 .map(|byte| if byte == b'\n' { '\n' } else { '*' })

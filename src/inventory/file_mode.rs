@@ -1,13 +1,13 @@
-//! Whether others on this machine can read a file that holds secrets.
+//! Check of file modes for files with secrets.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-/// The mode bits that let others in, if any are set.
+/// The mode, if group or others can access the file.
 pub fn readable_by_others(file: &File) -> io::Result<Option<u32>> {
     let metadata = file.metadata()?;
     let mode = metadata.mode() & 0o7777;
-    // Only what stays on disk counts: a pipe (`/dev/fd/63`) is read once, by us.
+    // Only regular files count. A pipe (`/dev/fd/63`) is read once, by this process.
     Ok((metadata.is_file() && mode & 0o077 != 0).then_some(mode))
 }

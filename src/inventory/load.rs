@@ -1,4 +1,4 @@
-//! From the text of an inventory to its devices, or to everything that is wrong with it.
+//! Loads an inventory: its devices, or all errors in it.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,26 +19,29 @@ use super::setting::{InventoryTable, TableSetting};
 use super::table_settings::{Jump, TableSettings};
 use super::{ConcurrencyLimits, Inventory, referenced_files};
 
-/// The largest inventory that is read: a hundred thousand devices with room to spare.
+/// Maximum size in bytes. A hundred thousand devices need less.
 const LARGEST: u64 = 64 << 20;
 
-/// How to read an inventory.
+/// Options for loading an inventory.
 #[derive(Clone, Debug, Default)]
 pub struct InventoryOptions {
-    /// Names of the platforms that there are; `None` leaves platforms unchecked.
+    /// Names of the platforms. `None`: platforms are not checked.
     pub platforms: Option<BTreeSet<String>>,
-    /// Accept secrets in files that others can read.
+    /// Accept secrets in files that other users can read.
     pub allow_readable: bool,
-    /// Look at the files that the inventory names, too, and tell which a run would miss.
+    /// Check the files that the inventory names, too.
     pub check_referenced_files: bool,
 }
 
 impl Inventory {
-    /// Reads a file. All mistakes are returned together, in the order of the file.
+    /// Loads a file.
+    ///
+    /// # Errors
+    /// All errors of the file, sorted by position, followed by the warnings.
     pub fn load(path: &Path, options: &InventoryOptions) -> Result<Self, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let (text, mode) = read(path).map_err(|why| {
-            let hint = "name the inventory with --inventory FILE";
+            let hint = "choose the inventory with --inventory FILE";
             vec![
                 Diagnostic::error(
                     "cannot-read",
@@ -51,8 +54,8 @@ impl Inventory {
         Self::parse(&name, &text, base, mode, options)
     }
 
-    /// Reads the text of an inventory whose relative paths start at `base`. `readable` is the
-    /// mode of its file if others can read it.
+    /// Parses the text of an inventory whose relative paths start at `base`. `readable`: the mode of
+    /// the file if other users can read it.
     pub fn parse(
         name: &str,
         text: &str,
@@ -135,9 +138,9 @@ impl Inventory {
             found.extend(referenced_files::check(&devices, allow_readable));
         }
         if found.iter().any(|found| found.code == "toml-syntax") {
-            // What a slip has swallowed seems to be missing, or of another kind.
-            let swallowed = ["missing-key", "wrong-kind", "no-devices", "no-credentials"];
-            found.retain(|found| !swallowed.contains(&found.code));
+            // After a syntax error, keys can seem to be missing or to have another type.
+            let follow_up = ["missing-key", "wrong-kind", "no-devices", "no-credentials"];
+            found.retain(|found| !follow_up.contains(&found.code));
         }
         found.sort_by_key(|found| found.labels.first().map(|label| label.span.start));
         let (errors, warnings): (Vec<_>, Vec<_>) = found
@@ -157,7 +160,7 @@ impl Inventory {
     }
 }
 
-/// The text, and the mode if others can read it.
+/// The text, and the mode if other users can read the file.
 fn read(path: &Path) -> Result<(String, Option<u32>), String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mode = readable_by_others(&file).map_err(|error| error.to_string())?;
@@ -166,12 +169,12 @@ fn read(path: &Path) -> Result<(String, Option<u32>), String> {
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
     if bytes.len() as u64 > LARGEST {
-        return Err(format!("it is larger than {} MiB", LARGEST >> 20));
+        return Err(format!("the file is larger than {} MiB", LARGEST >> 20));
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok((text, mode)),
         Err(error) => Err(format!(
-            "it is not UTF-8 text (byte {})",
+            "the file is not UTF-8 (byte {})",
             error.utf8_error().valid_up_to()
         )),
     }
@@ -196,7 +199,7 @@ fn read_limits(table: &Document<'_>) -> ConcurrencyLimits {
     limits
 }
 
-/// The tables under `[key.<name>]`, with their places.
+/// The tables under `[key.<name>]`, with their positions.
 fn named(
     root: &Document<'_>,
     key: &str,
@@ -216,15 +219,15 @@ fn named(
     found
 }
 
-/// Keys that belong to one device only.
+/// Reports keys that are only allowed in the table of a device.
 fn refuse(table: &Document<'_>, keys: &[&str]) {
     for key in keys {
         if let Some(item) = table.get(key) {
             item.findings.error_with_help(
                 "misplaced-key",
                 item.span.clone(),
-                format!("`{key}` cannot stand in [{}]", table.path),
-                "it belongs to one device: put it into [device.<name>]",
+                format!("`{key}` is not allowed in [{}]", table.path),
+                "move it to [device.<name>]",
             );
         }
     }
@@ -237,15 +240,15 @@ fn known_platform(findings: &Findings, known: &BTreeSet<String>, name: &str, spa
     let help = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
-            "known platforms: {}",
+            "platforms: {}",
             known.iter().cloned().collect::<Vec<_>>().join(", ")
         ),
     };
-    let message = format!("there is no platform `{name}`");
+    let message = format!("unknown platform `{name}`");
     findings.error_with_help("unknown-platform", span, message, help);
 }
 
-/// Warns about secrets that stand in the file, and refuses them where others can read it.
+/// Reports secrets in clear text: as errors if other users can read the file.
 fn literals(findings: &Findings, layer: &TableSettings, readable: Option<u32>) {
     let secrets = [
         ("password", &layer.password),
@@ -263,14 +266,14 @@ fn literals(findings: &Findings, layer: &TableSettings, readable: Option<u32>) {
             Some(mode) => origin
                 .error(
                     "readable-secret",
-                    format!("`{key}` is written here, and others can read this file (mode {mode:04o})"),
+                    format!("`{key}` is in clear text, and other users can read this file (mode {mode:04o})"),
                 )
                 .help(format!(
                     "use {key} = {{ env = \"…\" }}, or `chmod 600 {}`, or set allow_readable = true",
                     findings.source.name
                 )),
             None => origin
-                .warning("literal-secret", format!("`{key}` is written in the inventory"))
+                .warning("literal-secret", format!("`{key}` is in clear text in the inventory"))
                 .help(format!(
                     "use {key} = {{ env = \"…\" }}, {{ file = \"…\" }} or {{ command = [\"…\"] }}"
                 )),
@@ -300,15 +303,15 @@ fn merge(
     .over(defaults)
 }
 
-/// Tells what every device needs and this one has not.
+/// Reports missing required settings and an invalid name.
 fn incomplete(findings: &Findings, device: &DeviceEntry) {
     let name = &device.name;
     if !usable_name(name) {
         findings.error_with_help(
             "device-name",
             device.span.clone(),
-            format!("`{name}` cannot be a device's name"),
-            "use letters, digits and . _ - : only",
+            format!("`{name}` is not a valid device name"),
+            "use only letters, digits and . _ - :",
         );
     }
     let settings = &device.settings;
@@ -322,15 +325,13 @@ fn incomplete(findings: &Findings, device: &DeviceEntry) {
                 "missing-key",
                 device.span.clone(),
                 format!("device `{name}` has no `{key}`"),
-                format!(
-                    "add {key} = \"…\" to [device.{name}] or to a table that it takes defaults from"
-                ),
+                format!("add {key} = \"…\" to [device.{name}], [platform.<name>] or [defaults]"),
             );
         }
     }
 }
 
-/// Names become file names and stand in patterns.
+/// Names are used as file names and in patterns.
 fn usable_name(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | ':');
     !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(plain)

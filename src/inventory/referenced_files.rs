@@ -1,8 +1,8 @@
-//! What the inventory names outside of itself: files with secrets, keys, certificates and hosts.
+//! Checks of the files that the inventory names: secrets, keys, certificates, known hosts.
 //!
-//! Files are opened to see whether they can be, and of keys and certificates the beginning is
-//! read; no secret is looked up, no variable and no command. For `inventory check` alone: whoever
-//! runs devices tells what is missing at the device that needs it.
+//! Files are opened, and the start of keys and certificates is read. Secrets are not read, and
+//! variables and commands are not evaluated. Only `inventory validate` does this; a run reports a
+//! missing file at the device that needs it.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,10 +19,10 @@ use super::setting::{SettingOrigin, TableSetting};
 use super::table_settings::{Jump, TableSettings};
 use super::verification::{Fingerprint, HostKey};
 
-/// Enough of a file to see what it is.
+/// Bytes of a file that are read to recognize its type.
 const START: u64 = 64 << 10;
 
-/// What a run would miss, each at the place that names it and once however many devices need it.
+/// Reports missing and unusable files, each once at the setting that names it.
 pub fn check(devices: &IndexMap<String, DeviceEntry>, allow_readable: bool) -> Vec<Diagnostic> {
     let mut files = ReferencedFiles {
         allow_readable,
@@ -37,7 +37,7 @@ pub fn check(devices: &IndexMap<String, DeviceEntry>, allow_readable: bool) -> V
 
 struct ReferencedFiles {
     allow_readable: bool,
-    /// Settings that were looked at: one place of the inventory may count for many devices.
+    /// Checked settings. Several devices can inherit one setting.
     seen: BTreeSet<(usize, &'static str)>,
     findings: Vec<Diagnostic>,
 }
@@ -90,7 +90,7 @@ impl ReferencedFiles {
             return;
         };
         let shown = path.display();
-        // A pipe has no length and is read once, by whoever needs the secret.
+        // A pipe has no length and can be read only once.
         let empty = file
             .metadata()
             .is_ok_and(|data| data.is_file() && data.len() == 0);
@@ -98,7 +98,7 @@ impl ReferencedFiles {
             self.findings.push(
                 origin
                     .error("empty-file", format!("`{key}`: {shown} is empty"))
-                    .help("write the secret into it, in one line"),
+                    .help("write the secret into the file, in one line"),
             );
         }
         if let Ok(Some(mode)) = readable_by_others(&file)
@@ -108,7 +108,7 @@ impl ReferencedFiles {
                 origin
                     .error(
                         "readable-secret",
-                        format!("`{key}`: others can read {shown} (mode {mode:04o})"),
+                        format!("`{key}`: other users can read {shown} (mode {mode:04o})"),
                     )
                     .help(format!(
                         "`chmod 600 {shown}`, or set allow_readable = true in the inventory"
@@ -124,13 +124,12 @@ impl ReferencedFiles {
         if !text.contains("PRIVATE KEY") {
             let public = text.starts_with("ssh-") || text.starts_with("ecdsa-");
             let help = match public {
-                true => "this is the public half; name the file without .pub".to_owned(),
-                false => "keys in the form of `ssh-keygen` begin with a line -----BEGIN … \
-                          PRIVATE KEY-----"
+                true => "this is the public key; choose the file without .pub".to_owned(),
+                false => "use a key of `ssh-keygen`, with the line -----BEGIN … PRIVATE KEY-----"
                     .to_owned(),
             };
             let message = format!(
-                "`private_key`: {} holds no private key",
+                "`private_key`: {} contains no private key",
                 setting.value.display()
             );
             self.findings
@@ -144,16 +143,16 @@ impl ReferencedFiles {
         };
         if !text.contains("-----BEGIN CERTIFICATE-----") {
             let message = format!(
-                "`ca_file`: {} holds no certificate",
+                "`ca_file`: {} contains no certificate",
                 setting.value.display()
             );
-            let help = "it wants PEM: `openssl x509 -in FILE -inform der` makes it from DER";
+            let help = "convert it to PEM: `openssl x509 -in FILE -inform der`";
             self.findings
                 .push(setting.origin.error("ca-file", message).help(help));
         }
     }
 
-    /// First contacts make the file; where they are not allowed, none of them is the end.
+    /// A missing file is an error unless a first contact creates it.
     fn known_hosts(
         &mut self,
         settings: &TableSettings,
@@ -170,7 +169,7 @@ impl ReferencedFiles {
         for path in &setting.value {
             if let Err(error) = open(path) {
                 let message = format!("`known_hosts`: cannot read {}: {error}", path.display());
-                let help = "`ssh-keyscan HOST >> FILE` makes it (compare the fingerprints), or set \
+                let help = "create it with `ssh-keyscan HOST >> FILE` (compare the fingerprints), or set \
                             host_key = \"trust_on_first_use\"";
                 self.findings
                     .push(setting.origin.error("missing-file", message).help(help));
@@ -185,10 +184,10 @@ impl ReferencedFiles {
                 let message = format!("`{key}`: cannot read {}: {error}", path.display());
                 let help = match error.kind() {
                     io::ErrorKind::NotFound => {
-                        "make the file or correct the path; relative paths begin at the \
-                         inventory's directory"
+                        "create the file or correct the path; relative paths start at the directory \
+                         of the inventory"
                     }
-                    _ => "the user who runs switchtender must be able to read it",
+                    _ => "allow the user of switchtender to read it",
                 };
                 self.findings
                     .push(origin.error("missing-file", message).help(help));
@@ -223,7 +222,7 @@ mod tests {
     use super::super::{Inventory, InventoryOptions};
     use super::*;
 
-    /// `line code message` of what is missing, the directory's path as `DIR`.
+    /// `line code message` of the findings, with the directory as `DIR`.
     fn missing(directory: &Path, text: &str) -> Vec<String> {
         let options = InventoryOptions {
             check_referenced_files: true,
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_not_there_or_are_something_else_are_told_at_their_place() {
+    fn referenced_files_are_reported_at_their_setting() {
         let directory = tempfile::tempdir().unwrap();
         let file = |name: &str, text: &str, mode: u32| {
             let path = directory.path().join(name);
@@ -271,23 +270,23 @@ mod tests {
             ),
             (
                 "enable_password = { file = \"open\" }",
-                &["5 readable-secret `enable_password`: others can read DIR/open (mode 0640)"],
+                &["5 readable-secret `enable_password`: other users can read DIR/open (mode 0640)"],
             ),
             (
                 "token = { file = \"empty\" }",
                 &["5 empty-file `token`: DIR/empty is empty"],
             ),
-            // What would be looked up when a session opens is not.
+            // Environment variables are not evaluated.
             ("password = { env = \"NOT_SET\" }", &[]),
             ("private_key = \"key\"", &[]),
             (
                 "private_key = \"key.pub\"",
-                &["5 private-key `private_key`: DIR/key.pub holds no private key"],
+                &["5 private-key `private_key`: DIR/key.pub contains no private key"],
             ),
             ("ca_file = \"ca.pem\"", &[]),
             (
                 "ca_file = \"ca.der\"",
-                &["5 ca-file `ca_file`: DIR/ca.der holds no certificate"],
+                &["5 ca-file `ca_file`: DIR/ca.der contains no certificate"],
             ),
             (
                 "known_hosts = [\"hosts\", \"none\"]",
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_devices_share_is_told_once_and_none_at_all_is_told() {
+    fn referenced_files_of_several_devices_are_reported_once() {
         let directory = tempfile::tempdir().unwrap();
         let text = "[defaults]\nplatform = \"x\"\nuser = \"u\"\nca_file = \"none\"\n\
                     [device]\na = { address = \"a\" }\nb = { address = \"b\" }\n";
@@ -331,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn other_mistakes_do_not_hide_them_and_all_come_in_the_order_of_the_file() {
+    fn referenced_files_are_reported_with_other_errors_in_file_order() {
         let directory = tempfile::tempdir().unwrap();
         let text = "[device.a]\nplatform = \"x\"\naddress = \"a\"\nuser = \"u\"\n\
                     password = { file = \"none\" }\nprot = 22\n\

@@ -1,4 +1,4 @@
-//! From a device of the inventory to the target of a session: the moment of truth for secrets.
+//! Resolves the settings and secrets of a device to the parameters of a session.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Inventory {
-    /// What a session needs to reach the device, with its secrets and those of its jump hosts.
-    /// `state_dir` is where first contacts are remembered.
+    /// The connection parameters of a device, with its secrets and those of its jump hosts. First
+    /// contacts are stored in `state_dir`.
     ///
     /// # Cancellation
-    /// May be dropped at any time.
+    /// Can be dropped at any time.
     pub async fn resolve(
         &self,
         device: &Device,
@@ -36,7 +36,7 @@ impl Inventory {
             .await
     }
 
-    /// Boxed, because the way may lead over several hosts.
+    /// Boxed, because jump hosts can have jump hosts.
     fn target<'a>(
         &'a self,
         name: &'a str,
@@ -140,7 +140,7 @@ fn host_key(settings: &TableSettings, state_dir: &Path) -> HostKeyPolicy {
         value(&settings.known_hosts).unwrap_or_else(|| {
             let mut files = vec![PathBuf::from("/etc/ssh/ssh_known_hosts")];
             files.extend(std::env::home_dir().map(|home| home.join(".ssh/known_hosts")));
-            // Last, because first contacts are added to the last.
+            // Last, because first contacts are added to the last file.
             files.push(state_dir.join("known_hosts"));
             files
         })
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_secret_that_cannot_be_had_is_told_at_its_place() {
+    async fn secret_errors_are_reported_at_the_setting() {
         let dir = tempfile::tempdir().unwrap();
         secret_file(dir.path(), "empty", "\n", 0o600);
         secret_file(dir.path(), "open", "x\n", 0o640);
@@ -248,11 +248,11 @@ mod tests {
             ),
             (
                 "{ file = \"open\" }",
-                format!("others can read {at}/open (mode 0640)"),
+                format!("other users can read {at}/open (mode 0640)"),
             ),
             (
                 "{ command = [\"sh\", \"-c\", \"echo locked >&2; exit 3\"] }",
-                "`sh` ended with exit code 3: locked".to_owned(),
+                "`sh` failed with exit code 3: locked".to_owned(),
             ),
             (
                 "{ command = [\"/nonexistent\"] }",
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_way_leads_over_jump_hosts() {
+    async fn resolve_includes_jump_hosts() {
         let target = resolve(
             Path::new("/i"),
             "port = 2200\nhost_key = \"trust_on_first_use\"\nknown_hosts = \"kh\"\nalgorithms = \"legacy\"\n\
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn trust_follows_from_the_kind_of_fingerprint_and_policy() {
+    async fn resolve_derives_verification_from_fingerprint_and_policy() {
         let hex = "ab".repeat(32);
         let base64 = "A".repeat(43);
         let cases = [

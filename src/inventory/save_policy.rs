@@ -1,21 +1,21 @@
-//! Whether the configuration that a device runs is made the one it starts with, after a run.
+//! The policy for saving the running configuration as startup configuration after a run.
 //!
-//! No policy saves after a connection that broke once a change was sent: the change may have been
-//! what broke it, and a restart is then the way back.
+//! No policy saves after a connection that dropped when a change had been sent: the change can be the
+//! cause, and a reload then restores the saved configuration.
 
 use switchtender_devices::document::Item;
 
 use super::table_settings::word;
 
-/// `save_config`, in `inventory.toml` and in the peer's files of credentials.
+/// `save_config`, in `inventory.toml` and in the credentials files of `puppet device`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SavePolicy {
-    /// That is somebody else's business, as it is with Puppet.
+    /// Never save, as Puppet does.
     #[default]
     Never,
-    /// After a run that has changed the device, if only by a part of a resource that failed.
+    /// After a run that has changed the device, also partially.
     OnChange,
-    /// After every run that may change the device: what others have left unsaved is saved, too.
+    /// After every run that is allowed to change the device. Unsaved changes of other users are saved, too.
     Always,
 }
 
@@ -31,20 +31,23 @@ impl SavePolicy {
             return word(item, &Self::WORDS);
         };
         let help = if yes {
-            "write \"on_change\" to save after a run that has changed the device, \"always\" to save after every run"
+            "use \"on_change\" to save after a run with changes, \"always\" to save after every run"
         } else {
-            "write \"never\""
+            "use \"never\""
         };
         item.findings.error_with_help(
             "unknown-word",
             item.span.clone(),
-            format!("`{}` is one of three words, not yes or no", item.path),
+            format!(
+                "`{}` must be \"never\", \"on_change\" or \"always\"",
+                item.path
+            ),
             help,
         );
         None
     }
 
-    /// The policy of a word.
+    /// Parses a policy.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = Self::WORDS.into_iter();
         words
@@ -52,7 +55,7 @@ impl SavePolicy {
             .map(|(_, policy)| policy)
     }
 
-    /// Whether to save after a run whose connection held; `changed`: the device took something.
+    /// Whether to save after a run with an intact connection. `changed`: the device has accepted a change.
     pub fn is_due(self, changed: bool) -> bool {
         match self {
             SavePolicy::Never => false,

@@ -1,4 +1,4 @@
-//! Where a secret is kept: an environment variable, a file, the output of a command.
+//! The source of a secret: an environment variable, a file, the output of a command.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use switchtender_devices::secret::MASK;
 
 use super::file_context::FileContext;
 
-/// Where to find a secret. Only [`Secrets`](super::Secrets) looks there.
+/// The source of a secret. Only [`Secrets`](super::Secrets) reads it.
 #[derive(Clone)]
 pub enum SecretSource {
     Env(String),
     File(PathBuf),
-    /// Program and arguments; no shell. What it prints is the secret.
+    /// Program and arguments, without a shell. The output is the secret.
     Command(Vec<String>),
-    /// The secret stands in the inventory itself.
+    /// The secret in clear text in the inventory.
     Literal(SecretString),
 }
 
@@ -28,7 +28,7 @@ impl SecretSource {
                 item.findings.error_with_help(
                     "wrong-kind",
                     item.span.clone(),
-                    format!("`{}` must say where the secret is", item.path),
+                    format!("`{}` must be a secret source", item.path),
                     FORMS,
                 );
                 return None;
@@ -54,7 +54,7 @@ impl SecretSource {
                 item.findings.error_with_help(
                     "secret-source",
                     item.span.clone(),
-                    format!("`{}` must name exactly one place of the secret", item.path),
+                    format!("`{}` must have exactly one secret source", item.path),
                     FORMS,
                 );
                 None
@@ -65,7 +65,7 @@ impl SecretSource {
 
 const FORMS: &str = "write { env = \"VARIABLE\" }, { file = \"path\" } or { command = [\"program\", \"argument\"] }";
 
-/// Shows the place, never the secret.
+/// Renders the source, never the secret.
 impl fmt::Display for SecretSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

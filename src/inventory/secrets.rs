@@ -1,7 +1,7 @@
-//! Looking up secrets, at the moment a session needs them.
+//! Reads secrets when a session needs them.
 //!
-//! Each place is looked at once per process: a thousand devices that share a vault command run
-//! it once. Errors name the place in the inventory and never what was found there.
+//! Each source is read once per process: a vault command for a thousand devices runs once. Errors
+//! name the setting and the source, never the secret.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -21,18 +21,18 @@ use super::file_mode::readable_by_others;
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
 
-/// A vault that asks a person must still end.
+/// Limit for a command that prints a secret.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
-/// Nothing that one types or pastes as a password is longer.
+/// Maximum length of a secret in bytes.
 const LONGEST: u64 = 64 << 10;
 
 type Variable = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 type Cell = Arc<OnceCell<Result<SecretString, LookupError>>>;
 
-/// Looks up secrets.
+/// Reads secrets from their sources.
 pub struct Secrets {
     variable: Box<Variable>,
-    /// Accept secret files that others can read.
+    /// Accept secret files that other users can read.
     allow_readable: bool,
     found: Mutex<HashMap<String, Cell>>,
 }
@@ -43,7 +43,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Why a secret could not be had.
+/// An error of reading a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum LookupError {
     #[error("environment variable {0} is not set")]
@@ -52,28 +52,30 @@ enum LookupError {
     Empty(String),
     #[error("cannot read {path}: {why}")]
     File { path: String, why: String },
-    #[error("others can read {path} (mode {mode:04o})")]
+    #[error("other users can read {path} (mode {mode:04o})")]
     Readable { path: String, mode: u32 },
-    #[error("{0} is not UTF-8 text")]
+    #[error("{0} is not UTF-8")]
     NotText(String),
     #[error("{0} is longer than 64 KiB")]
     TooLong(String),
     #[error("cannot run `{program}`: {why}")]
     Start { program: String, why: String },
-    #[error("`{program}` ended with {status}{said}")]
+    #[error("`{program}` failed with {status}{output}")]
     Command {
         program: String,
         status: String,
-        said: String,
+        output: String,
     },
-    #[error("`{program}` did not end within {}s", COMMAND_LIMIT.as_secs())]
+    #[error("`{program}` did not exit within {}s", COMMAND_LIMIT.as_secs())]
     Late { program: String },
 }
 
 impl LookupError {
     fn help(&self) -> Option<String> {
         match self {
-            LookupError::NotSet(name) => Some(format!("export {name}, or name another place")),
+            LookupError::NotSet(name) => {
+                Some(format!("export {name}, or use another secret source"))
+            }
             LookupError::Readable { path, .. } => Some(format!(
                 "`chmod 600 {path}`, or set allow_readable = true in the inventory"
             )),
@@ -83,12 +85,12 @@ impl LookupError {
 }
 
 impl Secrets {
-    /// Looks in the process's own environment.
+    /// Reads variables from the environment of the process.
     pub fn new(allow_readable: bool) -> Self {
         Self::with_environment(allow_readable, |name| std::env::var_os(name))
     }
 
-    /// Looks in a given environment.
+    /// Reads variables with a function.
     pub fn with_environment(
         allow_readable: bool,
         variable: impl Fn(&str) -> Option<OsString> + Send + Sync + 'static,
@@ -100,10 +102,13 @@ impl Secrets {
         }
     }
 
-    /// The secret, or why it cannot be had, at its place in the inventory.
+    /// The secret of a setting.
+    ///
+    /// # Errors
+    /// The source cannot be read; the finding is at the setting.
     ///
     /// # Cancellation
-    /// May be dropped at any time; a command that was started is then killed.
+    /// Can be dropped at any time; a running command is killed.
     pub async fn get(
         &self,
         setting: &TableSetting<SecretSource>,
@@ -119,15 +124,15 @@ impl Secrets {
                 .entry(source.to_string())
                 .or_default(),
         );
-        let found = cell.get_or_init(|| self.look_up(source)).await;
+        let found = cell.get_or_init(|| self.read_source(source)).await;
         found.clone().map_err(|error| {
-            let mut told = setting.origin.error("secret", error.to_string());
-            told.help = error.help();
-            told
+            let mut finding = setting.origin.error("secret", error.to_string());
+            finding.help = error.help();
+            finding
         })
     }
 
-    async fn look_up(&self, source: &SecretSource) -> Result<SecretString, LookupError> {
+    async fn read_source(&self, source: &SecretSource) -> Result<SecretString, LookupError> {
         let bytes = match source {
             SecretSource::Env(name) => match (self.variable)(name) {
                 Some(value) => value.into_encoded_bytes(),
@@ -142,7 +147,7 @@ impl Secrets {
             return Err(LookupError::TooLong(name()));
         }
         let text = String::from_utf8(bytes).map_err(|_| LookupError::NotText(name()))?;
-        // Files and commands end with a line feed that is not part of the secret.
+        // The line feed at the end of files and command output is not part of the secret.
         let text = match source {
             SecretSource::Env(_) => text.as_str(),
             _ => text.strip_suffix('\n').unwrap_or(&text),
@@ -197,8 +202,8 @@ async fn run(words: &[String]) -> Result<Vec<u8>, LookupError> {
             Some(code) => format!("exit code {code}"),
             None => output.status.to_string(),
         };
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said
+        let output = String::from_utf8_lossy(&output.stderr);
+        let output = output
             .lines()
             .find(|line| !line.trim().is_empty())
             .map(|line| format!(": {}", line.trim().chars().take(200).collect::<String>()))
@@ -206,7 +211,7 @@ async fn run(words: &[String]) -> Result<Vec<u8>, LookupError> {
         return Err(LookupError::Command {
             program,
             status,
-            said,
+            output,
         });
     }
     Ok(output.stdout)

@@ -1,19 +1,19 @@
-//! Which devices a command is for.
+//! Selection of devices by name, pattern and label.
 
 use globset::{GlobBuilder, GlobMatcher};
 use switchtender_devices::diagnostic::{Diagnostic, nearest};
 
 use super::{Device, Inventory};
 
-/// A choice of devices: any of the targets (all, when there is none) that has all the labels.
+/// A selection: devices that match any target (without targets: all) and have all labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceSelection {
-    /// Names, certnames, or patterns of them with `*`, `?`, `[…]` and `{a,b}`.
+    /// Names or certnames, or patterns with `*`, `?`, `[…]` and `{a,b}`.
     pub targets: Vec<String>,
     pub labels: Vec<LabelSelector>,
 }
 
-/// A label that a device must have, `rack=a1`.
+/// A required label, `rack=a1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelSelector {
     pub name: String,
@@ -35,14 +35,16 @@ impl std::str::FromStr for LabelSelector {
 }
 
 impl Inventory {
-    /// The chosen devices in the order of the file. A target or label that fits no device is an
-    /// error: a misspelt name must not mean "nothing to do".
+    /// The selected devices in the order of the file.
+    ///
+    /// # Errors
+    /// A target or label matches no device: a misspelled name must not mean "nothing to do".
     pub fn select(&self, selection: &DeviceSelection) -> Result<Vec<&Device>, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut targets = Vec::new();
         for target in &selection.targets {
             match TargetPattern::parse(target) {
-                Ok(found) if self.devices.values().any(|device| found.fits(device)) => {
+                Ok(found) if self.devices.values().any(|device| found.matches(device)) => {
                     targets.push(found);
                 }
                 Ok(_) => errors.push(self.unknown_target(target)),
@@ -53,8 +55,8 @@ impl Inventory {
             }
         }
         for label in &selection.labels {
-            let fits = |device: &Device| device.label(&label.name) == Some(&label.value);
-            if !self.devices.values().any(fits) {
+            let matches = |device: &Device| device.label(&label.name) == Some(&label.value);
+            if !self.devices.values().any(matches) {
                 errors.push(self.unknown_label(label));
             }
         }
@@ -64,7 +66,7 @@ impl Inventory {
         let chosen: Vec<&Device> = self
             .devices
             .values()
-            .filter(|device| targets.is_empty() || targets.iter().any(|t| t.fits(device)))
+            .filter(|device| targets.is_empty() || targets.iter().any(|t| t.matches(device)))
             .filter(|device| {
                 let mut labels = selection.labels.iter();
                 labels.all(|label| device.label(&label.name) == Some(&label.value))
@@ -72,16 +74,16 @@ impl Inventory {
             .collect();
         if chosen.is_empty() {
             let message = if self.devices.is_empty() {
-                format!("{} names no device", self.source.name)
+                format!("{} contains no device", self.source.name)
             } else {
-                "no device fits all that was asked for".to_owned()
+                "no device matches all targets and labels".to_owned()
             };
             return Err(vec![Diagnostic::error("no-device", message)]);
         }
         Ok(chosen)
     }
 
-    /// The device for which a catalog of this name is.
+    /// The device with this certname.
     pub fn by_certname(&self, certname: &str) -> Option<&Device> {
         self.devices
             .values()
@@ -94,14 +96,14 @@ impl Inventory {
             .values()
             .flat_map(|device| [device.name.as_str(), device.certname.as_str()]);
         let message = if is_pattern(target) {
-            format!("no device fits `{target}`")
+            format!("no device matches `{target}`")
         } else {
-            format!("there is no device `{target}` in {}", self.source.name)
+            format!("unknown device `{target}` in {}", self.source.name)
         };
         let found = Diagnostic::error("unknown-target", message);
         match nearest(target, names) {
             Some(near) => found.help(format!("did you mean `{near}`?")),
-            None => found.help("`switchtender inventory show` lists the devices"),
+            None => found.help("list the devices with `switchtender inventory show`"),
         }
     }
 
@@ -151,7 +153,7 @@ impl TargetPattern {
             .map_err(|error| error.kind().to_string())
     }
 
-    fn fits(&self, device: &Device) -> bool {
+    fn matches(&self, device: &Device) -> bool {
         match self {
             TargetPattern::Name(name) => device.name == *name || device.certname == *name,
             TargetPattern::Pattern(glob) => {
@@ -209,7 +211,7 @@ core1 = { address = "c" }
     }
 
     #[test]
-    fn targets_add_up_and_labels_narrow() {
+    fn select_combines_targets_and_labels() {
         let cases: [(&[&str], &[&str], &[&str]); 7] = [
             (&[], &[], &["sw1", "sw2", "core1"]),
             (&["core1", "sw1"], &[], &["sw1", "core1"]),
@@ -230,18 +232,18 @@ core1 = { address = "c" }
     }
 
     #[test]
-    fn what_fits_nothing_is_an_error_with_the_nearest_name() {
+    fn select_reports_unknown_targets_and_labels() {
         let cases: [(&[&str], &[&str], &[&str]); 6] = [
             (
                 &["swl", "sw2"],
                 &[],
-                &["there is no device `swl` in i.toml | did you mean `sw1`?"],
+                &["unknown device `swl` in i.toml | did you mean `sw1`?"],
             ),
             (
                 &["x*"],
                 &["rack=z9"],
                 &[
-                    "no device fits `x*` | `switchtender inventory show` lists the devices",
+                    "no device matches `x*` | list the devices with `switchtender inventory show`",
                     "no device has label rack=z9 | values of rack: a1, a2",
                 ],
             ),
@@ -258,7 +260,7 @@ core1 = { address = "c" }
             (
                 &["core1"],
                 &["site=fra"],
-                &["no device fits all that was asked for | "],
+                &["no device matches all targets and labels | "],
             ),
             (
                 &["sw[1"],

@@ -1,4 +1,4 @@
-//! A value of the inventory with the place it comes from.
+//! A setting of the inventory with its origin.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 
-/// The table in which a setting stands.
+/// The table of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InventoryTable {
     Defaults,
@@ -24,7 +24,7 @@ impl fmt::Display for InventoryTable {
     }
 }
 
-/// Where a value was written.
+/// The position of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingOrigin {
     pub table: InventoryTable,
@@ -38,12 +38,12 @@ impl SettingOrigin {
         self.source.position(self.span.start).0
     }
 
-    /// An error at this place.
+    /// An error at this position.
     pub fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(code, message).at(&self.source, self.span.clone(), "")
     }
 
-    /// A warning at this place.
+    /// A warning at this position.
     pub fn warning(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::warning(code, message).at(&self.source, self.span.clone(), "")
     }

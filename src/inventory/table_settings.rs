@@ -1,7 +1,6 @@
-//! The settings of one table of the inventory, and how tables lie over each other.
+//! The settings of one table of the inventory, and the merge of tables.
 //!
-//! The list in [`settings!`] below is the list of keys that users are told: each with its type and
-//! how it is read. A device's settings are its own table over its platform's over the defaults,
+//! The list in [`settings!`] below has all keys, each with its type and parser. A device's settings are its own table over its platform's over the defaults,
 //! key by key; `labels` and `options` are merged entry by entry.
 
 use std::collections::BTreeMap;
@@ -34,7 +33,7 @@ macro_rules! settings {
         }
 
         impl TableSettings {
-            /// Reads the keys of a table. The caller may read others and must finish the table.
+            /// Reads the keys of a table. The caller can read further keys and must finish the table.
             pub fn read(table: &document::Table<'_>, of: &InventoryTable, file: &FileContext<'_>) -> Self {
                 let setting = |item: &Item<'_>| origin(item, of);
                 Self {
@@ -48,7 +47,7 @@ macro_rules! settings {
                 }
             }
 
-            /// These settings, and where they say nothing those of `below`.
+            /// These settings, with those of `below` for keys that are not set.
             #[must_use]
             pub fn over(mut self, below: &TableSettings) -> Self {
                 $(if self.$name.is_none() {
@@ -96,43 +95,43 @@ settings! {
     address: String = |item, _, _| address(item);
     /// The platform's own port unless given.
     port: u16 = |item, _, _| port(item);
-    /// Whom to log in as.
+    /// User name.
     user: String = |item, _, _| item.string();
     password: SecretSource = |item, file, _| SecretSource::read(item, file);
-    /// For `enable`; sent only when the device asks for it.
+    /// Password for `enable`, sent when the device prompts for it.
     enable_password: SecretSource = |item, file, _| SecretSource::read(item, file);
     /// SSH key file.
     private_key: PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
     /// Of the private key.
     passphrase: SecretSource = |item, file, _| SecretSource::read(item, file);
-    /// Ask the SSH agent.
+    /// Use the SSH agent.
     agent: bool = |item, _, _| item.bool();
     known_hosts: Vec<PathBuf> = |item, file, _| paths(item, file);
     host_key: HostKey = |item, _, _| word(item, &HostKey::WORDS);
-    /// Of the host key or of the certificate, whichever the platform has.
+    /// Fingerprint of the host key (SSH) or of the certificate (HTTPS).
     fingerprint: Fingerprint = |item, _, _| Fingerprint::read(item);
     /// Set of SSH algorithms.
     algorithms: Algorithms = |item, _, _| word(item, ALGORITHMS);
     /// Trust anchors (PEM) for the certificate.
     ca_file: PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
     tls: Tls = |item, _, _| word(item, &Tls::WORDS);
-    /// For a REST interface: used as it is, instead of logging in.
+    /// Token for a REST interface, instead of a login.
     token: SecretSource = |item, file, _| SecretSource::read(item, file);
-    /// How to log in to a REST interface.
+    /// Login method of a REST interface.
     login: RestLogin = |item, _, _| word(item, LOGINS);
     /// Authentication provider of a REST login.
     login_provider: String = |item, _, _| item.string();
     /// URL of an HTTP proxy.
     proxy: String = |item, _, _| item.string();
-    /// The host through which the device is reached.
+    /// Jump host of the device.
     jump: Jump = Jump::read;
-    /// Where the device stands; limits may hold per site.
+    /// Site of the device, for limits and cross-catalog rules.
     site: String = |item, _, _| item.string();
-    /// For connection and login together.
+    /// Limit for connection and login together.
     connect_timeout: Duration = |item, _, _| timeout(item);
-    /// For one command or request, counted from the last byte received.
+    /// Limit for one command or request, since the last byte received.
     command_timeout: Duration = |item, _, _| timeout(item);
-    /// When the configuration is saved for the next start.
+    /// Policy for saving the startup configuration.
     save_config: SavePolicy = |item, _, _| SavePolicy::read(item);
 }
 
@@ -147,14 +146,14 @@ impl TableSettings {
     }
 }
 
-/// The host through which a device is reached.
+/// The jump host of a device.
 #[derive(Clone, Debug)]
 pub enum Jump {
-    /// None, although a table below names one (`jump = false`).
+    /// No jump host (`jump = false`), even if an inherited table has one.
     No,
     /// A device of the inventory.
     Device(String),
-    /// A host described in place.
+    /// A host with its own settings.
     Host(Box<TableSettings>),
 }
 
@@ -205,7 +204,7 @@ fn origin(item: &Item<'_>, of: &InventoryTable) -> SettingOrigin {
 
 fn address(item: &Item<'_>) -> Option<String> {
     let text = item.string()?;
-    if let Some(help) = address::wrong(&text) {
+    if let Some(help) = address::check(&text) {
         item.findings.error_with_help(
             "address",
             item.span.clone(),
@@ -213,7 +212,7 @@ fn address(item: &Item<'_>) -> Option<String> {
             help,
         );
     }
-    // One that is wrong is not missing as well.
+    // An invalid address does not count as missing.
     Some(text)
 }
 
@@ -325,7 +324,7 @@ fn value(item: &Item<'_>) -> Option<Value> {
     }
 }
 
-/// How a setting is shown to people. Never a secret.
+/// Renders a setting as text, without secrets.
 trait Render {
     fn render(&self) -> String;
 }

@@ -1,28 +1,28 @@
-//! How the inventory says whom to believe: host keys, certificates, fingerprints.
+//! Verification of host keys and certificates: policies and fingerprints.
 
 use switchtender_devices::document::Item;
 
-/// `host_key`: how an SSH host key is judged.
+/// `host_key`: verification of SSH host keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HostKey {
-    /// It must be in `known_hosts`.
+    /// The key must be in `known_hosts`.
     #[default]
     KnownHosts,
     TrustOnFirstUse,
     Ignore,
 }
 
-/// `tls`: how a server certificate is judged.
+/// `tls`: verification of server certificates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tls {
-    /// Against `ca_file`, or the system's trust anchors.
+    /// With `ca_file` or the trust anchors of the system.
     #[default]
     Verify,
     TrustOnFirstUse,
     Ignore,
 }
 
-/// `fingerprint`: the one host key or certificate that is accepted.
+/// `fingerprint`: the only accepted host key or certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fingerprint {
     /// `SHA256:` and base64, as OpenSSH prints it.

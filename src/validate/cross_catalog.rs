@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_and_catalogs_find_each_other() {
+    fn cross_catalog_matches_devices_and_catalogs() {
         let catalogs = [
             "node 'sw1' { network_vlan { '40': } }",
             "node 'sw3' { network_vlan { '40': } }",
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_resource_in_a_hosts_catalog_too_is_told() {
+    fn both_sides_is_reported_at_the_host() {
         let catalogs = [
             "node 'sw1' { network_vlan { '40': } network_vlan { '41': } }",
             "node 'www' { file { '/x': } file { '/y': } network_vlan { '40': } }",
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_and_one_vlan_name_per_site() {
+    fn shared_address_and_vlan_names_compare_devices_of_a_site() {
         let selfip = |node: &str, address: &str| {
             format!(
                 "node '{node}' {{ f5_selfip {{ '/Common/s': ensure => 'present', \
@@ -330,11 +330,11 @@ mod tests {
     }
 
     #[test]
-    fn two_devices_with_one_address_are_told_with_the_rest() {
+    fn cross_catalog_includes_inventory_warnings() {
         let inventory = INVENTORY.replace("192.0.2.2", "192.0.2.1");
         assert_eq!(
             told(Some(&inventory), false, &[]),
-            ["duplicate-address: devices `sw1` and `sw2` have one address, 192.0.2.1"]
+            ["duplicate-address: devices `sw1` and `sw2` have the same address, 192.0.2.1"]
         );
     }
 }

@@ -147,13 +147,11 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         ),
         (
             device("").replace("cisco_ios", "cisco_io"),
-            &["2:12 unknown-platform: there is no platform `cisco_io` | did you mean `cisco_ios`?"],
+            &["2:12 unknown-platform: unknown platform `cisco_io` | did you mean `cisco_ios`?"],
         ),
         (
             "[platform.junos]\n".into(),
-            &[
-                "1:1 unknown-platform: there is no platform `junos` | known platforms: cisco_ios, f5_bigip",
-            ],
+            &["1:1 unknown-platform: unknown platform `junos` | platforms: cisco_ios, f5_bigip"],
         ),
         (
             device("").replace("192.0.2.1", "192.0.2.300"),
@@ -180,13 +178,13 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         (
             device("save_config = true"),
             &[
-                "6:15 unknown-word: `device.a.save_config` is one of three words, not yes or no | write \"on_change\" to save after a run that has changed the device, \"always\" to save after every run",
+                "6:15 unknown-word: `device.a.save_config` must be \"never\", \"on_change\" or \"always\" | use \"on_change\" to save after a run with changes, \"always\" to save after every run",
             ],
         ),
         (
             device("save_config = false"),
             &[
-                "6:15 unknown-word: `device.a.save_config` is one of three words, not yes or no | write \"never\"",
+                "6:15 unknown-word: `device.a.save_config` must be \"never\", \"on_change\" or \"always\" | use \"never\"",
             ],
         ),
         (
@@ -204,7 +202,7 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         (
             device("password = { env = \"A\", file = \"b\" }"),
             &[
-                "6:12 secret-source: `device.a.password` must name exactly one place of the secret | write { env = \"VARIABLE\" }, { file = \"path\" } or { command = [\"program\", \"argument\"] }",
+                "6:12 secret-source: `device.a.password` must have exactly one secret source | write { env = \"VARIABLE\" }, { file = \"path\" } or { command = [\"program\", \"argument\"] }",
             ],
         ),
         (
@@ -215,7 +213,7 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         ),
         (
             device("jump = \"b\""),
-            &["6:8 unknown-jump: there is no device `b` | did you mean `a`?"],
+            &["6:8 unknown-jump: unknown device `b` | did you mean `a`?"],
         ),
         // One that lacks something is there all the same, and lacks all that it lacks at once.
         (
@@ -226,13 +224,13 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
             &[
                 "7:1 missing-key: device `b` has no `platform` | add platform = \"…\" to [device.b] or to a table that it takes defaults from",
                 "7:1 missing-key: device `b` has no `user` | add user = \"…\" to [device.b] or to a table that it takes defaults from",
-                "7:1 no-credentials: device `b` has no way to log in | give it `password`, `private_key` or `agent = true`",
+                "7:1 no-credentials: device `b` has no credentials | set `password`, `private_key` or `agent = true`",
             ],
         ),
         (
             device("jump = \"a\""),
             &[
-                "6:8 jump-cycle: the way to `a` never ends: a → a | set `jump = false` in [device.a]",
+                "6:8 jump-cycle: the jump hosts of `a` form a cycle: a → a | set `jump = false` in [device.a]",
             ],
         ),
         (
@@ -242,7 +240,7 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         (
             "[defaults]\naddress = \"x\"\n".into(),
             &[
-                "2:11 misplaced-key: `address` cannot stand in [defaults] | it belongs to one device: put it into [device.<name>]",
+                "2:11 misplaced-key: `address` is not allowed in [defaults] | move it to [device.<name>]",
             ],
         ),
         (
@@ -252,7 +250,7 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         (
             format!("[device.\"../a\"]\n{DEVICE}"),
             &[
-                "1:1 device-name: `../a` cannot be a device's name | use letters, digits and . _ - : only",
+                "1:1 device-name: `../a` is not a valid device name | use only letters, digits and . _ - :",
             ],
         ),
         (
@@ -262,7 +260,7 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
                 DEVICE.replace("2.1", "2.2")
             ),
             &[
-                "7:1 duplicate-certname: devices `a` and `b` have one certname, `a` | one catalog would go to both; set `certname` of one of them",
+                "7:1 duplicate-certname: devices `a` and `b` have the same certname, `a` | set another `certname` for one of them",
             ],
         ),
     ];
@@ -282,8 +280,8 @@ fn odd_things_are_warnings() {
     assert_eq!(
         told(&inventory.warnings),
         [
-            "6:1 no-credentials: device `b` has no way to log in | give it `password`, `private_key` or `agent = true`",
-            "8:11 duplicate-address: devices `a` and `b` have one address, 192.0.2.1 | two catalogs would be applied to one device, in no certain order",
+            "6:1 no-credentials: device `b` has no credentials | set `password`, `private_key` or `agent = true`",
+            "8:11 duplicate-address: devices `a` and `b` have the same address, 192.0.2.1 | correct one address, or set its `port` or `jump`",
         ]
     );
 }
@@ -296,7 +294,7 @@ fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
     assert_eq!(
         told(&inventory.warnings),
         [
-            "6:12 literal-secret: `password` is written in the inventory | use password = { env = \"…\" }, { file = \"…\" } or { command = [\"…\"] }"
+            "6:12 literal-secret: `password` is in clear text in the inventory | use password = { env = \"…\" }, { file = \"…\" } or { command = [\"…\"] }"
         ]
     );
     let read = |text: &str, allow_readable| {
@@ -310,7 +308,7 @@ fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
     assert_eq!(
         told(&refused),
         [
-            "6:12 readable-secret: `password` is written here, and others can read this file (mode 0644) | use password = { env = \"…\" }, or `chmod 600 i.toml`, or set allow_readable = true"
+            "6:12 readable-secret: `password` is in clear text, and other users can read this file (mode 0644) | use password = { env = \"…\" }, or `chmod 600 i.toml`, or set allow_readable = true"
         ]
     );
     assert!(read(&clean, true).is_ok());
