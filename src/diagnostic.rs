@@ -1,8 +1,7 @@
-//! Renderings of findings: for a terminal and for machines.
+//! Output formats of diagnostics: terminal, JSON, SARIF, JUnit.
 //!
-//! A [`Diagnostic`] is plain data made anywhere; here it becomes text. Nothing is printed and
-//! nothing is asked of the environment: whoever prints decides about colours and width.
-//! Begin at [`terminal::render`].
+//! A [`Diagnostic`] is data; this module renders it. It does not print and does not read the
+//! environment: the caller chooses colors. Begin at [`terminal::render`].
 
 mod count;
 mod excerpt;
@@ -16,7 +15,7 @@ pub use count::Counts;
 pub use order::{Limited, Rest, limit, sort};
 pub use switchtender_devices::diagnostic::{Diagnostic, Label, Place, Severity, Source, nearest};
 
-/// The word for a severity, as people and machines read it.
+/// The name of a severity in all formats.
 pub fn severity_word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -25,25 +24,23 @@ pub fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// Text that is safe to show in one line: control characters are written as escapes, and what is
-/// longer than any message is cut.
+/// Escapes control characters and truncates long text, for output in one line.
 ///
-/// Messages quote values from catalogs and device output; a terminal must not obey them, and a value
-/// may be a book.
-fn harmless(text: &str) -> String {
+/// Messages quote values of catalogs and device output, which can contain terminal sequences.
+fn escape_line(text: &str) -> String {
     const LONGEST: usize = 400;
-    let mut shown = String::with_capacity(text.len().min(LONGEST));
+    let mut escaped = String::with_capacity(text.len().min(LONGEST));
     for (number, character) in text.chars().enumerate() {
         match character {
             _ if number == LONGEST => {
-                shown.push('…');
+                escaped.push('…');
                 break;
             }
-            '\n' => shown.push_str("\\n"),
-            '\t' => shown.push_str("\\t"),
-            other if other.is_control() => shown.extend(other.escape_unicode()),
-            other => shown.push(other),
+            '\n' => escaped.push_str("\\n"),
+            '\t' => escaped.push_str("\\t"),
+            other if other.is_control() => escaped.extend(other.escape_unicode()),
+            other => escaped.push(other),
         }
     }
-    shown
+    escaped
 }

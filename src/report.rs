@@ -1,8 +1,8 @@
-//! Reports: folds of the events of a run.
+//! Reports of runs.
 //!
-//! [`Report`] gathers events and answers what a run came to; it is written as a Puppet report,
-//! format 12, with our extension `operations`, or summarised as `last_run_summary.yaml`
-//! (`docs/reference/transaction.md`, section 17). It knows no files.
+//! [`Report`] collects the events of a run and computes its result. It is written as a Puppet
+//! report, format 12, with the extension `operations`, and as `last_run_summary.yaml`
+//! (`docs/reference/transaction.md`, section 17). This module does not write files.
 
 mod json;
 mod metrics;
@@ -19,7 +19,7 @@ use crate::transaction::{EventStatus, LogEntry, ResourceStatus, RunEvent};
 
 pub use metrics::{Metric, Number};
 
-/// What a report says besides what happened in the run.
+/// The data of a report that does not come from events.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// Certname of the device.
@@ -27,20 +27,20 @@ pub struct Context {
     /// Start of the run.
     pub time: Timestamp,
     pub transaction_uuid: Option<String>,
-    /// The version that readers expect to be told.
+    /// The version of Puppet in the report.
     pub puppet_version: String,
-    /// The global setting.
+    /// The global `noop` setting.
     pub noop: bool,
-    /// Asked for at the beginning.
+    /// The requested environment.
     pub environment: Option<String>,
     pub server_used: Option<String>,
     pub job_id: Option<String>,
     pub cached_catalog_status: CachedCatalog,
-    /// Messages below it are left out.
+    /// Minimum level of messages.
     pub log_level: Level,
 }
 
-/// Whether the catalog came from a cache.
+/// Use of the cached catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachedCatalog {
     NotUsed,
@@ -48,7 +48,7 @@ pub enum CachedCatalog {
     OnFailure,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Failed,
@@ -56,7 +56,7 @@ pub enum Status {
     Unchanged,
 }
 
-/// A run, as far as it has got.
+/// The report of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
     context: Context,
@@ -71,8 +71,8 @@ pub struct Report {
     completed: bool,
     failed_to_generate: bool,
     error: Option<String>,
-    /// Something failed that is no resource.
-    flawed: bool,
+    /// A step after the transaction failed.
+    failed_after_transaction: bool,
     ended: Option<Timestamp>,
 }
 
@@ -89,13 +89,13 @@ impl Report {
             completed: false,
             failed_to_generate: false,
             error: None,
-            flawed: false,
+            failed_after_transaction: false,
             ended: None,
             context,
         }
     }
 
-    /// Takes an event in.
+    /// Adds an event.
     pub fn fold(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Applying {
@@ -142,9 +142,9 @@ impl Report {
         }
     }
 
-    /// Something failed after the transaction: the run has failed, whatever its resources say.
+    /// Marks the run as failed, because a step after the transaction failed.
     pub fn fail(&mut self) {
-        self.flawed = true;
+        self.failed_after_transaction = true;
     }
 
     /// Adds a measured time, such as `config_retrieval`, to the metrics.
@@ -160,7 +160,7 @@ impl Report {
         &self.logs
     }
 
-    /// What ended the run early.
+    /// The error that aborted the run.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
@@ -175,7 +175,7 @@ impl Report {
 
     pub fn status(&self) -> Status {
         let failed = |status: &Arc<ResourceStatus>| status.failed || status.failed_to_restart;
-        if self.flawed
+        if self.failed_after_transaction
             || self.failed_to_generate
             || !self.completed
             || self.statuses.iter().any(failed)
@@ -206,7 +206,7 @@ impl Report {
         self.statuses.iter().any(|status| status.corrective_change)
     }
 
-    /// Bits of the exit status: 2 changes, 4 failures; `None` if the run died.
+    /// Bits of the exit status: 2 changes, 4 failures; `None`: the run was aborted.
     pub fn exit_bits(&self) -> Option<u8> {
         if self.error.is_some() {
             return None;

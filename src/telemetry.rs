@@ -1,4 +1,4 @@
-//! What the program says about itself, for operators: `tracing` to standard error.
+//! Logs for operators: `tracing` to standard error.
 //!
 //! Puppet-style messages about resources are run events, not log lines; see `transaction`.
 
@@ -8,14 +8,14 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 const VARIABLE: &str = "SWITCHTENDER_LOG";
 
-/// What is logged while a device is worked on begins with its name.
+/// The span of a device run: its log lines begin with the name of the device.
 pub fn device_span(device: &str) -> tracing::Span {
     tracing::info_span!("device", name = device)
 }
 
-/// Starts logging at the level of `-v` flags, of this program's own rooms: what libraries say of
-/// their bytes may hold secrets. `SWITCHTENDER_LOG` (a filter such as `switchtender=debug,hyper=info`)
-/// wins. Once per process. Log lines have no colours: they end in files more often than before eyes.
+/// Starts logging, once per process. The number of `-v` flags sets the level of the switchtender
+/// crates only, because logs of libraries can contain secrets. `SWITCHTENDER_LOG` takes precedence (a
+/// filter such as `switchtender=debug,hyper=info`). Log lines have no colors.
 pub fn start(verbose: u8) {
     let level = match verbose {
         0 => LevelFilter::WARN,
@@ -23,14 +23,13 @@ pub fn start(verbose: u8) {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let asked = std::env::var(VARIABLE).unwrap_or_default();
-    // By targets and levels alone: filters that look at fields would bring patterns of their own,
-    // built in another way, into every pattern of the program.
+    let filter_text = std::env::var(VARIABLE).unwrap_or_default();
+    // `Targets` instead of `EnvFilter`, which brings a second regex engine.
     let own = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("switchtender", level);
-    let (filter, mistake) = match asked.parse::<Targets>() {
-        _ if asked.is_empty() => (own, None),
+    let (filter, mistake) = match filter_text.parse::<Targets>() {
+        _ if filter_text.is_empty() => (own, None),
         Ok(filter) => (filter, None),
         Err(mistake) => (own, Some(mistake)),
     };
@@ -38,12 +37,12 @@ pub fn start(verbose: u8) {
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .with_target(false);
-    // A subscriber that is already there belongs to a test.
+    // A test can have set a subscriber.
     let _ = tracing_subscriber::registry()
         .with(lines)
         .with(filter)
         .try_init();
     if let Some(mistake) = mistake {
-        tracing::warn!("{VARIABLE} is not understood and left aside: {mistake}");
+        tracing::warn!("{VARIABLE} is invalid and ignored: {mistake}");
     }
 }

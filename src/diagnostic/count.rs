@@ -1,4 +1,4 @@
-//! How many findings of each severity there are, and the sentence that says so.
+//! Numbers of findings by severity.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Counts {
         counts
     }
 
-    /// One finding more.
+    /// Adds a finding.
     pub fn add(&mut self, severity: Severity) {
         match severity {
             Severity::Error => self.errors += 1,
@@ -30,15 +30,15 @@ impl Counts {
         }
     }
 
-    /// The severest of them.
+    /// The highest severity.
     pub fn worst(&self) -> Option<Severity> {
         let by_severity = [
             (self.errors, Severity::Error),
             (self.warnings, Severity::Warning),
             (self.notes, Severity::Note),
         ];
-        let mut there = by_severity.into_iter().filter(|(number, _)| *number > 0);
-        there.next().map(|(_, severity)| severity)
+        let mut present = by_severity.into_iter().filter(|(number, _)| *number > 0);
+        present.next().map(|(_, severity)| severity)
     }
 
     pub fn total(&self) -> usize {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_words() {
+    fn counts_render_as_words() {
         let list = [
             Diagnostic::error("a", ""),
             Diagnostic::warning("b", ""),

@@ -1,21 +1,21 @@
-//! The piece of a text that is shown around a mark.
+//! Excerpts of a text around a mark.
 //!
-//! A catalog is one line of many kilobytes, so a line is cut to a window around the mark; the
-//! ends that were cut are shown as `…`.
+//! A catalog is one line of many kilobytes, so a long line is cut to a window around the mark. `…`
+//! stands for the rest.
 
 use std::ops::Range;
 
 use super::Source;
 
-/// Lines up to this many characters are shown whole.
-const WHOLE: usize = 120;
-/// Characters kept before and after the mark in a longer line.
+/// Maximum length of a line that is not cut.
+const MAX_LINE: usize = 120;
+/// Characters before and after the mark in a cut line.
 const BEFORE: usize = 40;
 const AFTER: usize = 40;
-/// A longer mark is shown up to here.
+/// Maximum length of a mark in a cut line.
 const MARK: usize = 80;
 
-/// A line, or the window of it, with the mark's place in it.
+/// A line or a window of it, with the mark.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// From 1, in the whole text.
@@ -25,12 +25,12 @@ pub struct Excerpt {
     pub text: String,
     /// Byte range in `text`.
     pub mark: Range<usize>,
-    /// The line is shown whole.
-    pub whole: bool,
+    /// The line is not cut.
+    pub is_complete: bool,
 }
 
-/// The line in which a span starts, cut to a window where it is long. A span over several lines
-/// is marked to the end of its first.
+/// The line of the start of a span, cut to a window if it is long. A span over several lines is
+/// marked to the end of its first line.
 pub fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
     let text = source.text.as_str();
     let start = boundary(text, span.start);
@@ -43,18 +43,18 @@ pub fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
     let mark_end = (end - line_start).clamp(mark_start.min(line_text.len()), line_text.len());
     let mark_start = mark_start.min(mark_end);
 
-    if is_at_most(line_text, WHOLE) {
+    if is_at_most(line_text, MAX_LINE) {
         return Excerpt {
             line,
             column,
             text: line_text.to_owned(),
             mark: mark_start..mark_end,
-            whole: true,
+            is_complete: true,
         };
     }
-    let window_start = back(line_text, mark_start, BEFORE);
-    let marked = forth(line_text, mark_start, MARK).min(mark_end);
-    let window_end = forth(line_text, marked, AFTER);
+    let window_start = offset_before(line_text, mark_start, BEFORE);
+    let marked = offset_after(line_text, mark_start, MARK).min(mark_end);
+    let window_end = offset_after(line_text, marked, AFTER);
     let mut shown = String::new();
     if window_start > 0 {
         shown.push('…');
@@ -69,7 +69,7 @@ pub fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
         column,
         mark: mark_start - window_start + shift..marked - window_start + shift,
         text: shown,
-        whole: false,
+        is_complete: false,
     }
 }
 
@@ -86,7 +86,7 @@ fn is_at_most(text: &str, characters: usize) -> bool {
 }
 
 /// The offset that many characters before `from`.
-fn back(text: &str, from: usize, characters: usize) -> usize {
+fn offset_before(text: &str, from: usize, characters: usize) -> usize {
     text[..from]
         .char_indices()
         .rev()
@@ -95,7 +95,7 @@ fn back(text: &str, from: usize, characters: usize) -> usize {
 }
 
 /// The offset that many characters after `from`.
-fn forth(text: &str, from: usize, characters: usize) -> usize {
+fn offset_after(text: &str, from: usize, characters: usize) -> usize {
     text[from..]
         .char_indices()
         .nth(characters)

@@ -1,8 +1,8 @@
-//! Findings for machines: one JSON object per line.
+//! Diagnostics as JSON, one object per line.
 //!
 //! Keys: `code`, `severity`, `message`, `help`, `manifest` (`file`, `line`), `labels` (`file`,
 //! `line`, `column`, `end_line`, `end_column`, `text`, `primary`; lines and columns from 1,
-//! columns in characters, ends exclusive). What is not known is `null`.
+//! columns in characters, ends exclusive). Unknown values are `null`.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub fn lines<'a>(list: impl IntoIterator<Item = &'a Diagnostic>) -> String {
         .collect()
 }
 
-/// A finding as an object, for outputs that hold more than findings.
+/// A finding as an object.
 pub fn object(found: &Diagnostic) -> Value {
     let labels: Vec<Value> = found
         .labels

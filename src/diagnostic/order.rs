@@ -1,11 +1,10 @@
-//! The order in which findings are shown, and how many of one kind.
+//! Order and limit of findings.
 
 use std::collections::BTreeMap;
 
 use super::{Counts, Diagnostic};
 
-/// Sorts by file, then by place in the file, then by place in the manifest and code. Findings
-/// without a file come first: they are about the whole.
+/// Sorts by file, position, position in the manifest, and code. Findings without a file come first.
 pub fn sort(list: &mut [Diagnostic]) {
     list.sort_by(|a, b| key(a).cmp(&key(b)));
 }
@@ -21,18 +20,18 @@ fn key(found: &Diagnostic) -> impl Ord + '_ {
     )
 }
 
-/// Numbers of findings that are not kept, by code.
+/// Numbers of findings above the limit, by code.
 pub type Rest = BTreeMap<&'static str, Counts>;
 
-/// Findings of which no more than some number of one code are kept.
+/// Findings, limited per code.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Limited {
     pub shown: Vec<Diagnostic>,
-    /// How many more there are, by code.
+    /// Numbers of further findings, by code.
     pub rest: Rest,
 }
 
-/// Keeps the first `per_code` findings of each code, in order, and counts the rest.
+/// Returns the first `per_code` findings of each code, in order, and counts the rest.
 pub fn limit(list: Vec<Diagnostic>, per_code: usize) -> Limited {
     let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut rest = Rest::new();

@@ -1,4 +1,4 @@
-//! Findings for people: place in the manifest, the line of the text with a mark, what to do.
+//! Diagnostics as text: position in the manifest, excerpt with labels, help.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,9 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::excerpt::{Excerpt, excerpt};
-use super::{Counts, Diagnostic, Label, Limited, Severity, harmless};
+use super::{Counts, Diagnostic, Label, Limited, Severity, escape_line};
 
-/// How to show findings.
+/// Options of the text output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenderOptions {
     pub colors: bool,
@@ -18,8 +18,7 @@ impl RenderOptions {
     pub const PLAIN: RenderOptions = RenderOptions { colors: false };
 }
 
-/// All findings with an empty line after each, and at the end what was left out and how many
-/// there are. Nothing for an empty list.
+/// Renders findings, each followed by an empty line, and the numbers of further findings.
 pub fn render(findings: &Limited, options: RenderOptions) -> String {
     let mut text = render_each(&findings.shown, options);
     for (code, number) in &findings.rest {
@@ -31,20 +30,20 @@ pub fn render(findings: &Limited, options: RenderOptions) -> String {
     text
 }
 
-/// The findings alone, each followed by an empty line.
+/// Renders findings, each followed by an empty line.
 pub fn render_each<'a>(
     list: impl IntoIterator<Item = &'a Diagnostic>,
     options: RenderOptions,
 ) -> String {
     let mut text = String::new();
     for found in list {
-        text.push_str(&one(found, options));
+        text.push_str(&render_one(found, options));
         text.push_str("\n\n");
     }
     text
 }
 
-/// Findings and their number, for commands that end with them.
+/// Renders findings and their numbers. Empty for an empty list.
 pub fn render_all(list: &[Diagnostic], options: RenderOptions) -> String {
     if list.is_empty() {
         return String::new();
@@ -52,8 +51,8 @@ pub fn render_all(list: &[Diagnostic], options: RenderOptions) -> String {
     format!("{}{}\n", render_each(list, options), Counts::of(list))
 }
 
-fn one(found: &Diagnostic, options: RenderOptions) -> String {
-    let message = harmless(&found.message);
+fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
+    let message = escape_line(&found.message);
     let level = match found.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -61,28 +60,28 @@ fn one(found: &Diagnostic, options: RenderOptions) -> String {
     };
     let mut group = Group::with_title(level.primary_title(message).id(found.code));
     if let Some(place) = &found.place {
-        let origin = Origin::path(harmless(&place.file));
+        let origin = Origin::path(escape_line(&place.file));
         group = group.element(match usize::try_from(place.line) {
             Ok(line) if line > 0 => origin.line(line),
             _ => origin,
         });
     }
-    let mut true_places = Vec::new();
-    for view in views(found) {
-        let place = format!("{}:{}:{}", harmless(view.name), view.line, view.column);
+    let mut positions = Vec::new();
+    for view in excerpts(found) {
+        let place = format!("{}:{}:{}", escape_line(view.name), view.line, view.column);
         if view.text.is_empty() {
             group = group.element(Origin::path(place));
             continue;
         }
-        // The renderer appends line and column of the window, which is not the place in the file.
-        true_places.push((place.clone(), view.line));
+        // The renderer appends line and column of the window, not of the file.
+        positions.push((place.clone(), view.line));
         let marks = view.marks.into_iter().map(|(label, mark)| {
             let kind = if label.primary {
                 AnnotationKind::Primary
             } else {
                 AnnotationKind::Context
             };
-            let text = (!label.text.is_empty()).then(|| harmless(&label.text));
+            let text = (!label.text.is_empty()).then(|| escape_line(&label.text));
             kind.span(mark).label(text)
         });
         group = group.element(
@@ -93,7 +92,7 @@ fn one(found: &Diagnostic, options: RenderOptions) -> String {
         );
     }
     if let Some(help) = &found.help {
-        let lines: Vec<String> = help.split('\n').map(harmless).collect();
+        let lines: Vec<String> = help.split('\n').map(escape_line).collect();
         group = group.element(Level::HELP.message(lines.join("\n")));
     }
     let renderer = if options.colors {
@@ -105,7 +104,7 @@ fn one(found: &Diagnostic, options: RenderOptions) -> String {
         .decor_style(DecorStyle::Ascii)
         .term_width(200)
         .render(&[group]);
-    for (place, line) in true_places {
+    for (place, line) in positions {
         remove_appended(&mut text, &place, line);
     }
     text
@@ -123,7 +122,7 @@ fn remove_appended(text: &mut String, place: &str, line: usize) {
     }
 }
 
-/// One line, or a window of it, with its marks.
+/// A line or a window of it, with its labels.
 struct SourceView<'a> {
     name: &'a str,
     line: usize,
@@ -132,8 +131,8 @@ struct SourceView<'a> {
     marks: Vec<(&'a Label, std::ops::Range<usize>)>,
 }
 
-/// The main mark first; marks in one line that is shown whole share it.
-fn views(found: &Diagnostic) -> Vec<SourceView<'_>> {
+/// The excerpt of the primary label first. Labels in one complete line share an excerpt.
+fn excerpts(found: &Diagnostic) -> Vec<SourceView<'_>> {
     let mut labels: Vec<&Label> = found.labels.iter().collect();
     labels.sort_by_key(|label| !label.primary);
     let mut views: Vec<(bool, SourceView<'_>)> = Vec::new();
@@ -143,16 +142,16 @@ fn views(found: &Diagnostic) -> Vec<SourceView<'_>> {
             column,
             text,
             mark,
-            whole,
+            is_complete,
         } = excerpt(&label.source, &label.span);
         let name = label.source.name.as_str();
         let same = views
             .iter_mut()
-            .find(|(other, view)| *other && whole && view.name == name && view.line == line);
+            .find(|(other, view)| *other && is_complete && view.name == name && view.line == line);
         match same {
             Some((_, view)) => view.marks.push((label, mark)),
             None => views.push((
-                whole,
+                is_complete,
                 SourceView {
                     name,
                     line,

@@ -1,4 +1,4 @@
-//! A report as JSON: Puppet's format 12, and per resource our `operations`.
+//! A report as JSON: Puppet's format 12, with the extension `operations` per resource.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::transaction::{Event, LogEntry, ResourceStatus};
 
 use super::{CachedCatalog, Report};
 
-/// The version of the report's form.
+/// The version of the report format.
 const FORMAT: u32 = 12;
 
 impl Report {
-    /// The report as it is stored and sent, to be changed before that. Holds no secret.
+    /// The report as JSON, for changes before it is stored and sent. Contains no secret.
     pub fn to_json(&self) -> Json {
         serde_json::to_value(self).expect("a report is JSON")
     }
 }
 
-/// The report as it is stored and sent. Holds no secret.
+/// The report as it is stored and sent. Contains no secret.
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let context = &self.context;
@@ -72,12 +72,12 @@ impl Serialize for Report {
     }
 }
 
-/// By reference. Most of a report, so written without a tree of JSON in between.
+/// By reference. Serialized directly, because they are the largest part of a report.
 struct Statuses<'a>(&'a [Arc<ResourceStatus>]);
 
 impl Serialize for Statuses<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let statuses = self.0.iter().map(|status| StatusForm::new(status));
+        let statuses = self.0.iter().map(|status| StatusEntry::new(status));
         serializer.collect_map(statuses.map(|status| (status.resource, status)))
     }
 }
@@ -98,9 +98,9 @@ fn log_entry(entry: &LogEntry) -> Json {
     })
 }
 
-/// A resource's status as it is written.
+/// The status of a resource in the report.
 #[derive(Serialize)]
-struct StatusForm<'a> {
+struct StatusEntry<'a> {
     title: &'a str,
     file: Option<&'a str>,
     line: Option<u64>,
@@ -124,7 +124,7 @@ struct StatusForm<'a> {
     operations: Vec<Json>,
 }
 
-impl<'a> StatusForm<'a> {
+impl<'a> StatusEntry<'a> {
     fn new(status: &'a ResourceStatus) -> Self {
         Self {
             title: status.reference.title(),
@@ -168,7 +168,7 @@ fn event(event: &Event) -> Json {
     })
 }
 
-/// What was sent, secrets masked, and what became of it.
+/// An operation with its outcome; secrets are masked.
 fn operation(record: &OperationRecord) -> Json {
     let mut json = match &record.operation.action {
         Action::Line(line) => json!({

@@ -1,8 +1,8 @@
-//! Examples of rules as catalogs: a small reader of manifests, for tests.
+//! Tests of the examples of rules, with a small parser of manifests.
 //!
-//! Knows what the examples need: resources with titles and attributes, classes without
+//! The parser supports what the examples need: resources with titles and attributes, classes without
 //! parameters, strings, numbers, booleans, lists, hashes, references and `Sensitive(…)`. `«»`
-//! marks the value that a finding must point at.
+//! marks the value that a finding must label.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::rule::{Example, RULES, Rule};
 use super::{CatalogTarget, Policy};
 use crate::catalog::{Catalog, Loading, load};
 
-/// A manifest as the catalog that a compiler would make of it, and the marked places in its text.
+/// The catalog of a manifest, and the marked spans in its text.
 pub struct Compiled {
     pub catalog: Catalog,
     pub marked: Vec<Range<usize>>,
@@ -40,7 +40,7 @@ pub fn compile(manifest: &str) -> Compiled {
         "edges": reader.edges,
     })
     .to_string();
-    // A marked value was written as text between marks; the marks go, their places stay.
+    // Marks are removed and their spans recorded.
     let mut plain = String::new();
     let mut marked = Vec::new();
     let mut rest = text.as_str();
@@ -50,7 +50,7 @@ pub fn compile(manifest: &str) -> Compiled {
         let mut stop = end + '»'.len_utf8();
         let inner = &rest[at + '«'.len_utf8()..end];
         if let Some(raw) = inner.strip_prefix('=') {
-            // A number, a truth or a list, written as text: the quotes around it are the marks' own.
+            // A number, boolean or list: the quotes belong to the marks.
             let raw: String =
                 serde_json::from_str(&format!("\"{raw}\"")).expect("it was written so");
             start -= 1;
@@ -293,32 +293,32 @@ pub fn findings(
     (compiled, found)
 }
 
-/// Asserts that a manifest gives findings of this code at exactly its marked places.
+/// Asserts that a manifest gives findings of this rule exactly at its marks.
 pub fn assert_marked(rule: &Rule, manifest: &str, target: &CatalogTarget, policy: &Policy) {
     let (compiled, found) = findings(manifest, target, policy);
-    let mut places: Vec<Range<usize>> = found
+    let mut spans: Vec<Range<usize>> = found
         .iter()
         .filter(|found| found.code == rule.code)
         .map(|found| found.labels[0].span.clone())
         .collect();
-    places.sort_by_key(|span| span.start);
+    spans.sort_by_key(|span| span.start);
     let text = &compiled.catalog.source.text;
-    let shown = |spans: &[Range<usize>]| -> Vec<String> {
+    let texts = |spans: &[Range<usize>]| -> Vec<String> {
         spans
             .iter()
             .map(|span| text[span.clone()].to_owned())
             .collect()
     };
-    let told: Vec<String> = found
+    let codes: Vec<String> = found
         .iter()
         .map(|found| format!("{}: {}", found.code, found.message))
         .collect();
     assert!(
-        places == compiled.marked,
-        "{}: marked {:?}, found {:?} in\n{manifest}\n{told:#?}",
+        spans == compiled.marked,
+        "{}: marked {:?}, found {:?} in\n{manifest}\n{codes:#?}",
         rule.code,
-        shown(&compiled.marked),
-        shown(&places),
+        texts(&compiled.marked),
+        texts(&spans),
     );
 }
 

@@ -1,7 +1,7 @@
-//! Collecting findings, and turning them into diagnostics with places.
+//! Findings of rules, and their conversion to diagnostics.
 //!
-//! A rule says *which* resource and *which* value; where they stand in the text is looked up once
-//! for all findings of a catalog, and only when there are any.
+//! A rule names the resource and the value. Their positions in the text are located once for all
+//! findings of a catalog, and only if there are any.
 
 use switchtender_devices::diagnostic::{Diagnostic, Place, Severity};
 
@@ -9,23 +9,23 @@ use super::rule::Rule;
 use super::severities::Severities;
 use crate::catalog::{Catalog, Segment, locate_all, redact_ranges};
 
-/// What a finding is about.
+/// The part of a resource that a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindingPart {
     Title,
     Type,
-    /// A parameter; the title, if the catalog does not give the parameter.
+    /// A parameter; the title, if the resource does not have the parameter.
     Parameter(String),
-    /// Something inside a parameter.
+    /// An element of a parameter.
     Element(String, Vec<Segment>),
 }
 
-/// A place in the catalog.
+/// A location in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// The catalog's name.
+    /// The name of the catalog.
     CatalogName,
-    /// A path into the catalog's text.
+    /// A path in the text of the catalog.
     Path(Vec<Segment>),
     /// A part of the resource with this index.
     Resource(usize, FindingPart),
@@ -40,7 +40,7 @@ impl Location {
         Location::Resource(index, FindingPart::Parameter(name.to_owned()))
     }
 
-    /// The place in the manifest.
+    /// The position in the manifest.
     fn place<'a>(&self, catalog: &'a Catalog) -> Option<&'a Place> {
         let index = match self {
             Location::Resource(index, _) => Some(*index),
@@ -82,7 +82,7 @@ impl Location {
     }
 }
 
-/// A finding whose places are not yet looked up.
+/// A finding without positions in the text.
 #[derive(Clone, Debug)]
 pub struct RuleFinding {
     rule: &'static Rule,
@@ -91,7 +91,7 @@ pub struct RuleFinding {
     message: String,
     label: String,
     help: Option<String>,
-    /// Other places with what stands beside them.
+    /// Further locations with their labels.
     also: Vec<(Location, String)>,
 }
 
@@ -132,7 +132,7 @@ impl RuleFinding {
         self
     }
 
-    /// What stands beside the mark.
+    /// The label of the main location.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {
         self.label = text.into();
@@ -168,8 +168,8 @@ impl RuleFindings {
         self.list.push(finding);
     }
 
-    /// The findings with their places, as severe as the settings want them, sorted by place. What
-    /// stands at the paths of `secrets` is hidden in the text that they show.
+    /// The diagnostics with positions and the severities of the settings, sorted. The values at the
+    /// paths of `secrets` are masked in the excerpts.
     pub fn diagnostics(
         self,
         catalog: &Catalog,
@@ -204,17 +204,17 @@ impl RuleFindings {
         let mut diagnostics = Vec::with_capacity(list.len());
         for (finding, severity) in list {
             let place = finding.at.place(catalog).cloned();
-            let mut told =
+            let mut diagnostic =
                 Diagnostic::new(finding.rule.code, severity, finding.message).in_manifest(place);
-            told.help = finding.help;
+            diagnostic.help = finding.help;
             let texts = std::iter::once(finding.label)
                 .chain(finding.also.into_iter().map(|(_, text)| text));
             for text in texts {
                 if let Some(span) = spans.next().flatten() {
-                    told = told.at(source, span, text);
+                    diagnostic = diagnostic.at(source, span, text);
                 }
             }
-            diagnostics.push(told);
+            diagnostics.push(diagnostic);
         }
         crate::diagnostic::sort(&mut diagnostics);
         diagnostics

@@ -1,7 +1,7 @@
-//! What comes before what: stated relations, containment, automatic relations.
+//! The order of a catalog: declared relations, containment, automatic relations.
 //!
-//! Follows `docs/reference/transaction.md`, section 3: containers are replaced by two markers, automatic
-//! relations are added where no direct one stands between the two.
+//! Follows `docs/reference/transaction.md`, section 3. A container is two vertices, one before and one after its
+//! content. An automatic relation is added unless the two resources have a direct one.
 
 use std::collections::HashMap;
 
@@ -16,47 +16,47 @@ use crate::catalog::ResourceRef;
 use crate::graph::cycle;
 use crate::route::Destination;
 
-/// OrderReason one thing comes before another.
+/// The reason why one resource comes before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderReason {
     /// The relation with this number in [`RuleContext::relations`].
-    Stated(usize),
+    Declared(usize),
     /// A container and its content.
     Contains,
-    /// A resource's value names the other.
+    /// A value of the resource names the other.
     Automatic { of: usize, kind: AutoKind },
 }
 
-/// An automatic relation that is not added, because an explicit one leads the other way.
+/// An automatic relation that is not added, because a declared one has the opposite direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderConflict {
-    /// The resource whose type wants the relation.
+    /// The resource with the automatic relation.
     pub of: usize,
     pub other: usize,
     pub kind: AutoKind,
-    /// Whether the resource belongs after the other.
+    /// Whether the resource must come after the other.
     pub after: bool,
-    /// The stated relation.
-    pub stated: usize,
+    /// The declared relation.
+    pub declared: usize,
 }
 
-/// A way that ends where it begins: each step with the reason for the next.
+/// A cycle: each vertex with the reason for the next.
 pub type OrderCycle = Vec<(usize, OrderReason)>;
 
 /// The order of a catalog.
 #[derive(Debug, Default)]
 pub struct EvaluationOrder {
-    /// The two markers of each resource; those that are not containers use the first alone.
+    /// Two vertices per resource; only containers use the second.
     graph: DiGraph<(), OrderReason>,
     pub conflicts: Vec<OrderConflict>,
 }
 
-/// The marker at which a container is entered, or the resource itself.
+/// The first vertex of a container, or the resource.
 fn begin(index: usize) -> usize {
     2 * index
 }
 
-/// The marker at which a container is complete, or the resource itself.
+/// The last vertex of a container, or the resource.
 fn end(context: &RuleContext<'_>, index: usize) -> usize {
     match context.destinations[index] {
         Destination::Container => 2 * index + 1,
@@ -71,7 +71,7 @@ impl EvaluationOrder {
         (0..2 * count).for_each(|_| {
             order.graph.add_node(());
         });
-        // Direct relations between resources, for the rules about automatic ones.
+        // Direct relations between resources.
         let mut direct: HashMap<(usize, usize), Option<usize>> = HashMap::new();
         for (number, relation) in context.relations.iter().enumerate() {
             if let RelationTarget::Found(other) = relation.target {
@@ -84,7 +84,7 @@ impl EvaluationOrder {
                 order.add(
                     end(context, first),
                     begin(then),
-                    OrderReason::Stated(number),
+                    OrderReason::Declared(number),
                 );
             }
         }
@@ -97,20 +97,20 @@ impl EvaluationOrder {
                     else {
                         continue;
                     };
-                    // What needs another goes before it, and away before it, too.
-                    let turned = wanted.absent() && context.is_removed(other);
-                    let (from, to) = if first != turned {
+                    // A removed resource is removed before the resources that it needs.
+                    let is_reversed = wanted.absent() && context.is_removed(other);
+                    let (from, to) = if first != is_reversed {
                         (other, index)
                     } else {
                         (index, other)
                     };
-                    if let Some(Some(stated)) = direct.get(&(to, from)) {
+                    if let Some(Some(declared)) = direct.get(&(to, from)) {
                         order.conflicts.push(OrderConflict {
                             of: index,
                             other,
                             kind: relation.kind,
                             after: to == index,
-                            stated: *stated,
+                            declared: *declared,
                         });
                     }
                     if direct.contains_key(&(to, from)) || direct.contains_key(&(from, to)) {
@@ -147,28 +147,30 @@ impl EvaluationOrder {
             .add_edge(NodeIndex::new(from), NodeIndex::new(to), why);
     }
 
-    /// One cycle for each knot of the catalog, the shortest that there is in it.
+    /// The shortest cycle of each strongly connected component.
     pub fn cycles(&self) -> Vec<OrderCycle> {
         let mut cycles: Vec<OrderCycle> = kosaraju_scc(&self.graph)
             .into_iter()
-            .filter(|knot| knot.len() > 1 || self.graph.contains_edge(knot[0], knot[0]))
-            .filter_map(|mut knot| {
-                knot.sort_unstable();
-                self.shortest(&knot)
+            .filter(|component| {
+                component.len() > 1 || self.graph.contains_edge(component[0], component[0])
+            })
+            .filter_map(|mut component| {
+                component.sort_unstable();
+                self.shortest(&component)
             })
             .collect();
         cycles.sort_by_key(|cycle| cycle.first().map(|(index, _)| *index));
         cycles
     }
 
-    fn shortest(&self, knot: &[NodeIndex]) -> Option<OrderCycle> {
-        let way = cycle::shortest(knot, |node| self.graph.neighbors(node))?;
+    fn shortest(&self, component: &[NodeIndex]) -> Option<OrderCycle> {
+        let path = cycle::shortest(component, |node| self.graph.neighbors(node))?;
         Some(
-            way.iter()
+            path.iter()
                 .enumerate()
                 .filter_map(|(at, node)| {
-                    let next = way[(at + 1) % way.len()];
-                    // Of several reasons the one that was found first.
+                    let next = path[(at + 1) % path.len()];
+                    // The first of several reasons.
                     let reasons = self.graph.edges_connecting(*node, next);
                     let first = reasons.min_by_key(|reason| reason.id())?;
                     Some((node.index() / 2, *first.weight()))

@@ -1,4 +1,4 @@
-//! The relationship metaparameters of a catalog, and under which names resources are found.
+//! The relationship metaparameters of a catalog, and the index of its references.
 //!
 //! Source: `docs/reference/transaction.md`, sections 1 (*Relationship metaparameters*) and 14.
 
@@ -7,7 +7,7 @@ use switchtender_devices::value::Value;
 
 use crate::catalog::{Catalog, ResourceRef, Segment};
 
-/// The direction of a relation and whether it refreshes.
+/// A relationship metaparameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationKind {
     Require,
@@ -17,7 +17,7 @@ pub enum RelationKind {
 }
 
 impl RelationKind {
-    /// In the order in which Puppet checks them.
+    /// In the order of Puppet's checks.
     pub const ALL: [RelationKind; 4] = [
         RelationKind::Require,
         RelationKind::Subscribe,
@@ -44,7 +44,7 @@ impl RelationKind {
         }
     }
 
-    /// Whether the other comes first.
+    /// Whether the other resource comes first.
     pub fn is_reverse(self) -> bool {
         matches!(self, RelationKind::Require | RelationKind::Subscribe)
     }
@@ -54,36 +54,36 @@ impl RelationKind {
     }
 }
 
-/// What a resource says about another.
+/// A relation that a resource declares.
 #[derive(Clone, Debug)]
 pub struct DeclaredRelation {
     /// Index of the resource that has the metaparameter.
     pub from: usize,
     pub kind: RelationKind,
-    /// As written.
+    /// The reference as written.
     pub text: String,
-    /// Place inside the metaparameter: the index in a list.
+    /// Path inside the metaparameter: the index in a list.
     pub inside: Vec<Segment>,
     pub target: RelationTarget,
 }
 
-/// Where a relation leads.
+/// The other resource of a relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RelationTarget {
     Found(usize),
     Missing(ResourceRef),
-    /// The text is no reference.
+    /// The text is not a reference.
     Invalid,
 }
 
-/// ReferenceIndex of resources: references, namevar values, aliases.
+/// Finds resources by title, namevar value and alias.
 #[derive(Debug, Default)]
 pub struct ReferenceIndex {
     by_reference: HashMap<ResourceRef, usize>,
 }
 
 impl ReferenceIndex {
-    /// Titles of all resources first: they win over other names.
+    /// Indexes all titles first: they take precedence over other names.
     pub fn new(catalog: &Catalog) -> Self {
         let mut names = Self::default();
         for (index, resource) in catalog.resources.iter().enumerate() {
@@ -102,7 +102,7 @@ impl ReferenceIndex {
         names
     }
 
-    /// Adds another name of a resource, unless it is taken.
+    /// Adds another name of a resource, unless another resource has it.
     pub fn add(&mut self, reference: ResourceRef, index: usize) {
         self.by_reference.entry(reference).or_insert(index);
     }
@@ -120,7 +120,7 @@ impl ReferenceIndex {
     }
 }
 
-/// The strings of a value that is one or a list of them.
+/// The strings of a string or list.
 pub fn strings(value: &Value) -> Vec<&str> {
     match value {
         Value::List(items) => items.iter().flat_map(strings).collect(),
@@ -128,7 +128,7 @@ pub fn strings(value: &Value) -> Vec<&str> {
     }
 }
 
-/// All relations that resources state, in the order of the catalog.
+/// All declared relations, in the order of the catalog.
 pub fn relations(catalog: &Catalog, names: &ReferenceIndex) -> Vec<DeclaredRelation> {
     let mut found = Vec::new();
     for (from, resource) in catalog.resources.iter().enumerate() {

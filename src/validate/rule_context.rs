@@ -1,4 +1,4 @@
-//! One catalog as the rules see it: routed, typed, with its relations resolved.
+//! The input of rules: a catalog with routes, types, relations and order.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -23,19 +23,19 @@ use crate::catalog::{
 };
 use crate::route::{Destination, route};
 
-/// A resource read by its model.
+/// A resource with its model.
 #[derive(Debug)]
 pub struct TypedResource {
     pub model: Arc<TypeModel>,
-    /// Canonical for model and platform; `None` where something was refused.
+    /// The canonical attributes. `None`: an attribute is invalid.
     pub wanted: Option<Wanted>,
-    /// What the model refuses.
+    /// Errors of the model.
     pub errors: Vec<ValueError>,
-    /// What the platform has to say.
+    /// Problems of the platform.
     pub problems: Vec<Problem>,
 }
 
-/// A catalog with everything that rules ask for.
+/// A catalog with all data for rules.
 pub struct RuleContext<'a> {
     pub catalog: &'a Catalog,
     pub registry: &'a Registry,
@@ -43,12 +43,12 @@ pub struct RuleContext<'a> {
     pub target: &'a CatalogTarget,
     /// In the order of the catalog, as `typed`.
     pub destinations: Vec<Destination>,
-    /// What has a model.
+    /// `None`: the resource has no model.
     pub typed: Vec<Option<TypedResource>>,
     pub index: ReferenceIndex,
     pub relations: Vec<DeclaredRelation>,
     order: OnceLock<EvaluationOrder>,
-    /// What was not read whole.
+    /// Indices of resources that are only partially readable.
     damaged: BTreeSet<usize>,
 }
 
@@ -88,8 +88,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Without the meaning of these resources: they were not read whole, and what their values
-    /// lack would only be told twice.
+    /// Excludes partially readable resources from typing, because their errors are known.
     #[must_use]
     pub fn without(mut self, damaged: BTreeSet<usize>) -> Self {
         for index in &damaged {
@@ -104,14 +103,13 @@ impl<'a> RuleContext<'a> {
         self.catalog.resources.len() >= LARGE
     }
 
-    /// What comes before what; built when the first rule asks.
+    /// The order of the catalog, built at the first use.
     pub fn order(&self) -> &EvaluationOrder {
         self.order.get_or_init(|| EvaluationOrder::new(self))
     }
 
-    /// The paths of values that must not be shown: what the catalog marks as sensitive, and what
-    /// the models say is. A title that is a secret is told with references; excerpts of the catalog
-    /// need not repeat it.
+    /// The paths of secrets: values that the catalog or a model marks as sensitive. A secret title is
+    /// part of references, but it is masked in excerpts of the catalog.
     pub fn secret_paths(&self) -> Vec<Vec<Segment>> {
         let mut paths = Vec::new();
         for (index, resource) in self.resources() {
@@ -142,7 +140,7 @@ impl<'a> RuleContext<'a> {
                 }
             }
             if self.damaged.contains(&index) {
-                // A value that could not be read stands in the text all the same.
+                // An unreadable value is still in the text.
                 let model = self.destinations[index].model();
                 let attributes = model
                     .into_iter()
@@ -156,7 +154,7 @@ impl<'a> RuleContext<'a> {
         paths
     }
 
-    /// The attribute whose value is the title, if it is a secret.
+    /// The secret attribute whose value is the title.
     pub fn secret_title(&self, index: usize, resource: &CatalogResource) -> Option<&str> {
         let model = self.destinations[index].model();
         let attributes = model
@@ -167,8 +165,7 @@ impl<'a> RuleContext<'a> {
         Some(&titled.name)
     }
 
-    /// Hides the secrets in the text that these findings show, which were made by whoever knows no
-    /// models.
+    /// Masks secrets in the excerpts of findings that were made without models.
     pub fn mask(&self, findings: &mut [Diagnostic]) {
         if findings.is_empty() {
             return;
@@ -176,16 +173,16 @@ impl<'a> RuleContext<'a> {
         let paths = self.secret_paths();
         let spans = locate_all(&self.catalog.source.text, paths.iter().map(Vec::as_slice));
         let spans: Vec<_> = spans.into_iter().flatten().collect();
-        // All findings share few texts.
+        // Findings share their sources.
         let mut hidden: Vec<(Arc<Source>, Arc<Source>)> = Vec::new();
         for label in findings.iter_mut().flat_map(|found| &mut found.labels) {
             if label.source.name != self.catalog.source.name {
                 continue;
             }
-            let known = hidden
+            let masked = hidden
                 .iter()
-                .find(|(shown, _)| Arc::ptr_eq(shown, &label.source));
-            label.source = match known {
+                .find(|(original, _)| Arc::ptr_eq(original, &label.source));
+            label.source = match masked {
                 Some((_, hidden)) => Arc::clone(hidden),
                 None => {
                     let text = redact_ranges(&label.source, &spans);
@@ -203,7 +200,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Whether the running configuration that was given has such a thing.
+    /// Whether the given running configuration has this instance.
     pub fn has_running(&self, type_name: &str, name: &str) -> bool {
         match self.target {
             CatalogTarget::Device {
@@ -218,7 +215,7 @@ impl<'a> RuleContext<'a> {
         matches!(self.target, CatalogTarget::Device { .. })
     }
 
-    /// Whether a resource will be skipped where the catalog is going.
+    /// Whether the target skips a resource.
     pub fn is_skipped(&self, index: usize) -> bool {
         if self.for_device() {
             self.destinations[index].only_host()
@@ -227,7 +224,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Whether a resource does anything where the catalog is going.
+    /// Whether the target applies a resource.
     pub fn is_applied(&self, index: usize) -> bool {
         !self.is_skipped(index)
             && matches!(
@@ -236,7 +233,7 @@ impl<'a> RuleContext<'a> {
             )
     }
 
-    /// Whether a resource is known to be wanted gone.
+    /// Whether the catalog removes a resource.
     pub fn is_removed(&self, index: usize) -> bool {
         let typed = self.typed[index].as_ref();
         typed
@@ -244,27 +241,27 @@ impl<'a> RuleContext<'a> {
             .is_some_and(Wanted::absent)
     }
 
-    /// Resources with their numbers.
-    pub fn resources(&self) -> impl Iterator<Item = (usize, &'a CatalogResource)> {
+    /// Resources with their indices.
+    pub fn resources(&self) -> impl Iterator<Item = (usize, &'a Declared)> {
         self.catalog.resources.iter().enumerate()
     }
 
-    /// Resources that have a model and are applied, with their numbers.
-    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &TypedResource)> {
+    /// Applied resources with a model, with their indices.
+    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a Declared, &TypedResource)> {
         self.resources().filter_map(|(index, resource)| {
             let typed = self.typed[index].as_ref()?;
             self.is_applied(index).then_some((index, resource, typed))
         })
     }
 
-    /// As [`RuleContext::typed`], with what is wanted of those that nothing speaks against.
-    pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &Wanted)> {
+    /// As [`RuleContext::typed`], only resources without errors, with their canonical attributes.
+    pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a Declared, &Wanted)> {
         self.typed()
             .filter_map(|(index, resource, typed)| Some((index, resource, typed.wanted.as_ref()?)))
     }
 }
 
-/// The value of the namevar, for types that have one.
+/// The value of the namevar, for types with a single namevar.
 pub fn single_name(wanted: &Wanted) -> Option<String> {
     let mut names = wanted.model.namevars();
     let name = names.next()?;

@@ -1,4 +1,4 @@
-//! How severe findings are by the wish of a site: `switchtender.toml`.
+//! The severities of rules: `switchtender.toml`.
 //!
 //! ```toml
 //! [validate.severity]              # error, warning, note or off, per rule
@@ -7,7 +7,7 @@
 //!
 //! [[validate.path]]                # for resources declared in these manifests
 //! files = ["*/modules/legacy/**"]
-//! severity = { skipped-dependency = "off" }
+//! severity = { skipped-relation = "off" }
 //! ```
 
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ impl Severities {
     /// Reads `switchtender.toml`.
     ///
     /// # Errors
-    /// Everything that is wrong with it, at its place.
+    /// All errors of the file.
     pub fn load(source: &Arc<Source>) -> Result<Self, Vec<Diagnostic>> {
         let findings = Findings::new(source);
         let severities = document::read(&findings, |root| {
@@ -64,7 +64,7 @@ impl Severities {
         }
     }
 
-    /// The findings as severe as they are wanted, without those that are not.
+    /// The findings with the severities of the settings, without those that are off.
     pub fn applied(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         findings.retain_mut(|found| {
             let file = found.place.as_ref().map(|place| &*place.file);
@@ -75,7 +75,7 @@ impl Severities {
         findings
     }
 
-    /// The severity of a finding in a manifest; `None` if it is not wanted.
+    /// The severity of a finding in a manifest. `None`: off.
     pub fn of(&self, code: &str, own: Severity, manifest: Option<&str>) -> Option<Severity> {
         if let Some(manifest) = manifest {
             for path in &self.paths {
@@ -122,9 +122,9 @@ fn read_rules(table: &Table<'_>) -> BTreeMap<&'static str, Option<Severity>> {
         let Some(rule) = Rule::find(&code) else {
             let help = match nearest(&code, RULES.iter().map(|rule| rule.code)) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`switchtender explain` lists the rules".to_owned(),
+                None => "list the rules with `switchtender explain`".to_owned(),
             };
-            let message = format!("there is no rule `{code}`");
+            let message = format!("unknown rule `{code}`");
             table
                 .findings
                 .error_with_help("unknown-rule", span, message, help);
@@ -138,7 +138,7 @@ fn read_rules(table: &Table<'_>) -> BTreeMap<&'static str, Option<Severity>> {
             Some(other) => {
                 item.error(
                     "unknown-word",
-                    format!("`{other}` is none of error, warning, note, off"),
+                    format!("`{other}` is not a severity: use error, warning, note or off"),
                 );
                 continue;
             }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_can_be_raised_lowered_and_switched_off_per_manifest() {
+    fn severities_depend_on_rule_and_manifest() {
         let text = r#"
 [validate.severity]
 clear-secret = "error"
@@ -178,10 +178,10 @@ severity = { clear-secret = "note" }
     }
 
     #[test]
-    fn mistakes_have_places() {
+    fn severities_report_errors_with_positions() {
         let text = "[validate.severity]\nclear-secrt = \"error\"\ncycle = \"fatal\"\n[valdate]\n";
         let source = Source::new("switchtender.toml", text);
-        let told: Vec<String> = Severities::load(&source)
+        let messages: Vec<String> = Severities::load(&source)
             .unwrap_err()
             .iter()
             .map(|found| {
@@ -191,10 +191,10 @@ severity = { clear-secret = "note" }
             })
             .collect();
         assert_eq!(
-            told,
+            messages,
             [
-                "2:1 there is no rule `clear-secrt` | did you mean `clear-secret`?",
-                "3:9 `fatal` is none of error, warning, note, off | -",
+                "2:1 unknown rule `clear-secrt` | did you mean `clear-secret`?",
+                "3:9 `fatal` is not a severity: use error, warning, note or off | -",
                 "4:2 unknown key `valdate` | did you mean `validate`?",
             ]
         );

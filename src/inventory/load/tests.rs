@@ -133,8 +133,8 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
         (
             "[device.a]\naddress = \"x\"\nagent = true".into(),
             &[
-                "1:1 missing-key: device `a` has no `platform` | add platform = \"…\" to [device.a] or to a table that it takes defaults from",
-                "1:1 missing-key: device `a` has no `user` | add user = \"…\" to [device.a] or to a table that it takes defaults from",
+                "1:1 missing-key: device `a` has no `platform` | add platform = \"…\" to [device.a], [platform.<name>] or [defaults]",
+                "1:1 missing-key: device `a` has no `user` | add user = \"…\" to [device.a], [platform.<name>] or [defaults]",
             ],
         ),
         // A slip in the syntax is told alone, not with what it has swallowed.
@@ -222,8 +222,8 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
                 device("jump = \"b\"")
             ),
             &[
-                "7:1 missing-key: device `b` has no `platform` | add platform = \"…\" to [device.b] or to a table that it takes defaults from",
-                "7:1 missing-key: device `b` has no `user` | add user = \"…\" to [device.b] or to a table that it takes defaults from",
+                "7:1 missing-key: device `b` has no `platform` | add platform = \"…\" to [device.b], [platform.<name>] or [defaults]",
+                "7:1 missing-key: device `b` has no `user` | add user = \"…\" to [device.b], [platform.<name>] or [defaults]",
                 "7:1 no-credentials: device `b` has no credentials | set `password`, `private_key` or `agent = true`",
             ],
         ),

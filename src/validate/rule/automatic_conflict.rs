@@ -41,14 +41,14 @@ f5_node { '/shop/web1':
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for conflict in &context.order().conflicts {
         let reference = |index: usize| &context.catalog.resources[index].reference;
-        let stated = &context.relations[conflict.stated];
+        let declared = &context.relations[conflict.declared];
         let (of, other) = (reference(conflict.of), reference(conflict.other));
         let order = if conflict.after { "after" } else { "before" };
-        let part = FindingPart::Element(stated.kind.name().to_owned(), stated.inside.clone());
+        let part = FindingPart::Element(declared.kind.name().to_owned(), declared.inside.clone());
         findings.push(
             RuleFinding::new(
                 &RULE,
-                Location::Resource(stated.from, part),
+                Location::Resource(declared.from, part),
                 format!("{of} must come {order} {other}, but this relation reverses the order"),
             )
             .help(format!(
@@ -67,7 +67,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn what_goes_away_goes_in_the_opposite_order() {
+    fn automatic_conflict_reverses_the_order_of_removals() {
         let removed = "
             f5_partition { 'shop': ensure => 'absent', require => F5_node['/shop/web1'] }
             f5_node { '/shop/web1': ensure => 'absent' }";

@@ -45,8 +45,8 @@ ios_network_trunk { 'GigabitEthernet1/0/1':
     check: RuleCheck::Catalog(check),
 };
 
-/// A thing of the device, and the first resource that sets it.
-type Seen<'a> = BTreeMap<(String, String), Vec<(usize, &'a Wanted, Setting)>>;
+/// The settings of each object of the device, with their resources.
+type SettingsByObject<'a> = BTreeMap<(String, String), Vec<(usize, &'a Wanted, Setting)>>;
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     let Some(driver) = context.driver() else {
@@ -58,10 +58,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         by_type.entry(name).or_default().push((index, wanted));
     }
     let models = by_type.values().map(|resources| &*resources[0].1.model);
-    let in_common = in_common(driver, models);
-    let mut seen: Seen<'_> = BTreeMap::new();
+    let shared = shared_attributes(driver, models);
+    let mut seen: SettingsByObject<'_> = BTreeMap::new();
     for (type_name, resources) in &by_type {
-        let Some(attributes) = in_common.get(type_name) else {
+        let Some(attributes) = shared.get(type_name) else {
             continue;
         };
         let attributes: Vec<&str> = attributes.iter().map(String::as_str).collect();
@@ -83,9 +83,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     }
 }
 
-/// By type, the attributes that can set what another type's can set, or another resource of the
-/// type.
-fn in_common<'a>(
+/// By type, the attributes that can configure the same setting as another type or another resource.
+fn shared_attributes<'a>(
     driver: &Driver,
     models: impl Iterator<Item = &'a TypeModel>,
 ) -> BTreeMap<&'a str, BTreeSet<String>> {
@@ -99,19 +98,19 @@ fn in_common<'a>(
                 .push((model.name.as_str(), touch));
         }
     }
-    let mut in_common: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut shared: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for touches in touching.into_values() {
         let types: BTreeSet<&str> = touches.iter().map(|(type_name, _)| *type_name).collect();
         for (type_name, touch) in touches {
             if types.len() > 1 || touch.within_type {
-                in_common
+                shared
                     .entry(type_name)
                     .or_default()
                     .insert(touch.attribute);
             }
         }
     }
-    in_common
+    shared
 }
 
 fn finding(
@@ -152,7 +151,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device, findings};
 
     #[test]
-    fn lines_of_a_mode_of_the_top_level_and_of_other_blocks_are_compared() {
+    fn conflicting_lines_compares_all_modes() {
         for manifest in [
             "network_dns { 'default': domain => 'example.net' }
              ios_network_dns { 'default': domain => «'example.org'» }",
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_value_and_different_things_are_no_conflict() {
+    fn conflicting_lines_accepts_equal_values_and_different_objects() {
         for manifest in [
             "ntp_server { '192.0.2.1': } ntp_server { '192.0.2.2': prefer => true }",
             "ntp_config { 'default': trusted_key => [1, 2] }
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_can_live_with_and_what_is_not_always_applied_is_a_warning() {
+    fn conflicting_lines_is_a_warning_for_compatible_values_and_noop() {
         for manifest in [
             "network_trunk { 'Gi1/0/1': mode => 'access' }
              ios_network_trunk { 'Gi1/0/1': mode => «'unset'» }",

@@ -40,21 +40,21 @@ network_vlan { '41': }
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for cycle in context.order().cycles() {
-        // In the order of the catalog, which is how one reads it.
-        let stated: BTreeSet<usize> = cycle
+        // In the order of the catalog.
+        let declared: BTreeSet<usize> = cycle
             .iter()
             .filter_map(|(_, why)| match why {
-                OrderReason::Stated(number) => Some(*number),
+                OrderReason::Declared(number) => Some(*number),
                 _ => None,
             })
             .collect();
-        let mut places = stated.into_iter().map(|number| {
+        let mut locations = declared.into_iter().map(|number| {
             let relation = &context.relations[number];
             let name = relation.kind.name();
             let part = FindingPart::Element(name.to_owned(), relation.inside.clone());
             (Location::Resource(relation.from, part), name.to_owned())
         });
-        let (at, label) = match places.next() {
+        let (at, label) = match locations.next() {
             Some(first) => first,
             None => (Location::title(cycle[0].0), String::new()),
         };
@@ -69,21 +69,21 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         )
         .label(label)
         .help(render_cycle(context, &cycle));
-        for (at, text) in places {
+        for (at, text) in locations {
             finding = finding.also(at, text);
         }
         findings.push(finding);
     }
 }
 
-/// The members of the cycle, each with why it comes before the next. Two markers of one container
-/// after each other are one member.
+/// The members of the cycle, each with the reason why it comes before the next. The two vertices of
+/// a container are one member.
 fn steps(context: &RuleContext<'_>, cycle: &OrderCycle) -> Vec<(String, String)> {
     let mut steps: Vec<(usize, String)> = Vec::new();
     for (index, why) in cycle {
         let reference = |index: usize| context.catalog.resources[index].reference.to_string();
         let why = match why {
-            OrderReason::Stated(number) => {
+            OrderReason::Declared(number) => {
                 let relation = &context.relations[*number];
                 format!("`{}` of {}", relation.kind.name(), reference(relation.from))
             }
@@ -120,7 +120,7 @@ fn render_cycle(context: &RuleContext<'_>, cycle: &OrderCycle) -> String {
     text
 }
 
-/// The automatic relation as types name it.
+/// The name of an automatic relation in types.
 pub fn automatic(kind: AutoKind) -> &'static str {
     match kind {
         AutoKind::Require => "autorequire",
@@ -151,7 +151,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device, findings};
 
     #[test]
-    fn containers_and_automatic_relations_take_part() {
+    fn cycle_includes_containers_and_automatic_relations() {
         let through_a_class = "
             class a { network_vlan { '40': require => «Class['B']» } }
             class b { network_vlan { '41': require => Network_vlan['40'] } }";
@@ -160,7 +160,7 @@ mod tests {
             network_vlan { '40': before => Network_vlan['41'] }
             network_vlan { '41': before => Network_vlan['42'] }
             network_vlan { '42': }";
-        // The node requires its partition by itself; the detour leads back.
+        // The node requires its partition automatically.
         let automatic = "
             f5_partition { 'shop': require => «F5_irule['/Common/x']» }
             f5_irule { '/Common/x': require => F5_node['/shop/web1'] }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_way_round_is_drawn() {
+    fn cycle_renders_the_shortest_one() {
         let manifest = "
             network_vlan { '1': before => [Network_vlan['2'], Network_vlan['3']] }
             network_vlan { '2': before => Network_vlan['3'] }

@@ -28,7 +28,7 @@ duplicate keys: the catalog was edited by hand or merged as text.",
     check: RuleCheck::Catalog(check),
 };
 
-/// More than a few say nothing new.
+/// Maximum number of findings.
 const LIMIT: usize = 100;
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
@@ -48,7 +48,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
 fn duplicate_keys(text: &str) -> Vec<Vec<Segment>> {
     let found = RefCell::default();
     let path = RefCell::default();
-    let keys = Keys {
+    let keys = KeyVisitor {
         found: &found,
         path: &path,
     };
@@ -57,20 +57,20 @@ fn duplicate_keys(text: &str) -> Vec<Vec<Segment>> {
     found.into_inner()
 }
 
-/// Walks over a value and notes the paths of keys that come twice.
+/// Collects the paths of duplicate keys of a value.
 #[derive(Clone, Copy)]
-struct Keys<'a, 'de> {
+struct KeyVisitor<'a, 'de> {
     found: &'a RefCell<Vec<Vec<Segment>>>,
     path: &'a RefCell<Vec<Step<'de>>>,
 }
 
-/// A step of the path to what is being read.
+/// A step of the current path.
 enum Step<'de> {
     Key(Cow<'de, str>),
     Index(usize),
 }
 
-impl<'de> DeserializeSeed<'de> for Keys<'_, 'de> {
+impl<'de> DeserializeSeed<'de> for KeyVisitor<'_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -78,7 +78,7 @@ impl<'de> DeserializeSeed<'de> for Keys<'_, 'de> {
     }
 }
 
-impl<'de> Visitor<'de> for Keys<'_, 'de> {
+impl<'de> Visitor<'de> for KeyVisitor<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,9 +121,9 @@ impl<'de> Visitor<'de> for Keys<'_, 'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        // Sorted, because objects are small and a hostile one may be large.
+        // A tree, so that a large hostile object does not cost quadratic time.
         let mut seen: BTreeSet<Cow<'de, str>> = BTreeSet::new();
-        while let Some(key) = entries.next_key_seed(Key)? {
+        while let Some(key) = entries.next_key_seed(KeySeed)? {
             self.path.borrow_mut().push(Step::Key(key.clone()));
             if !seen.insert(key) && self.found.borrow().len() < LIMIT {
                 let path = self.path.borrow();
@@ -140,10 +140,10 @@ impl<'de> Visitor<'de> for Keys<'_, 'de> {
     }
 }
 
-/// A key, borrowed from the text where it has no escapes.
-struct Key;
+/// Reads a key, borrowed from the text if it has no escapes.
+struct KeySeed;
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for KeySeed {
     type Value = Cow<'de, str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -151,7 +151,7 @@ impl<'de> DeserializeSeed<'de> for Key {
     }
 }
 
-impl<'de> Visitor<'de> for Key {
+impl<'de> Visitor<'de> for KeySeed {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

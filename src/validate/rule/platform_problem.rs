@@ -1,4 +1,4 @@
-//! What a platform says against a resource, told by the rule that documents that kind of problem.
+//! Problems of drivers, reported by the rule of their kind.
 
 use switchtender_devices::driver::ProblemKind;
 

@@ -50,8 +50,8 @@ f5_virtualserver { '/Common/web':
     check: RuleCheck::Catalog(check),
 };
 
-/// A resource that names something.
-struct Naming<'a> {
+/// A reference of a resource.
+struct ObjectReference<'a> {
     index: usize,
     attribute: String,
     severity: Severity,
@@ -62,13 +62,13 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     if !context.for_device() {
         return;
     }
-    let mut missing: BTreeMap<ResourceRef, Vec<Naming<'_>>> = BTreeMap::new();
+    let mut missing: BTreeMap<ResourceRef, Vec<ObjectReference<'_>>> = BTreeMap::new();
     for (index, _, typed) in context.typed() {
         let Some(wanted) = typed.wanted.as_ref().filter(|wanted| !wanted.absent()) else {
             continue;
         };
         for reference in wanted.model.references() {
-            // What cannot be made cannot be declared either: ports are there or are not.
+            // Types without `ensure`, such as interfaces, cannot be declared.
             let Some(target) = context.registry.model(&reference.target) else {
                 continue;
             };
@@ -92,7 +92,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                         true => Severity::Note,
                         false => RULE.severity,
                     };
-                    missing.entry(other).or_default().push(Naming {
+                    missing.entry(other).or_default().push(ObjectReference {
                         index,
                         attribute: reference.attribute().to_owned(),
                         severity,
@@ -102,16 +102,16 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             }
         }
     }
-    for (other, namings) in missing {
-        findings.push(finding(context, &other, &namings));
+    for (other, references) in missing {
+        findings.push(finding(context, &other, &references));
     }
 }
 
-fn finding(context: &RuleContext<'_>, other: &ResourceRef, namings: &[Naming<'_>]) -> RuleFinding {
-    let worst = namings.iter().map(|naming| naming.severity).max();
-    let first = namings
+fn finding(context: &RuleContext<'_>, other: &ResourceRef, references: &[ObjectReference<'_>]) -> RuleFinding {
+    let worst = references.iter().map(|reference| reference.severity).max();
+    let first = references
         .iter()
-        .find(|naming| Some(naming.severity) == worst)
+        .find(|reference| Some(reference.severity) == worst)
         .expect("what is missing is named somewhere");
     let (state, help) = match context.index.find(other) {
         Some(_) => ("the catalog removes", "keep it, or refer to another one".to_owned()),
@@ -126,7 +126,7 @@ fn finding(context: &RuleContext<'_>, other: &ResourceRef, namings: &[Naming<'_>
         "{}: `{}` refers to {other}, which {state}",
         first.wanted.reference, first.attribute
     );
-    let others: BTreeSet<usize> = namings.iter().map(|naming| naming.index).collect();
+    let others: BTreeSet<usize> = references.iter().map(|reference| reference.index).collect();
     match others.len() - 1 {
         0 => {}
         1 => message.push_str("; so does one other resource"),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn each_object_is_told_once_and_as_badly_as_it_is_needed() {
+    fn undeclared_reports_each_object_once() {
         let cases = [
             (
                 trunk("mode => 'trunk', allowed_vlans => '10,20-29'"),

@@ -1,4 +1,4 @@
-//! What a model says against a resource, told by the rule that documents that kind of mistake.
+//! Errors of models, reported by the rule of their kind.
 
 use switchtender_devices::model::canonical::{ValueError, ValueErrorKind};
 
@@ -16,7 +16,7 @@ pub fn report(
     for (index, resource, typed) in context.typed() {
         let mut errors: Vec<(Vec<&str>, &ValueError)> = Vec::new();
         for error in typed.errors.iter().filter(|error| error.kind == kind) {
-            // A title that tells no name is one mistake, however many names it should tell.
+            // A title without names is one error, also for several namevars.
             match errors.last_mut() {
                 Some((names, last)) if last.message == error.message && last.help == error.help => {
                     names.push(&error.attribute);
