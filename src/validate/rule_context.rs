@@ -242,12 +242,12 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Resources with their indices.
-    pub fn resources(&self) -> impl Iterator<Item = (usize, &'a Declared)> {
+    pub fn resources(&self) -> impl Iterator<Item = (usize, &'a CatalogResource)> {
         self.catalog.resources.iter().enumerate()
     }
 
     /// Applied resources with a model, with their indices.
-    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a Declared, &TypedResource)> {
+    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &TypedResource)> {
         self.resources().filter_map(|(index, resource)| {
             let typed = self.typed[index].as_ref()?;
             self.is_applied(index).then_some((index, resource, typed))
@@ -255,7 +255,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// As [`RuleContext::typed`], only resources without errors, with their canonical attributes.
-    pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a Declared, &Wanted)> {
+    pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &Wanted)> {
         self.typed()
             .filter_map(|(index, resource, typed)| Some((index, resource, typed.wanted.as_ref()?)))
     }
