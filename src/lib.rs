@@ -9,7 +9,6 @@ pub mod clock;
 pub mod compat;
 pub mod device_conf;
 pub mod diagnostic;
-pub mod error_chain;
 pub mod fleet;
 pub mod graph;
 pub mod inventory;
@@ -19,3 +18,5 @@ pub mod store;
 pub mod telemetry;
 pub mod transaction;
 pub mod validate;
+
+pub use switchtender_devices::error_chain;

@@ -1,13 +1,13 @@
-//! The dialogue with a device, without I/O: for command lines, bytes in, events out.
+//! The dialogue with a device, without I/O: received bytes in, events out.
 //!
-//! [`Rules`] say what a platform's prompts, pagers, questions and errors look like; they are data
-//! of the platform's file. The [`Dialogue`] is told which lines were written and is fed whatever
-//! bytes arrive, in any pieces; it attributes every prompt to its line, turns pages, answers the
-//! questions that the rules expect and refuses all others. [`Verdict`] says what an answer means.
+//! [`CliRules`] describe the prompts, pagers, questions and errors of a platform; they are data of
+//! the platform's file. The [`Dialogue`] takes the commands that are sent and the bytes that are
+//! received. It assigns each prompt to its command, pages through output, accepts the questions
+//! that the rules list, and declines all others. A [`Classification`] is the meaning of an answer.
 //!
-//! Nothing here knows sockets or clocks: that nothing arrived for a while is told by
-//! [`Dialogue::quiet`]. Begin reading at [`engine`]. A REST interface needs
-//! no engine, only its [`RestRules`]; [`Protocol`] is either of the two.
+//! The module has no sockets and no clocks; the caller reports idle time by [`Dialogue::on_idle`].
+//! Begin reading at [`engine`]. A REST interface has no engine, only [`RestRules`]. [`Protocol`] is
+//! either of the two.
 
 pub mod classify;
 pub mod cli_rules;

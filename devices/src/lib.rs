@@ -13,6 +13,7 @@ pub mod diagnostic;
 pub mod dialogue;
 pub mod document;
 pub mod driver;
+pub mod error_chain;
 pub mod map;
 pub mod model;
 pub mod operation;

@@ -1,7 +1,7 @@
-//! What is sent to a device: configuration lines in their modes, or requests.
+//! Operations on a device: configuration lines in their modes, or HTTP requests.
 //!
-//! An [`Operation`] names the attributes whose change it carries, so that the device's answer can
-//! be told per attribute. Its text may hold secrets ([`Text`]) and shows them to nobody.
+//! An [`Operation`] names the attributes that it changes, so that results are reported per
+//! attribute. Its text may contain secrets ([`Text`]), which are masked in every output.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,22 +9,26 @@ use std::time::Duration;
 use crate::secret::Text;
 use crate::value::Name;
 
-/// One step towards a wanted state.
+/// One command or request that changes a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// The attributes that it changes; `ensure` for existence.
     pub attributes: Vec<Name>,
+    /// What is sent.
     pub action: Action,
 }
 
+/// What an operation sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
+    /// A line of a command line.
     Line(ConfigLine),
+    /// A request to a REST interface.
     Request(Request),
 }
 
 impl Action {
-    /// The secrets in it, as they are sent.
+    /// Its secrets in clear text.
     pub fn secrets(&self) -> Vec<&str> {
         match self {
             Action::Line(line) => {
@@ -42,18 +46,18 @@ pub struct ConfigLine {
     /// The lines that lead from global configuration to the line's mode, outermost first:
     /// `["interface GigabitEthernet1/0/1"]`. Empty for global lines.
     pub mode: Vec<Text>,
-    /// The line itself; `None` when entering the mode is all there is to do (`vlan 42`).
+    /// The line itself; `None` if the operation only enters the mode (`vlan 42`).
     pub text: Option<Text>,
-    /// Further lines that the device reads without a prompt in between (a banner's text).
+    /// Further lines that the device reads without a prompt, such as the text of a banner.
     pub body: Vec<Text>,
-    /// The line may be answered by a question and must go alone.
+    /// The device may ask a question after the line, so the line is sent alone.
     pub may_prompt: bool,
-    /// A warning that people should see before it is sent.
+    /// A warning for the user about this line.
     pub warning: Option<String>,
 }
 
 impl ConfigLine {
-    /// The line that enters these modes, the outermost first.
+    /// The operation that only enters these modes, outermost first.
     pub fn enter_mode(mode: &[Text]) -> Self {
         Self {
             mode: mode.to_vec(),
@@ -64,7 +68,7 @@ impl ConfigLine {
         }
     }
 
-    /// A line of global configuration, or one that leads there.
+    /// A line of global configuration.
     pub fn global(text: Text) -> Self {
         Self {
             text: Some(text),
@@ -73,7 +77,7 @@ impl ConfigLine {
     }
 }
 
-/// As it is told in a message: what is sent last.
+/// The line without its modes, or the last mode line if there is none.
 impl fmt::Display for ConfigLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.text.as_ref().or(self.mode.last()) {
@@ -86,15 +90,18 @@ impl fmt::Display for ConfigLine {
 /// A request to a REST interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
+    /// Its method.
     pub method: Method,
     /// Path with query, as sent: `/mgmt/tm/ltm/pool/~Common~web`.
     pub path: String,
-    /// JSON text; secrets in it are JSON-escaped.
+    /// JSON text. Secrets in it are JSON-escaped.
     pub body: Option<Text>,
-    /// Sending it twice does no harm, so it may be repeated after a lost answer.
+    /// Sending it twice has the same effect, so it is repeated after a lost answer.
     pub idempotent: bool,
 }
 
+/// An HTTP method.
+#[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -126,31 +133,42 @@ impl fmt::Display for Request {
     }
 }
 
-/// What became of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The device took it. What else it said, beyond its prompt or its answer, is kept.
-    Done { messages: Vec<String> },
-    /// The device refused it, in these words.
-    Refused { message: String },
-    /// It was not sent, because of what happened before it.
+    /// The device accepted it.
+    Done {
+        /// Messages of the device beside the prompt, such as warnings.
+        messages: Vec<String>,
+    },
+    /// The device refused it.
+    Refused {
+        /// The device's error message.
+        message: String,
+    },
+    /// It was not sent, because of an earlier failure.
     NotSent,
-    /// It was sent and the answer never came.
-    Unknown { reason: String },
+    /// It was sent, and there was no answer.
+    Unknown {
+        /// The error of the session, with the command that has no answer.
+        reason: String,
+    },
 }
 
-/// The outcome of one operation, with the time from sending it to its answer.
+/// The outcome of one operation and its duration.
 #[derive(Clone, Debug)]
 pub struct OperationResult {
+    /// What happened to it.
     pub outcome: Outcome,
+    /// Time from sending it to its answer.
     pub duration: Duration,
-    /// The line on the way to the operation's mode at which it ended: the outcome is that line's,
-    /// and the operation itself was not sent.
+    /// The mode line that failed: then the outcome is that of this line, and the operation itself
+    /// was not sent.
     pub failed_mode_line: Option<ConfigLine>,
 }
 
 impl OperationResult {
-    /// Of an operation that was sent, or of which nothing was.
+    /// The result of an operation whose mode was entered, or that was not sent.
     pub fn new(outcome: Outcome, took: Duration) -> Self {
         Self {
             outcome,
@@ -159,6 +177,7 @@ impl OperationResult {
         }
     }
 
+    /// The result of an operation that was not sent.
     pub fn not_sent() -> Self {
         Self::new(Outcome::NotSent, Duration::ZERO)
     }

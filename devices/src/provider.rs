@@ -1,7 +1,8 @@
-//! The seam between the engine and a device.
+//! The interface between the engine and a device.
 //!
-//! The transaction asks a [`Provider`] for current state and hands it changes; it knows nothing
-//! else of devices. Implementations: driver-based, simulated, and [`ReadOnly`] around either.
+//! The transaction reads the current state from a [`Provider`] and passes changes to it; it has no
+//! other access to devices. Implementations: [`driver_provider`], the simulated one of the tests,
+//! and [`ReadOnly`] around either.
 
 pub mod driver_provider;
 
@@ -15,7 +16,7 @@ use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation, OperationResult, Outcome};
 use crate::value::{Attributes, Name, Value};
 
-/// What the engine asks of a device.
+/// Reads and changes the resources of one device.
 ///
 /// Order of the calls in a run: [`expect`](Provider::expect) once; then per resource, in the order
 /// of evaluation, [`prefetch`](Provider::prefetch) (once per type, before its first resource),
@@ -29,19 +30,21 @@ pub trait Provider: Send {
     /// The name in messages: `Could not prefetch network_vlan provider 'cisco_ios'`.
     fn name(&self) -> &str;
 
-    /// Announces the resources that the run will read, so that one read can serve them all. No
-    /// I/O.
+    /// Announces the resources of the run, so that one read serves them all. No I/O.
     fn expect(&mut self, resources: Vec<Arc<Wanted>>) {
         let _ = resources;
     }
 
-    /// Whether resources of the type can be applied on this device now; the reason if not.
-    fn supports(&self, model: &TypeModel) -> Result<(), String>;
-
-    /// The platform's canonical form of attributes that the model has resolved already. Pure.
+    /// Whether the device supports resources of the type.
     ///
     /// # Errors
-    /// A value that the platform does not take, with the attribute.
+    /// The reason why not.
+    fn supports(&self, model: &TypeModel) -> Result<(), String>;
+
+    /// The platform's canonical form of attributes that the model has resolved. Pure.
+    ///
+    /// # Errors
+    /// A value that the platform does not accept, with the attribute.
     fn canonicalize(
         &self,
         model: &TypeModel,
@@ -51,13 +54,13 @@ pub trait Provider: Send {
         Ok(attributes)
     }
 
-    /// Whether a property counts as it is wanted to be; `None` leaves it to plain comparison. Pure.
+    /// Whether a property is in sync; `None`: compare the values. Pure.
     fn in_sync(&self, wanted: &Wanted, property: &str, current: &Value) -> Option<bool> {
         let _ = (wanted, property, current);
         None
     }
 
-    /// Whether the type wants [`prefetch`](Provider::prefetch).
+    /// Whether the type has [`prefetch`](Provider::prefetch).
     fn supports_prefetch(&self, model: &TypeModel) -> bool {
         let _ = model;
         true
@@ -66,20 +69,19 @@ pub trait Provider: Send {
     /// Called once per type before its first resource is read, with all its resources.
     ///
     /// # Errors
-    /// Every resource of the type fails with it.
+    /// All resources of the type fail with this error.
     async fn prefetch(
         &mut self,
         model: &Arc<TypeModel>,
         resources: &[&Wanted],
     ) -> Result<(), ProviderError>;
 
-    /// The current values of a resource's properties; all [`Value::Absent`] when the instance is
-    /// not there. `properties` are those that the run needs, in definition order, `ensure` first
-    /// if the type has it; others may be given too. `ensure` is told as the enumerated `present`
-    /// or `absent`.
+    /// The current values of a resource's properties; all [`Value::Absent`] if the instance does
+    /// not exist. `properties` are those that the run needs, in definition order, `ensure` first
+    /// if the type has it; the result may have more. `ensure` is the symbol `present` or `absent`.
     ///
     /// # Errors
-    /// The resource fails with it.
+    /// The resource fails with this error.
     async fn retrieve(
         &mut self,
         wanted: &Wanted,
@@ -89,48 +91,48 @@ pub trait Provider: Send {
     /// All instances of the type on the device, for purging.
     ///
     /// # Errors
-    /// They cannot be listed, or reading failed.
+    /// The type cannot be listed, or reading failed.
     async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError>;
 
-    /// What [`commit`](Provider::commit) would send. Pure: shown by `plan` and noop runs.
+    /// The operations that [`commit`](Provider::commit) would send, for `plan` and noop. Pure.
     ///
     /// # Errors
-    /// The change cannot be told to this device.
+    /// The device does not support the change.
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError>;
 
-    /// Brings the device to the change's wanted state, one resource at a time.
+    /// Applies a change of one resource.
     async fn commit(&mut self, change: &Change) -> CommitResult;
 
-    /// Reacts to a refresh.
+    /// Refreshes a resource.
     ///
     /// # Errors
-    /// The resource failed to restart, and what depends on it is skipped.
+    /// The refresh failed; dependants of the resource are skipped.
     async fn refresh(&mut self, wanted: &Wanted) -> Result<(), ProviderError>;
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Clone, Debug, Default)]
 pub struct CommitResult {
-    /// Outcome per attribute of the change, in its order; for create and remove `ensure` alone.
-    /// An attribute that is missing here counts as done.
+    /// The outcome per attribute of the change, in its order; for create and remove only `ensure`.
+    /// A missing attribute counts as done.
     pub attributes: Vec<(Name, Result<(), ProviderError>)>,
-    /// What was sent, for the report.
+    /// The operations, for the report.
     pub operations: Vec<(Operation, OperationResult)>,
-    /// Messages for people, in order.
+    /// Messages for the user, in order.
     pub notes: Vec<Note>,
-    /// The change as a whole failed after its attributes were told.
+    /// A failure of the change as a whole, after those of its attributes.
     pub failure: Option<ProviderError>,
 }
 
 impl CommitResult {
-    /// Attributes told by their operations: done if all that carry it are done, else as the first
-    /// that is not.
+    /// Derives the outcome of each attribute from its operations: done if all are done, else the
+    /// first that is not.
     pub fn from_operations(
         change: &Change,
         operations: Vec<(Operation, OperationResult)>,
     ) -> CommitResult {
-        // Where the way to the lines is barred, none of them has been refused itself.
-        let barred = operations.iter().find_map(|(_, result)| {
+        // If the mode of the lines was refused, none of the lines was.
+        let mode_error = operations.iter().find_map(|(_, result)| {
             let error = ProviderError::from_result(result)?;
             (result.failed_mode_line.is_some() && error.kind == ProviderErrorKind::NotSent)
                 .then_some(error)
@@ -138,18 +140,20 @@ impl CommitResult {
         let attributes = change
             .told_attributes()
             .map(|name| {
-                let first_bad = operations
+                let first_error = operations
                     .iter()
                     .filter(|(operation, _)| {
-                        // Creating and removing is done when everything is.
+                        // Creating and removing need all operations.
                         change.is_whole() || operation.attributes.contains(&name)
                     })
                     .find_map(|(_, result)| ProviderError::from_result(result));
-                let first_bad = first_bad.map(|error| match &barred {
-                    Some(barred) if error.kind == ProviderErrorKind::NotSent => barred.clone(),
+                let first_error = first_error.map(|error| match &mode_error {
+                    Some(mode_error) if error.kind == ProviderErrorKind::NotSent => {
+                        mode_error.clone()
+                    }
                     _ => error,
                 });
-                (name, first_bad.map_or(Ok(()), Err))
+                (name, first_error.map_or(Ok(()), Err))
             })
             .collect();
         CommitResult {
@@ -163,34 +167,37 @@ impl CommitResult {
     }
 }
 
-/// What was sent for an operation, as it is reported: where it ended on the way to the operation's
-/// mode, that line with its outcome before the operation, which was not sent.
+/// The entries of the report for an operation. If its mode could not be entered: the failed mode
+/// line with its outcome, then the operation, which was not sent.
 fn with_failed_mode_line(
     (operation, mut result): (Operation, OperationResult),
 ) -> Vec<(Operation, OperationResult)> {
     let Some(line) = result.failed_mode_line.take() else {
         return vec![(operation, result)];
     };
-    let on_the_way = Operation {
+    let mode_operation = Operation {
         attributes: operation.attributes.clone(),
         action: Action::Line(line),
     };
     vec![
-        (on_the_way, result),
+        (mode_operation, result),
         (operation, OperationResult::not_sent()),
     ]
 }
 
-/// Something worth telling people about a change.
+/// A message for the user about a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
+    /// Its log level.
     pub level: NoteLevel,
+    /// Its text.
     pub message: String,
-    /// Told about the resource, or (as Puppet's Resource API does) about the run.
+    /// Logged for the resource, or (as Puppet's Resource API does) for the run.
     pub about_resource: bool,
 }
 
 impl Note {
+    /// A warning about the resource.
     pub fn warning(message: impl Into<String>) -> Self {
         Self {
             level: NoteLevel::Warning,
@@ -200,37 +207,44 @@ impl Note {
     }
 }
 
+/// The log level of a note, as Puppet names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteLevel {
+    /// `notice`
     Notice,
+    /// `warning`
     Warning,
+    /// `err`
     Error,
 }
 
-/// A failure on the device side, in words for people and without secrets.
+/// A failure of a provider. Its message has no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
+    /// The state of the device after it.
     pub kind: ProviderErrorKind,
+    /// What failed.
     pub message: String,
 }
 
-/// What a failure says about the device's state.
+/// The state of the device after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderErrorKind {
-    /// The device refused; nothing changed by what it refused.
+    /// The device refused it; nothing changed.
     Refused,
-    /// It was not sent, because of what happened before it.
+    /// It was not sent, because of an earlier failure.
     NotSent,
-    /// It was sent and the answer never came.
+    /// It was sent, and there was no answer.
     Unknown,
-    /// It could not be told to the device or read from it.
+    /// It could not be rendered for the device or read from it.
     Failed,
-    /// The implementation broke in a way it did not expect itself.
+    /// A defect of the implementation.
     Internal,
 }
 
 impl ProviderError {
+    /// An error of this kind.
     pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -238,53 +252,52 @@ impl ProviderError {
         }
     }
 
+    /// An error of the kind [`ProviderErrorKind::Failed`].
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(ProviderErrorKind::Failed, message)
     }
 
-    /// The failure that an operation came to; `None` for done. Of what the device said it has
-    /// the first line with a word in it: the mark under a bad word has none.
+    /// The failure of an operation; `None` for done. It has the first line of the device's message
+    /// with a word in it, which skips the mark under an invalid word.
     pub fn from_result(result: &OperationResult) -> Option<Self> {
         match &result.outcome {
             Outcome::Done { .. } => None,
-            Outcome::Refused { message: said } => {
+            Outcome::Refused { message } => {
                 let worded = |line: &&str| line.contains(char::is_alphanumeric);
-                let said = said.lines().find(worded).unwrap_or(said).trim();
+                let message = message.lines().find(worded).unwrap_or(message).trim();
                 Some(match &result.failed_mode_line {
                     Some(line) => Self::new(
                         ProviderErrorKind::NotSent,
-                        format!("it was not sent: the device refused `{line}`: {said}"),
+                        format!("it was not sent: the device refused `{line}`: {message}"),
                     ),
                     None => Self::new(
                         ProviderErrorKind::Refused,
-                        format!("the device refused it: {said}"),
+                        format!("the device refused it: {message}"),
                     ),
                 })
             }
             Outcome::NotSent => Some(Self::new(ProviderErrorKind::NotSent, "it was not sent")),
-            Outcome::Unknown { reason: why } => Some(Self::new(
+            Outcome::Unknown { reason } => Some(Self::new(
                 ProviderErrorKind::Unknown,
-                format!("whether it was applied is unknown: {why}"),
+                format!("it is unknown whether it was applied: {reason}"),
             )),
         }
     }
 }
 
-/// A provider that cannot write: `plan` and noop runs go through it, whatever the engine does.
+/// A provider that cannot write, for `plan` and noop runs.
 pub struct ReadOnly<'a> {
     inner: &'a mut dyn Provider,
 }
 
 impl<'a> ReadOnly<'a> {
+    /// A read-only view of a provider.
     pub fn new(inner: &'a mut dyn Provider) -> Self {
         Self { inner }
     }
 
     fn refusal() -> ProviderError {
-        ProviderError::new(
-            ProviderErrorKind::NotSent,
-            "this run may not write to the device",
-        )
+        ProviderError::new(ProviderErrorKind::NotSent, "the run is read-only")
     }
 }
 

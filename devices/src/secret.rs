@@ -1,18 +1,19 @@
-//! Text of which some parts are secret, redacted by construction.
+//! Text with secret parts, masked in every output.
 //!
-//! A command or a request body is a [`Text`]: a list of pieces, plain or secret. `Display` and
-//! `Debug` mask the secret ones; only [`Text::reveal`] gives the words that go to the device, and
-//! only the session calls it.
+//! A command or a request body is a [`Text`]: a list of plain and secret pieces. `Display` and
+//! `Debug` mask the secret ones. Only [`Text::reveal`] returns them; only sessions call it.
 
 use std::fmt;
 
-/// What stands in every log, plan, report and error where a secret was.
+/// Replaces secrets in logs, plans, reports and errors.
 pub const MASK: &str = "••••";
 
 /// A piece of a [`Text`].
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum TextPiece {
+    /// Printed as it is.
     Plain(String),
+    /// Printed as [`MASK`].
     Secret(String),
 }
 
@@ -21,22 +22,26 @@ pub enum TextPiece {
 pub struct Text(Vec<TextPiece>);
 
 impl Text {
+    /// An empty text.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// A text without secrets.
     pub fn plain(text: impl Into<String> + AsRef<str>) -> Self {
         let mut new = Self::new();
         new.push(text);
         new
     }
 
+    /// A text that is a secret.
     pub fn secret(text: impl Into<String>) -> Self {
         let mut new = Self::new();
         new.push_secret(text);
         new
     }
 
+    /// Appends plain text.
     pub fn push(&mut self, text: impl Into<String> + AsRef<str>) {
         if let Some(TextPiece::Plain(last)) = self.0.last_mut() {
             last.push_str(text.as_ref());
@@ -45,6 +50,7 @@ impl Text {
         }
     }
 
+    /// Appends a secret.
     pub fn push_secret(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
@@ -52,6 +58,7 @@ impl Text {
         }
     }
 
+    /// Appends another text.
     pub fn append(&mut self, other: Text) {
         for piece in other.0 {
             match piece {
@@ -61,57 +68,53 @@ impl Text {
         }
     }
 
-    /// The text with every occurrence of a secret, where it stands as a word, made a secret piece.
+    /// Masks every word of the plain text that equals `secret`.
     #[must_use]
     pub fn mask_word(self, secret: &str) -> Self {
-        let mut hidden = Self::new();
+        let mut masked = Self::new();
         for piece in self.0 {
             let text = match piece {
                 TextPiece::Secret(text) => {
-                    hidden.push_secret(text);
+                    masked.push_secret(text);
                     continue;
                 }
                 TextPiece::Plain(text) => text,
             };
             for (index, word) in text.split(' ').enumerate() {
                 if index > 0 {
-                    hidden.push(" ");
+                    masked.push(" ");
                 }
                 if word == secret {
-                    hidden.push_secret(word);
+                    masked.push_secret(word);
                 } else {
-                    hidden.push(word);
+                    masked.push(word);
                 }
             }
         }
-        hidden
+        masked
     }
 
+    /// The pieces, in order.
     pub fn pieces(&self) -> &[TextPiece] {
         &self.0
     }
 
+    /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn has_secret(&self) -> bool {
-        self.0
-            .iter()
-            .any(|piece| matches!(piece, TextPiece::Secret(_)))
-    }
-
-    /// The text with its secrets, as the device gets it. Never for people.
+    /// The text with its secrets in clear, for sending only.
     pub fn reveal(&self) -> String {
         self.texts().collect()
     }
 
-    /// The characters that the device gets, one by one.
+    /// The characters of the revealed text.
     pub fn chars(&self) -> impl Iterator<Item = char> {
         self.texts().flat_map(str::chars)
     }
 
-    /// How many bytes the device gets.
+    /// Length of the revealed text in bytes.
     pub fn len(&self) -> usize {
         self.texts().map(str::len).sum()
     }
@@ -122,7 +125,7 @@ impl Text {
         })
     }
 
-    /// The secrets themselves, for whoever must mask them where the device prints them back.
+    /// The secrets in clear, to mask them in the device's output.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
             TextPiece::Secret(text) => Some(text.as_str()),
@@ -166,14 +169,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_in_a_line_of_the_device_can_be_hidden() {
+    fn mask_word_masks_a_secret_in_plain_text() {
         let text = Text::plain("no snmp-server community public RO").mask_word("public");
         assert_eq!(text.to_string(), "no snmp-server community •••• RO");
         assert_eq!(text.reveal(), "no snmp-server community public RO");
     }
 
     #[test]
-    fn a_secret_is_shown_nowhere_and_sent_as_it_is() {
+    fn secret_is_masked_in_output_and_revealed_for_sending() {
         let mut text = Text::plain("snmp-server community ");
         text.push_secret("s3cret");
         text.push(" RO");

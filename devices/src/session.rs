@@ -1,7 +1,7 @@
-//! Connections to devices: the only room with I/O.
+//! Connections to devices: the only module of the package with network I/O.
 //!
-//! A [`Session`] is one logged-in connection. It sends reads and operations and attributes each
-//! answer; what to send is decided elsewhere.
+//! A [`Session`] is one logged-in connection. It sends reads and operations, and assigns each
+//! answer to its command.
 
 mod cli;
 pub mod connect_params;
@@ -29,54 +29,56 @@ use crate::read::ReadRequest;
 /// One logged-in connection to a device.
 #[async_trait]
 pub trait Session: Send {
-    /// Sends the reads and returns their texts in the same order. Reads that cannot ask questions
-    /// go out together.
+    /// Sends the reads and returns their answers in the same order.
     ///
     /// # Cancellation
     /// Must not be dropped midway; every wait has a limit.
     async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError>;
 
-    /// Sends the operations of one resource, in order. After a refusal nothing more is sent; the
-    /// result has an entry for each operation; where it ended at a line on the way to the operation's
-    /// mode, the result has that line. Never fails as a whole: a lost connection is
-    /// [`Outcome::Unknown`](crate::operation::Outcome::Unknown) for what was under way and `NotSent` for the rest.
+    /// Sends the operations of one resource, in order, and returns one result for each. After a
+    /// refusal nothing more is sent. If the connection breaks, operations without an answer are
+    /// [`Unknown`](crate::operation::Outcome::Unknown), and later ones `NotSent`.
     ///
     /// # Cancellation
     /// Must not be dropped midway; every wait has a limit.
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult>;
 
-    /// Makes the running configuration the one that the device starts with. Returns its words.
+    /// Saves the running configuration as the startup configuration. Returns the device's answer.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
     async fn save(&mut self) -> Result<String, SessionError>;
 
-    /// Leaves configuration mode, logs off and ends the connection, within a time limit.
+    /// Leaves configuration mode, logs off and closes the connection, within a time limit.
+    /// Returns messages for the user.
     async fn close(&mut self) -> Vec<String>;
 
-    /// What people should know of how the session came about: a key stored or not checked.
+    /// Messages for the user about how the session was opened: a key that was stored or not
+    /// verified.
     fn notes(&self) -> Vec<String>;
 
     /// Facts about the connection itself, such as the negotiated algorithms.
     fn facts(&self) -> Vec<(&'static str, String)>;
 
+    /// Round trips, reads and writes so far.
     fn statistics(&self) -> Statistics;
 }
 
-/// What a session may do; enforced where bytes leave the process.
+/// What a session may do; enforced before anything is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reads only. A commit is refused before anything is sent.
+    /// Reads only. A commit sends nothing.
     ReadOnly,
+    /// Reads and writes.
     ReadWrite,
 }
 
-/// What a session has cost.
+/// Cost of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Times that we waited for the device after sending something, login included.
+    /// Waits for the device after something was sent, login included.
     pub round_trips: u64,
-    /// Lines or requests sent that change the device.
+    /// Lines or requests that change the device.
     pub writes: u64,
     /// Reads sent.
     pub reads: u64,
@@ -85,7 +87,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// The costs of two sessions of one run together.
+    /// The sum of two sessions.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

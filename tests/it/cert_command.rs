@@ -81,7 +81,7 @@ async fn the_doctor_says_what_is_wrong_and_what_to_do() {
         "ok       sw1.lab.test: certificate until 2089-01-01T00:00:00Z",
         "Trying to load config from '/nonexistent/sw1.conf', but file does not exist.",
         "warning  sw2.lab.test: has no certificate yet",
-        "error    sw2.lab.test: cannot reach ",
+        "error    sw2.lab.test: cannot connect to ",
     ] {
         assert!(text.contains(line), "{line} is not in:\n{text}");
     }

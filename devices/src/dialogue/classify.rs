@@ -1,37 +1,38 @@
-//! What an answer means: taken, or refused and in which words.
+//! Classifies answers: accepted, or refused with a message.
 
 use super::cli_rules::{CliRules, ErrorRules, MessageClass};
 use super::command::{Answer, Command};
 use crate::secret::{MASK, Text, TextPiece};
 
-/// What became of a line.
+/// The meaning of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classification {
+    /// Why the command was refused; `None`: it was accepted.
     pub refusal: Option<Refusal>,
-    /// What else the device said, warnings included.
+    /// Other messages of the device, including warnings.
     pub messages: Vec<String>,
-    /// Some of it is nothing that the rules know.
+    /// Some messages match no rule.
     pub has_unknown_messages: bool,
 }
 
-/// Why a line did not take effect.
+/// Why a command had no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The device's words; the class is never `Ignore` or `Warning`.
+    /// An error message. The class is never `Ignore` or `Warning`.
     Error {
         class: MessageClass,
         message: String,
     },
-    /// It asked something that is not to be agreed to.
+    /// A question that was declined.
     Question(String),
-    /// It did not ask for the text that belongs to the line.
+    /// The device did not request the text of the command.
     TextNotRequested,
 }
 
 impl Classification {
-    /// Judges the answer to a configuration line or to a step: every line of output counts.
-    pub fn new(rules: &CliRules, input: &Command, answer: &Answer) -> Classification {
-        let mut said = Vec::new();
+    /// Classifies the answer to a configuration line or a step: every line of output counts.
+    pub fn new(rules: &CliRules, command: &Command, answer: &Answer) -> Classification {
+        let mut messages = Vec::new();
         let mut error: Option<(MessageClass, String)> = None;
         let mut mark = None;
         let mut surprising = false;
@@ -49,21 +50,21 @@ impl Classification {
                 None => surprising = true,
                 Some(class) => error = error.or_else(|| Some((class, line.trim().to_owned()))),
             }
-            said.push(line.trim().to_owned());
+            messages.push(line.trim().to_owned());
         }
         let question = declined_question(answer).or_else(|| overrun_question(rules, answer));
         let refused = if let Some(question) = question {
             Some(Refusal::Question(question))
         } else if let Some((class, line)) = error {
-            // What comes with a failed login may hold secrets of others.
+            // Other output of a failed login may contain secrets.
             let mut words = match class {
                 MessageClass::Fatal => line,
-                _ => said.join("\n"),
+                _ => messages.join("\n"),
             };
-            if let Some(word) = mark.and_then(|column| word_at(input, answer, column)) {
+            if let Some(word) = mark.and_then(|column| word_at(command, answer, column)) {
                 words.push_str(&format!(" (at `{word}`)"));
             }
-            said.clear();
+            messages.clear();
             Some(Refusal::Error {
                 class,
                 message: words,
@@ -75,13 +76,13 @@ impl Classification {
         };
         Classification {
             refusal: refused,
-            messages: said,
+            messages,
             has_unknown_messages: surprising,
         }
     }
 
-    /// Judges the answer to a read. What is read may hold anything, so only an error in place of
-    /// the whole answer counts.
+    /// The refusal of a read. Output may contain any text, so only an error in its first line
+    /// counts.
     pub fn read_refusal(rules: &CliRules, answer: &Answer) -> Option<Refusal> {
         if let Some(question) = declined_question(answer) {
             return Some(Refusal::Question(question));
@@ -105,46 +106,46 @@ impl CliRules {
     pub fn message_class(&self, line: &str) -> Option<MessageClass> {
         let line = line.trim_end();
         let ErrorRules { patterns, classes } = &self.errors;
-        patterns.first_match(line).map(|place| classes[place])
+        patterns.first_match(line).map(|index| classes[index])
     }
 }
 
 /// A question that was declined.
 fn declined_question(answer: &Answer) -> Option<String> {
-    let asked = answer.questions.iter().find(|question| !question.accepted);
-    asked.map(|question| question.text.clone())
+    let question = answer.questions.iter().find(|question| !question.accepted);
+    question.map(|question| question.text.clone())
 }
 
-/// A question that took what was typed ahead for its answer.
+/// A question that consumed the next command as its answer.
 fn overrun_question(rules: &CliRules, answer: &Answer) -> Option<String> {
-    let asked = answer.output.iter().find(|line| {
+    let question = answer.output.iter().find(|line| {
         let anywhere = rules.confirms.iter().filter(|confirm| confirm.anywhere);
         let mut questions = anywhere.flat_map(|confirm| &confirm.question);
         questions.any(|question| question.is_match(line))
     });
-    asked.map(|line| line.trim().to_owned())
+    question.map(|line| line.trim().to_owned())
 }
 
-/// The column of an error mark: a line of blanks and one `^`.
+/// The column of an error mark: a line with only `^`.
 fn error_mark_column(line: &str) -> Option<usize> {
     (line.trim() == "^").then(|| line.find('^').unwrap_or(0))
 }
 
-/// The word of the sent line that stands above an error mark. Never a secret one.
-fn word_at(input: &Command, answer: &Answer, column: usize) -> Option<String> {
+/// The word of the command above an error mark, masked if secret.
+fn word_at(command: &Command, answer: &Answer, column: usize) -> Option<String> {
     let offset = column.checked_sub(answer.prompt_width)?;
-    let shown = mask_in_place(&input.line);
-    let rest = shown.get(offset..).filter(|rest| !rest.is_empty())?;
-    let start = shown[..offset].rfind(' ').map_or(0, |blank| blank + 1);
-    let end = rest.find(' ').map_or(shown.len(), |blank| offset + blank);
-    let word = &shown[start..end];
+    let masked = mask_in_place(&command.line);
+    let rest = masked.get(offset..).filter(|rest| !rest.is_empty())?;
+    let start = masked[..offset].rfind(' ').map_or(0, |blank| blank + 1);
+    let end = rest.find(' ').map_or(masked.len(), |blank| offset + blank);
+    let word = &masked[start..end];
     if word.contains('\0') {
         return Some(MASK.to_owned());
     }
     (!word.is_empty()).then(|| word.to_owned())
 }
 
-/// The line with its secrets blotted out but with every other word in its column.
+/// The line with its secrets replaced by NUL bytes, so that columns stay the same.
 fn mask_in_place(line: &Text) -> String {
     line.pieces()
         .iter()

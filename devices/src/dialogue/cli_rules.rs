@@ -1,149 +1,165 @@
-//! What the dialogue engine must know of a platform, as data.
+//! Rules of a platform's command line, as data.
 //!
 //! Made from the sections `[connection]`, `[mode.*]`, `[open]`, `[close]`, `[save]`, `[error]` and
-//! `[confirm.*]` of a platform's file by [`Rules::read`]. No platform is named in code.
+//! `[confirm.*]` of a platform's file by [`CliRules::read`].
 
 use crate::pattern::{Pattern, Patterns};
 
 /// Index of a mode in [`Rules::modes`].
 pub type ModeId = usize;
 
-/// How one platform talks.
+/// Rules of a platform's command line.
 #[derive(Clone, Debug)]
 pub struct CliRules {
-    /// TCP port where the inventory names none.
+    /// Default TCP port.
     pub port: u16,
-    /// What ends a line that we send.
+    /// Line end of commands.
     pub newline: String,
-    /// How much may be written before its prompts are seen.
+    /// Limit of commands without an answer.
     pub window: Window,
-    /// Lines that are no part of any answer: log messages, time stamps.
+    /// Lines to ignore: log messages, timestamps.
     pub noise: Patterns,
-    /// Lines with secrets, whoever set them; group 1 is the secret.
+    /// Lines with secrets; group 1 is the secret.
     pub secrets: Vec<Pattern>,
+    /// The pager, if the device has one.
     pub pager: Option<Pager>,
-    /// Lines that change the host name in the prompt.
+    /// Commands that change the host name in the prompt.
     pub rename: Option<Pattern>,
-    /// What the device prints when it begins to take a text without prompts.
+    /// Output that requests a text without prompts.
     pub text_entry: Option<Pattern>,
+    /// All modes.
     pub modes: Vec<Mode>,
-    /// Where reads are sent.
+    /// The mode of reads.
     pub read_mode: ModeId,
-    /// Where global configuration lines are sent.
+    /// The mode of global configuration lines.
     pub config_mode: Option<ModeId>,
-    /// The one mode that stands for all configuration sub-modes.
+    /// The mode that represents all configuration sub-modes.
     pub sub_mode: Option<ModeId>,
-    /// A sub-mode can be entered directly from another one.
+    /// A sub-mode can be entered from another sub-mode.
     pub direct_sub_modes: bool,
-    /// Sent once after login; none of these may ask a question.
+    /// Commands after login, without questions.
     pub open: Vec<Step>,
+    /// Commands that log off.
     pub close: Vec<Step>,
+    /// Commands that save the running configuration.
     pub save: Vec<Step>,
+    /// Error messages.
     pub errors: ErrorRules,
+    /// Questions.
     pub confirms: Vec<ConfirmRule>,
 }
 
-/// How much may be under way at once.
+/// Limit of commands without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
+    /// Number of commands.
     pub lines: usize,
+    /// Their length.
     pub bytes: usize,
 }
 
-/// A program that stops after each page.
+/// A pager, which stops after each page of output.
 #[derive(Clone, Debug)]
 pub struct Pager {
+    /// Its prompt.
     pub marker: Pattern,
     /// The key for the next page.
     pub key: String,
 }
 
-/// A state of the command line, known by its prompt.
+/// A mode of the command line, recognized by its prompt.
 #[derive(Clone, Debug)]
 pub struct Mode {
+    /// Name in the definition.
     pub name: String,
-    /// The whole last line is this prompt.
+    /// Matches a line that is only the prompt.
     pub(super) prompt_line: Pattern,
-    /// A line begins with this prompt.
+    /// Matches the prompt at the start of a line.
     pub(super) prompt_prefix: Pattern,
     /// Texts that the prompt must not contain.
     pub excludes: Vec<String>,
+    /// Transitions to other modes.
     pub transitions: Vec<ModeTransition>,
 }
 
-/// A way from one mode to another.
+/// A transition from one mode to another.
 #[derive(Clone, Debug)]
 pub struct ModeTransition {
+    /// The other mode.
     pub to: ModeId,
+    /// The command.
     pub send: String,
-    /// The device asks for a secret on this way, or may do so.
+    /// The secret that the device may request.
     pub secret: Option<SecretRequest>,
-    /// What must be true after the way was taken.
+    /// The check after the transition.
     pub verify: Option<Step>,
 }
 
-/// A request for a secret and the signs that it was wrong.
+/// A request for a secret.
 #[derive(Clone, Debug)]
 pub struct SecretRequest {
-    /// The last line when the device asks.
+    /// The last line of the request.
     pub request: Pattern,
-    /// Output that means "wrong" or "not possible".
+    /// Output if the secret is wrong or not accepted.
     pub refused: Vec<Pattern>,
 }
 
-/// A line that belongs to opening, closing or saving.
+/// A command that opens or closes a session, or saves.
 #[derive(Clone, Debug)]
 pub struct Step {
+    /// The command.
     pub send: String,
-    /// The modes in which it is sent; empty means the mode for reads.
+    /// The modes in which it is sent; empty: the mode of reads.
     pub modes: Vec<ModeId>,
-    /// What the output must contain.
+    /// Pattern that the output must match.
     pub expect: Option<Pattern>,
-    /// A refusal does not matter.
+    /// A refusal is ignored.
     pub optional: bool,
 }
 
-/// What a line of output means.
+/// The class of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MessageClass {
-    /// Says nothing.
+    /// No meaning.
     Ignore,
-    /// The command took effect, and people should see this.
+    /// The command was accepted, with a message for the user.
     Warning,
-    /// The login is not valid any more: nothing further may be tried.
+    /// The login is no longer valid: the session ends.
     Fatal,
-    /// This user may not do this; others lines may still work.
+    /// The user is not authorized for this command.
     Authorization,
     /// The command was refused.
     Command,
 }
 
-/// The lines of output that mean something.
+/// Patterns of messages.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorRules {
     /// In order of precedence.
     pub patterns: Patterns,
-    /// What each of the patterns means.
+    /// The class of each pattern.
     pub classes: Vec<MessageClass>,
 }
 
-/// A question that the device may ask.
+/// A question of the device.
 #[derive(Clone, Debug)]
 pub struct ConfirmRule {
+    /// Name in the definition.
     pub name: String,
+    /// Patterns of the question.
     pub question: Vec<Pattern>,
-    /// What agrees, sent with a newline. `None`: never agreed to.
+    /// The answer that accepts it, sent with a newline. `None`: always declined.
     pub answer: Option<String>,
-    /// Commands after which it is expected; empty means any.
+    /// Commands that may cause it; empty: any.
     pub only_after: Vec<Pattern>,
-    /// Keys that decline, sent as they are.
+    /// Keys that decline it.
     pub refuse: String,
-    /// So distinctive that it is recognised even where typed-ahead text has answered it.
+    /// Recognized within output too, if the next command was consumed as its answer.
     pub anywhere: bool,
 }
 
 impl CliRules {
-    /// The mode whose prompt is this whole line, with the host name in it.
+    /// The mode whose prompt is this line, and the host name in it.
     pub fn prompt(&self, line: &str) -> Option<(ModeId, String)> {
         self.modes.iter().enumerate().find_map(|(id, mode)| {
             let found = mode.prompt_line.captures(line)?;
@@ -152,7 +168,7 @@ impl CliRules {
         })
     }
 
-    /// The prompt at the beginning of a line and what follows it.
+    /// The prompt at the start of a line, and the rest of the line.
     pub(super) fn leading_prompt<'l>(&self, line: &'l str) -> Option<(ModeId, String, &'l str)> {
         self.modes.iter().enumerate().find_map(|(id, mode)| {
             let found = mode.prompt_prefix.captures(line)?;
@@ -162,42 +178,42 @@ impl CliRules {
         })
     }
 
-    /// The edge between two modes.
+    /// The transition between two modes.
     pub fn transition(&self, from: ModeId, to: ModeId) -> Option<&ModeTransition> {
         self.modes[from]
             .transitions
             .iter()
-            .find(|edge| edge.to == to)
+            .find(|transition| transition.to == to)
     }
 
-    /// The edges of the shortest way between two modes.
+    /// The transitions of the shortest path between two modes.
     pub fn transition_path(&self, from: ModeId, to: ModeId) -> Option<Vec<&ModeTransition>> {
         let mut reached: Vec<Option<(ModeId, &ModeTransition)>> = vec![None; self.modes.len()];
         let mut border = vec![from];
         while !border.is_empty() && from != to && reached[to].is_none() {
             let mut next = Vec::new();
             for mode in border {
-                for edge in &self.modes[mode].transitions {
-                    if edge.to != from && reached[edge.to].is_none() {
-                        reached[edge.to] = Some((mode, edge));
-                        next.push(edge.to);
+                for transition in &self.modes[mode].transitions {
+                    if transition.to != from && reached[transition.to].is_none() {
+                        reached[transition.to] = Some((mode, transition));
+                        next.push(transition.to);
                     }
                 }
             }
             border = next;
         }
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         let mut at = to;
         while at != from {
-            let (before, edge) = reached[at]?;
-            way.push(edge);
+            let (before, transition) = reached[at]?;
+            path.push(transition);
             at = before;
         }
-        way.reverse();
-        Some(way)
+        path.reverse();
+        Some(path)
     }
 
-    /// Whether configuration lines are taken in this mode.
+    /// Whether the mode accepts configuration lines.
     pub fn is_config_mode(&self, mode: ModeId) -> bool {
         Some(mode) == self.config_mode || Some(mode) == self.sub_mode
     }
@@ -210,7 +226,7 @@ impl Mode {
 }
 
 impl Step {
-    /// Whether the step belongs in a mode.
+    /// Whether the step is sent in a mode.
     pub fn applies_in(&self, mode: ModeId, read_mode: ModeId) -> bool {
         if self.modes.is_empty() {
             mode == read_mode

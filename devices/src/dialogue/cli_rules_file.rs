@@ -1,4 +1,4 @@
-//! Reading [`Rules`] from a platform's file.
+//! Reads [`CliRules`] from a platform's file.
 
 use crate::map::IndexMap;
 
@@ -10,9 +10,8 @@ use crate::document::{Item, Table};
 use crate::pattern::Pattern;
 
 impl CliRules {
-    /// Reads the sections that describe the dialogue from a platform's root table. Other sections
-    /// are left to whoever else reads the file. Mistakes are collected in the table's findings;
-    /// `None` when they leave nothing usable.
+    /// Reads the sections of the dialogue from a platform's root table. Mistakes become findings of
+    /// the table; `None` if the rules are unusable.
     pub fn read(root: &Table<'_>) -> Option<CliRules> {
         let Some(connection) = root.table("connection") else {
             root.missing("connection");
@@ -55,7 +54,7 @@ impl CliRules {
 }
 
 impl Window {
-    /// Enough for a resource, small enough for any input buffer behind flow control.
+    /// Enough for most resources, and small enough for input buffers.
     const DEFAULT: Window = Window {
         lines: 40,
         bytes: 4000,
@@ -91,7 +90,7 @@ fn pager(table: &Table<'_>) -> Option<Pager> {
     })
 }
 
-/// The modes of a file and their places in [`Rules::modes`].
+/// The modes of a file with their indexes in [`CliRules::modes`].
 type Names = IndexMap<String, ModeId>;
 
 fn mode_names(root: &Table<'_>) -> Names {
@@ -123,7 +122,7 @@ fn modes(root: &Table<'_>, names: &Names) -> Vec<Mode> {
 }
 
 impl Mode {
-    /// Stands in for a mode with mistakes, so that the other modes keep their places.
+    /// Replaces a mode with mistakes, so that the other modes keep their indexes.
     fn unreachable(name: String) -> Mode {
         let never = Pattern::new(r"[^\s\S]").expect("a pattern that matches nothing");
         Mode {
@@ -143,16 +142,16 @@ fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
     }
     let prompt = item.as_ref().and_then(Item::string);
     let excludes = table.strings("excludes").unwrap_or_default();
-    let edges = table.table("to").map_or_else(Vec::new, |to| {
+    let transitions = table.table("to").map_or_else(Vec::new, |to| {
         to.entries()
             .into_iter()
             .filter_map(|(key, span, item)| {
                 let target = names.get(&key).copied();
                 if target.is_none() {
                     to.findings
-                        .error("unknown-mode", span, format!("there is no mode `{key}`"));
+                        .error("unknown-mode", span, format!("unknown mode `{key}`"));
                 }
-                edge(target?, &item.table()?, names)
+                transition(target?, &item.table()?, names)
             })
             .collect()
     });
@@ -163,11 +162,11 @@ fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
         prompt_line: compile(&item, &format!(r"^(?:{prompt})\s*$"))?,
         prompt_prefix: compile(&item, &format!("^(?:{prompt}) ?"))?,
         excludes,
-        transitions: edges,
+        transitions: transitions,
     })
 }
 
-fn edge(to: ModeId, table: &Table<'_>, names: &Names) -> Option<ModeTransition> {
+fn transition(to: ModeId, table: &Table<'_>, names: &Names) -> Option<ModeTransition> {
     let send = table.required_string("send");
     let secret = table.table("secret").and_then(|secret| {
         let request = required_pattern(&secret, "request");
@@ -195,7 +194,7 @@ fn mode_of(table: &Table<'_>, key: &str, names: &Names) -> Option<ModeId> {
     let name = item.string()?;
     let found = names.get(&name).copied();
     if found.is_none() {
-        item.error("unknown-mode", format!("there is no mode `{name}`"));
+        item.error("unknown-mode", format!("unknown mode `{name}`"));
     }
     found
 }
@@ -222,7 +221,7 @@ fn step(table: &Table<'_>, names: &Names) -> Option<Step> {
             .filter_map(|name| {
                 let found = names.get(name).copied();
                 if found.is_none() {
-                    item.error("unknown-mode", format!("there is no mode `{name}`"));
+                    item.error("unknown-mode", format!("unknown mode `{name}`"));
                 }
                 found
             })
@@ -238,7 +237,7 @@ fn step(table: &Table<'_>, names: &Names) -> Option<Step> {
     (!step.send.is_empty()).then_some(step)
 }
 
-/// The classes in order of precedence: a line that is to be ignored is so whatever else it matches.
+/// The classes in order of precedence: `ignore` comes first.
 const CLASSES: [(&str, MessageClass); 5] = [
     ("ignore", MessageClass::Ignore),
     ("warning", MessageClass::Warning),
@@ -306,7 +305,7 @@ fn pattern(item: Option<Item<'_>>) -> Option<Pattern> {
     compile(&item, &text)
 }
 
-/// A list of patterns, or one alone.
+/// A pattern or a list of patterns.
 fn patterns(item: Option<Item<'_>>) -> Vec<Pattern> {
     let Some(item) = item else {
         return Vec::new();
@@ -326,12 +325,12 @@ fn compile(item: &Item<'_>, text: &str) -> Option<Pattern> {
     match Pattern::new(text) {
         Ok(pattern) => Some(pattern),
         Err(error) => {
-            let why = error.to_string();
-            let why = why.lines().last().unwrap_or_default().trim();
-            let why = why.trim_start_matches("error: ");
+            let reason = error.to_string();
+            let reason = reason.lines().last().unwrap_or_default().trim();
+            let reason = reason.trim_start_matches("error: ");
             item.error(
                 "bad-pattern",
-                format!("`{}` is not a pattern: {why}", item.path),
+                format!("`{}` is not a valid pattern: {reason}", item.path),
             );
             None
         }
@@ -375,7 +374,7 @@ to.exec = { send = "end" }
 "#;
 
     #[test]
-    fn a_small_file_gives_modes_and_ways_between_them() {
+    fn cli_rules_have_modes_and_transitions() {
         let (rules, messages) = load(SMALL);
         assert_eq!(messages, [""; 0]);
         let rules = rules.expect("read");
@@ -393,7 +392,7 @@ to.exec = { send = "end" }
     }
 
     #[test]
-    fn mistakes_are_named_where_they_are() {
+    fn cli_rules_report_mistakes_with_their_place() {
         let cases = [
             (
                 SMALL.replace("config_mode", "confg_mode"),
@@ -401,16 +400,13 @@ to.exec = { send = "end" }
             ),
             (
                 SMALL.replace("read_mode = \"exec\"", "read_mode = \"exce\""),
-                "there is no mode `exce`",
+                "unknown mode `exce`",
             ),
             (
                 SMALL.replace(r"(?<name>\w+)#", r"(?<name>\w+#"),
-                "`mode.exec.prompt` is not a pattern: unclosed group",
+                "`mode.exec.prompt` is not a valid pattern: unclosed group",
             ),
-            (
-                SMALL.replace("to.exec", "to.user"),
-                "there is no mode `user`",
-            ),
+            (SMALL.replace("to.exec", "to.user"), "unknown mode `user`"),
             (
                 format!("{SMALL}[error]\ncomand = 'x'\n"),
                 "unknown key `comand` in [error]",

@@ -1,30 +1,31 @@
-//! A line that is sent, and the answer to it.
+//! A command and its answer.
 
 use super::cli_rules::{ModeId, SecretRequest};
 use crate::secret::Text;
 
-/// A line to be answered by a prompt.
+/// A command line, which a prompt answers.
 #[derive(Clone, Debug, Default)]
 pub struct Command {
+    /// The line.
     pub line: Text,
-    /// Lines that are read without a prompt in between.
+    /// Further lines that the device reads without a prompt.
     pub body: Vec<Text>,
-    /// The secret to give if the device asks for it.
+    /// The secret to send if the device requests it.
     pub secret: Option<SecretResponse>,
-    /// Agree to the questions that the rules expect after this line. Otherwise all are declined.
+    /// Accept the questions that the rules list for this command. Otherwise all are declined.
     pub accept_questions: bool,
 }
 
-/// What to do when a secret is asked for.
+/// The response to a request for a secret.
 #[derive(Clone, Debug)]
 pub struct SecretResponse {
     pub request: SecretRequest,
-    /// `None`: there is none to give.
+    /// `None`: no secret is configured.
     pub value: Option<Text>,
 }
 
 impl Command {
-    /// A line that cannot ask anything.
+    /// A command that declines all questions.
     pub fn line(line: impl Into<Text>) -> Self {
         Self {
             line: line.into(),
@@ -33,45 +34,46 @@ impl Command {
     }
 }
 
-/// The answer to one line.
+/// The answer to one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Lines between the echo and the prompt, noise removed.
+    /// Lines between the echo and the prompt, without noise.
     pub output: Vec<String>,
     pub prompt: Prompt,
-    /// The questions that were asked, in order.
+    /// The questions of the device, in order.
     pub questions: Vec<AskedQuestion>,
     pub secret: SecretState,
-    /// The device took the body of the line; true where there is none.
+    /// The device accepted the body; true if there is none.
     pub body_accepted: bool,
-    /// Column in the echoed line's own text of a printed column, for error marks.
+    /// Width of the prompt before the echo, for the column of error marks.
     pub prompt_width: usize,
 }
 
-/// Where the device is after an answer.
+/// The prompt after an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     pub mode: ModeId,
-    /// As printed, `core1(config-if)#`.
+    /// Its text: `core1(config-if)#`.
     pub text: String,
 }
 
-/// A question and what was answered.
+/// A question of the device and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedQuestion {
     pub text: String,
     pub accepted: bool,
 }
 
-/// What became of a secret.
+/// What happened to a secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SecretState {
-    /// It was not asked for, and so not sent.
+    /// The device did not request it.
     #[default]
-    NotAsked,
-    Given,
-    /// It was given and asked for again, or refused in words.
+    NotRequested,
+    /// It was sent.
+    Sent,
+    /// It was sent, and the device requested it again or refused it.
     Wrong,
-    /// It was asked for and there was none to give.
+    /// The device requested it, and none is configured.
     Missing,
 }

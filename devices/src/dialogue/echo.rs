@@ -1,16 +1,15 @@
-//! Recognising a line of ours where the device prints it back.
+//! Recognizes the echo of a command.
 
 use super::cli_rules::{CliRules, ModeId};
 
-/// The prompt before an echo, where one stands there.
+/// The prompt before an echo, if there is one.
 pub(super) type EchoPrompt = Option<(ModeId, String)>;
 
-/// Whether a line that the device printed is the echo of `command`, perhaps behind a prompt.
+/// Whether a printed line is the echo of `command`, with or without a prompt.
 ///
-/// Long lines are scrolled sideways on some devices, which leaves `$` and the end of the line; so
-/// the echo is not compared letter by letter.
+/// Some devices scroll long lines horizontally, which leaves `$` and a part of the line.
 pub(super) fn find_echo(rules: &CliRules, printed: &str, command: &str) -> Option<EchoPrompt> {
-    // Hardly any line is an echo, and looking for a prompt costs more than seeing that.
+    // A cheap test first, because most lines are no echo.
     if !printed.trim_end().ends_with(command.trim()) && !printed.contains('$') {
         return None;
     }
@@ -21,7 +20,7 @@ pub(super) fn find_echo(rules: &CliRules, printed: &str, command: &str) -> Optio
     is_same_line(rest, command).then_some(Some((mode, name)))
 }
 
-/// Shortest visible part of a scrolled line that is taken for it.
+/// Shortest visible part of a scrolled line that counts as its echo.
 const MIN_SCROLLED_CHARS: usize = 3;
 
 fn is_same_line(printed: &str, command: &str) -> bool {

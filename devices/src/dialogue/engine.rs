@@ -1,14 +1,13 @@
-//! The engine: which bytes are the answer to which line.
+//! The engine: assigns received bytes to commands.
 //!
-//! Several lines may be under way at once. A device prints each line back behind a prompt before
-//! it answers it, and that echo is what the attribution rests on: an answer begins at the echo of
-//! its line and ends at the next prompt. A prompt therefore counts only after the echo of its
-//! line was seen, and only as the last, unterminated line or, where another line was typed ahead,
-//! in front of that line's echo; so prompts that appear in banners, in descriptions, or because
-//! somebody logs in, mislead nobody, and a prompt too many is passed over.
+//! Several commands may be pending. A device echoes each command behind a prompt, and then answers
+//! it. An answer begins at the echo of its command and ends at the next prompt. Therefore a prompt
+//! counts only after the echo of its command, and only as the last, unterminated line, or in front
+//! of the echo of the next command. Text in banners or descriptions that looks like a prompt, and
+//! additional prompts, are ignored.
 //!
-//! Where a device never prints lines back, or the host name in the prompt is a new one, the prompt
-//! is believed as soon as nothing more comes ([`Dialogue::quiet`]).
+//! If a device has no echo, or its prompt has a new host name, the prompt counts after an idle
+//! interval ([`Dialogue::on_idle`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,12 +20,12 @@ use super::question::{expected_answer, find_question};
 use super::screen::Screen;
 use crate::secret::Text;
 
-/// What is to be done after bytes were received.
+/// What the caller must do after bytes were received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Write this now.
+    /// Write this text.
     Write(Text),
-    /// The oldest line under way has been answered.
+    /// The oldest pending command has this answer.
     Answered(Answer),
 }
 
@@ -36,21 +35,21 @@ pub struct Dialogue {
     rules: Arc<CliRules>,
     screen: Screen,
     pending: VecDeque<PendingCommand>,
-    /// Host name, as the last prompt outside configuration showed it.
+    /// Host name in the last prompt outside configuration.
     hostname: Option<String>,
-    /// The prompt behind which the next line is typed.
+    /// The prompt before the next command.
     last_prompt: String,
-    /// The device has printed a line of ours back, so it does so with all of them.
+    /// The device echoed a command, so it echoes all of them.
     has_seen_echo: bool,
 }
 
-/// After so many empty answers to a request for a secret we interrupt.
+/// Empty answers to a request for a secret before the interrupt key is sent.
 const MAX_SECRET_ANSWERS: usize = 5;
 const INTERRUPT: &str = "\u{3}";
 
 impl Dialogue {
-    /// A dialogue with a device that has not said anything yet. The first answer is the first
-    /// prompt; its output is what came before it.
+    /// A dialogue with a device before its first output. The first answer is the first prompt, with
+    /// the output before it.
     pub fn new(rules: Arc<CliRules>) -> Self {
         let mut greeting = PendingCommand::new(Command::default());
         greeting.any_prompt = true;
@@ -65,37 +64,39 @@ impl Dialogue {
         }
     }
 
-    /// Notes that a line is being sent and returns what to write for it.
+    /// Adds a pending command and returns the text to write.
     pub fn send(&mut self, input: Command) -> Text {
-        let mut exchange = PendingCommand::new(input);
-        let mut bytes = exchange.command.line.clone();
+        let mut pending_command = PendingCommand::new(input);
+        let mut bytes = pending_command.command.line.clone();
         bytes.push(&self.rules.newline);
         if self.rules.text_entry.is_none() {
-            bytes.append(exchange.take_body(&self.rules.newline));
+            bytes.append(pending_command.take_body(&self.rules.newline));
         }
-        self.pending.push_back(exchange);
+        self.pending.push_back(pending_command);
         bytes
     }
 
-    /// Lines that were sent and not answered.
+    /// Number of pending commands.
     pub fn pending_count(&self) -> usize {
         self.pending.len()
     }
 
-    /// The line whose answer is awaited, secrets masked.
+    /// The oldest pending command.
     pub fn current_command(&self) -> Option<&Text> {
-        self.pending.front().map(|exchange| &exchange.command.line)
+        self.pending
+            .front()
+            .map(|pending_command| &pending_command.command.line)
     }
 
-    /// Bytes of unfinished answers that are held in memory.
+    /// Bytes of incomplete answers in memory.
     pub fn buffered_bytes(&self) -> usize {
         self.pending
             .iter()
-            .map(|exchange| exchange.buffered_bytes)
+            .map(|pending_command| pending_command.buffered_bytes)
             .sum()
     }
 
-    /// Takes bytes as they come.
+    /// Processes received bytes.
     pub fn receive(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(line) = self.screen.take_line(&mut bytes) {
@@ -105,40 +106,40 @@ impl Dialogue {
         events
     }
 
-    /// Nothing came for a while: what stands there is all there is to say for now.
+    /// Processes an idle interval: the current line may be a prompt or a question.
     pub fn on_idle(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
-        let buried = self.is_next_echo_in_output();
-        let Some(exchange) = self.pending.front_mut() else {
+        let is_echo_in_output = self.is_next_echo_in_output();
+        let Some(pending_command) = self.pending.front_mut() else {
             return events;
         };
         let current = self.screen.current();
-        let standing = if current.trim().is_empty() {
-            exchange.last_output_line().to_owned()
+        let prompt_line = if current.trim().is_empty() {
+            pending_command.last_output_line().to_owned()
         } else {
             current.clone()
         };
-        let believable = match self.has_seen_echo {
-            true => exchange.any_prompt || exchange.echoed && !buried,
+        let is_prompt_valid = match self.has_seen_echo {
+            true => pending_command.any_prompt || pending_command.echoed && !is_echo_in_output,
             false => true,
         };
-        if let Some((mode, name)) = self.rules.prompt(&standing)
-            && believable
+        if let Some((mode, name)) = self.rules.prompt(&prompt_line)
+            && is_prompt_valid
         {
             if current.trim().is_empty() {
-                exchange.remove_last_output_line();
+                pending_command.remove_last_output_line();
             }
-            let before = std::mem::take(&mut exchange.output_before_echo);
-            exchange.output.splice(0..0, before);
-            self.complete_answer(mode, name, standing, &mut events);
+            let before = std::mem::take(&mut pending_command.output_before_echo);
+            pending_command.output.splice(0..0, before);
+            self.complete_answer(mode, name, prompt_line, &mut events);
         } else if current.trim().is_empty() {
-            // Still working, or silent for good: the time limit decides.
-        } else if exchange.command.secret.is_some() {
+            // The device is busy or silent; the caller's timeout decides.
+        } else if pending_command.command.secret.is_some() {
             self.answer_secret_request(&mut events);
         } else if let Some(confirm) = find_question(&self.rules, &current) {
             let refuse = confirm.refuse.clone();
-            exchange.any_prompt = true;
-            exchange.questions.push(AskedQuestion {
+            pending_command.any_prompt = true;
+            pending_command.questions.push(AskedQuestion {
                 text: current.trim().to_owned(),
                 accepted: false,
             });
@@ -148,8 +149,8 @@ impl Dialogue {
         events
     }
 
-    /// Nothing more will come: an answer that ends in a prompt is one all the same, although the
-    /// next line was not printed back any more.
+    /// Processes the end of the connection: an answer that ends in a prompt is complete, although
+    /// the next command has no echo.
     pub fn finish_at_end(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         let current = self.screen.current();
@@ -167,24 +168,27 @@ impl Dialogue {
         events
     }
 
-    /// The line that was typed ahead was printed back in the midst of something else, so a prompt
-    /// may be its own.
+    /// Whether the next command was echoed within the output, so that a prompt may belong to it.
     fn is_next_echo_in_output(&self) -> bool {
-        let (Some(exchange), Some(next)) = (self.pending.front(), self.pending.get(1)) else {
+        let (Some(pending_command), Some(next)) = (self.pending.front(), self.pending.get(1))
+        else {
             return false;
         };
-        let printed = exchange.output.iter().chain(&exchange.output_before_echo);
+        let printed = pending_command
+            .output
+            .iter()
+            .chain(&pending_command.output_before_echo);
         let next = next.echo_text.trim();
         !next.is_empty() && printed.into_iter().any(|line| line.contains(next))
     }
 
-    /// The end of what was received, for the message when no answer comes.
+    /// The end of the received text, for the timeout message.
     pub fn last_output(&self) -> String {
         let mut tail = self.screen.current();
         if tail.trim().is_empty()
-            && let Some(exchange) = self.pending.front()
+            && let Some(pending_command) = self.pending.front()
         {
-            tail = exchange.last_output_line().to_owned();
+            tail = pending_command.last_output_line().to_owned();
         }
         let tail = tail.trim();
         let start = tail
@@ -199,17 +203,17 @@ impl Dialogue {
         if self.rules.noise.is_match(&line) {
             return;
         }
-        let Some(exchange) = self.pending.front_mut() else {
+        let Some(pending_command) = self.pending.front_mut() else {
             return;
         };
-        if !exchange.echoed {
-            if let Some(head) = echo::find_echo(&self.rules, &line, &exchange.echo_text) {
-                exchange.echoed = true;
+        if !pending_command.echoed {
+            if let Some(head) = echo::find_echo(&self.rules, &line, &pending_command.echo_text) {
+                pending_command.echoed = true;
                 self.has_seen_echo = true;
-                exchange.buffered_bytes = 0;
-                exchange.output_before_echo.clear();
-                exchange.prompt_width = match &head {
-                    Some(_) => line.len().saturating_sub(exchange.echo_text.len()),
+                pending_command.buffered_bytes = 0;
+                pending_command.output_before_echo.clear();
+                pending_command.prompt_width = match &head {
+                    Some(_) => line.len().saturating_sub(pending_command.echo_text.len()),
                     None => self.last_prompt.len(),
                 };
                 if let Some((mode, name)) = head {
@@ -217,7 +221,8 @@ impl Dialogue {
                 }
                 return;
             }
-        } else if exchange.body_sent && exchange.consume_body_echo(&self.rules, &line) {
+        } else if pending_command.body_sent && pending_command.consume_body_echo(&self.rules, &line)
+        {
             return;
         }
         if let Some(next) = self.pending.get(1)
@@ -225,34 +230,34 @@ impl Dialogue {
         {
             let text = line[..line.len().saturating_sub(next.echo_text.len())].to_owned();
             let width = text.len();
-            let exchange = &mut self.pending[0];
-            let before = std::mem::take(&mut exchange.output_before_echo);
-            exchange.output.splice(0..0, before);
+            let pending_command = &mut self.pending[0];
+            let before = std::mem::take(&mut pending_command.output_before_echo);
+            pending_command.output.splice(0..0, before);
             self.complete_answer(mode, name, text, events);
             let next = &mut self.pending[0];
             next.echoed = true;
             next.prompt_width = width;
             return;
         }
-        let begins_text = self
+        let starts_text = self
             .rules
             .text_entry
             .as_ref()
             .is_some_and(|pattern| pattern.is_match(&line));
         let newline = &self.rules.newline;
-        let exchange = &mut self.pending[0];
-        if begins_text && exchange.echoed && !exchange.body_sent {
-            events.push(Event::Write(exchange.take_body(newline)));
+        let pending_command = &mut self.pending[0];
+        if starts_text && pending_command.echoed && !pending_command.body_sent {
+            events.push(Event::Write(pending_command.take_body(newline)));
         } else {
-            exchange.push_output(line);
+            pending_command.push_output(line);
         }
     }
 
     fn process_partial_line(&mut self, events: &mut Vec<Event>) {
-        let Some(exchange) = self.pending.front_mut() else {
+        let Some(pending_command) = self.pending.front_mut() else {
             return;
         };
-        let any_prompt = exchange.any_prompt;
+        let any_prompt = pending_command.any_prompt;
         let current = self.screen.current();
         if current.trim().is_empty() {
             return;
@@ -264,18 +269,18 @@ impl Dialogue {
             events.push(Event::Write(Text::plain(&pager.key)));
             return;
         }
-        if let Some(secret) = &exchange.command.secret
-            && exchange.echoed
+        if let Some(secret) = &pending_command.command.secret
+            && pending_command.echoed
             && secret.request.request.is_match(&current)
         {
             self.answer_secret_request(events);
             return;
         }
-        if exchange.command.accept_questions
-            && exchange.echoed
-            && let Some(answer) = expected_answer(&self.rules, &current, &exchange.echo_text)
+        if pending_command.command.accept_questions
+            && pending_command.echoed
+            && let Some(answer) = expected_answer(&self.rules, &current, &pending_command.echo_text)
         {
-            exchange.questions.push(AskedQuestion {
+            pending_command.questions.push(AskedQuestion {
                 text: current.trim().to_owned(),
                 accepted: true,
             });
@@ -285,7 +290,7 @@ impl Dialogue {
             )));
             return;
         }
-        let last = exchange.is_fully_echoed() && self.pending.len() == 1;
+        let last = pending_command.is_fully_echoed() && self.pending.len() == 1;
         if let Some((mode, name)) = self.rules.prompt(&current)
             && (any_prompt || last && self.is_expected_prompt(mode, &name))
         {
@@ -293,17 +298,17 @@ impl Dialogue {
         }
     }
 
-    /// Whether a prompt with this host name is no surprise.
+    /// Whether a prompt may have this host name.
     fn is_expected_prompt(&self, mode: ModeId, name: &str) -> bool {
-        let Some(known) = &self.hostname else {
+        let Some(current) = &self.hostname else {
             return true;
         };
-        // In configuration modes long names are cut.
-        if known == name || self.rules.is_config_mode(mode) && known.starts_with(name) {
+        // Prompts of configuration modes truncate long names.
+        if current == name || self.rules.is_config_mode(mode) && current.starts_with(name) {
             return true;
         }
         match (&self.rules.rename, self.pending.front()) {
-            (Some(rename), Some(exchange)) => rename.is_match(&exchange.echo_text),
+            (Some(rename), Some(pending_command)) => rename.is_match(&pending_command.echo_text),
             _ => false,
         }
     }
@@ -313,7 +318,7 @@ impl Dialogue {
             && self
                 .hostname
                 .as_ref()
-                .is_some_and(|known| known.starts_with(&name));
+                .is_some_and(|current| current.starts_with(&name));
         if !cut {
             self.hostname = Some(name);
         }
@@ -326,14 +331,11 @@ impl Dialogue {
         text: String,
         events: &mut Vec<Event>,
     ) {
-        let exchange = self
-            .pending
-            .pop_front()
-            .expect("only called while a line is under way");
+        let pending_command = self.pending.pop_front().expect("a command is pending");
         self.screen.clear();
         self.update_hostname(mode, name);
         self.last_prompt = text.clone();
-        events.push(Event::Answered(exchange.into_answer(Prompt {
+        events.push(Event::Answered(pending_command.into_answer(Prompt {
             mode,
             text: text.trim().to_owned(),
         })));
@@ -341,27 +343,24 @@ impl Dialogue {
 
     fn answer_secret_request(&mut self, events: &mut Vec<Event>) {
         let newline = self.rules.newline.clone();
-        let exchange = self
-            .pending
-            .front_mut()
-            .expect("only called while a line is under way");
-        let known = exchange
+        let pending_command = self.pending.front_mut().expect("a command is pending");
+        let current = pending_command
             .command
             .secret
             .as_ref()
             .and_then(|secret| secret.value.clone());
         let mut answer = Text::new();
-        exchange.secret = match (exchange.secret, known) {
-            (SecretState::NotAsked, Some(value)) => {
+        pending_command.secret = match (pending_command.secret, current) {
+            (SecretState::NotRequested, Some(value)) => {
                 answer.append(value);
-                SecretState::Given
+                SecretState::Sent
             }
-            (SecretState::NotAsked | SecretState::Missing, _) => SecretState::Missing,
-            (SecretState::Given | SecretState::Wrong, _) => SecretState::Wrong,
+            (SecretState::NotRequested | SecretState::Missing, _) => SecretState::Missing,
+            (SecretState::Sent | SecretState::Wrong, _) => SecretState::Wrong,
         };
-        exchange.secret_answers += 1;
-        exchange.any_prompt = true;
-        if exchange.secret_answers > MAX_SECRET_ANSWERS {
+        pending_command.secret_answers += 1;
+        pending_command.any_prompt = true;
+        if pending_command.secret_answers > MAX_SECRET_ANSWERS {
             answer.push(INTERRUPT);
         } else {
             answer.push(newline);
@@ -371,5 +370,5 @@ impl Dialogue {
     }
 }
 
-/// Characters of the tail in messages.
+/// Length of the last output in messages.
 const LAST_OUTPUT_CHARS: usize = 120;

@@ -1,47 +1,48 @@
-//! A line that is under way, with what was printed since it was sent.
+//! A command without an answer, and the output since it was sent.
 
 use super::cli_rules::CliRules;
 use super::command::{Answer, AskedQuestion, Command, Prompt, SecretState};
 use super::echo;
 use crate::secret::Text;
 
+/// A command without an answer.
 #[derive(Debug)]
 pub struct PendingCommand {
     pub command: Command,
-    /// The line as it is printed back.
+    /// The text of its echo.
     pub echo_text: String,
     pub echoed: bool,
     /// Width of the prompt in front of the echo.
     pub prompt_width: usize,
-    /// What was printed before the echo.
+    /// Output before the echo.
     pub output_before_echo: Vec<String>,
     pub output: Vec<String>,
-    /// Bytes in both.
+    /// Bytes of both.
     pub buffered_bytes: usize,
     pub questions: Vec<AskedQuestion>,
     pub secret: SecretState,
-    /// Answers given to requests for a secret, the secret itself included.
+    /// Number of answers to requests for a secret.
     pub secret_answers: usize,
     pub body_sent: bool,
-    /// Lines of the body that were printed back.
+    /// Number of echoed body lines.
     pub body_echoed: usize,
-    /// Any prompt ends it: a question was declined, or there is no echo to wait for.
+    /// Any prompt ends the answer: a question was declined, or there is no echo.
     pub any_prompt: bool,
 }
 
 impl PendingCommand {
-    pub fn new(input: Command) -> Self {
+    pub fn new(command: Command) -> Self {
         Self {
-            echo_text: input.line.reveal(),
-            body_sent: input.body.is_empty(),
-            command: input,
+            echo_text: command.line.reveal(),
+            body_sent: command.body.is_empty(),
+            command: command,
             echoed: false,
             prompt_width: 0,
             output_before_echo: Vec::new(),
             output: Vec::new(),
             buffered_bytes: 0,
             questions: Vec::new(),
-            secret: SecretState::NotAsked,
+            secret: SecretState::NotRequested,
             secret_answers: 0,
             body_echoed: 0,
             any_prompt: false,
@@ -58,7 +59,7 @@ impl PendingCommand {
         text
     }
 
-    /// Whether the line is the echo of the body's next line; it is counted then.
+    /// Whether the line is the echo of the next body line, which is then counted.
     pub fn consume_body_echo(&mut self, rules: &CliRules, line: &str) -> bool {
         let Some(next) = self.command.body.get(self.body_echoed) else {
             return false;
@@ -68,7 +69,7 @@ impl PendingCommand {
         found
     }
 
-    /// Nothing of ours is still to be printed back.
+    /// Whether the command and its body were echoed.
     pub fn is_fully_echoed(&self) -> bool {
         self.echoed && (!self.body_sent || self.body_echoed == self.command.body.len())
     }

@@ -1,4 +1,4 @@
-//! What a session must know of a platform.
+//! The protocol of a platform's sessions.
 
 use std::sync::Arc;
 
@@ -7,15 +7,16 @@ use crate::pattern::Pattern;
 use super::{CliRules, RestRules};
 use crate::document::Table;
 
-/// How to talk with the devices of a platform.
+/// The protocol of a platform's devices.
 #[derive(Clone, Debug)]
 pub struct Protocol {
+    /// Command line or REST.
     pub dialect: Dialect,
-    /// Commands that the platform's reads name: all that a read-only command line may send.
+    /// Commands of the platform's reads, which a read-only session may send.
     pub reads: Vec<String>,
 }
 
-/// The kind of talk.
+/// The kind of a protocol.
 #[derive(Clone, Debug)]
 pub enum Dialect {
     /// A command line over SSH.
@@ -25,8 +26,8 @@ pub enum Dialect {
 }
 
 impl Protocol {
-    /// Reads what concerns sessions from a platform's root table: `transport`, the sections of
-    /// [`Rules::read`] or [`RestRules::read`], and the commands of `[read.*]`. All else is left to other readers.
+    /// Reads the protocol from a platform's root table: `transport`, the sections of
+    /// [`CliRules::read`] or [`RestRules::read`], and the commands of `[read.*]`.
     pub fn read(root: &Table<'_>) -> Option<Self> {
         let reads = root.table("read").map_or_else(Vec::new, |table| {
             let entries = table.entries().into_iter();
@@ -43,7 +44,7 @@ impl Protocol {
         Some(Self { dialect, reads })
     }
 
-    /// Patterns of lines with secrets, whoever set them; group 1 is the secret.
+    /// Patterns of lines with secrets; group 1 is the secret.
     pub fn secrets(&self) -> &[Pattern] {
         match &self.dialect {
             Dialect::Cli(rules) => &rules.secrets,

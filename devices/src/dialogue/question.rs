@@ -1,8 +1,8 @@
-//! Questions that a device asks, and which of them are agreed to.
+//! Questions of a device, and the answers that accept them.
 
 use super::cli_rules::{CliRules, ConfirmRule};
 
-/// The rule for a question that stands in the last line.
+/// The rule for a question at the end of the line.
 pub fn find_question<'r>(rules: &'r CliRules, line: &str) -> Option<&'r ConfirmRule> {
     rules
         .confirms
@@ -10,7 +10,8 @@ pub fn find_question<'r>(rules: &'r CliRules, line: &str) -> Option<&'r ConfirmR
         .find(|confirm| ends_with_question(confirm, line))
 }
 
-/// What agrees to the question in the last line, if it is expected after the command.
+/// The answer that accepts the question at the end of the line, if the rules list it for the
+/// command.
 pub fn expected_answer<'r>(rules: &'r CliRules, line: &str, command: &str) -> Option<&'r str> {
     rules
         .confirms
@@ -26,11 +27,11 @@ pub fn expected_answer<'r>(rules: &'r CliRules, line: &str, command: &str) -> Op
         .find_map(|confirm| confirm.answer.as_deref())
 }
 
-/// A question stands at the end of the line.
+/// Whether the line ends with the question.
 fn ends_with_question(confirm: &ConfirmRule, line: &str) -> bool {
     let line = line.trim_end();
     if line.contains(char::is_control) {
-        // Garbage asks nothing.
+        // A line with control characters is no question.
         return false;
     }
     confirm.question.iter().any(|pattern| {

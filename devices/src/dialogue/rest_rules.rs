@@ -1,55 +1,57 @@
-//! How a platform's REST interface is logged in to and how it words its errors, as data.
+//! Rules of a platform's REST interface: login and errors, as data.
 
 use crate::document::{Item, Table};
 use crate::operation::{Method, Request};
 use crate::pattern::Pattern;
 use crate::secret::Text;
 
-/// How one platform's REST interface behaves.
+/// Rules of a platform's REST interface.
 #[derive(Clone, Debug)]
 pub struct RestRules {
-    /// TCP port where the inventory names none.
+    /// Default TCP port.
     pub port: u16,
-    /// Requests at once that the device bears.
+    /// Maximum of concurrent requests.
     pub parallel: usize,
-    /// `None`: user and password go with every request.
+    /// `None`: each request has user and password.
     pub token: Option<TokenRules>,
-    /// Answers of these statuses are worth another try.
+    /// Statuses of a busy device, which cause a retry.
     pub busy_status: Vec<u16>,
-    /// So are errors in these words.
+    /// Messages of a busy device, which cause a retry.
     pub busy: Vec<Pattern>,
-    /// Text with secrets, whoever set them; group 1 is the secret.
+    /// Text with secrets; group 1 is the secret.
     pub secrets: Vec<Pattern>,
-    /// Field of an error's body that has the words for people.
+    /// Field of an error's body with the message.
     pub message: String,
-    /// A code in front of these words, put behind them.
+    /// A code at the start of the message, which is moved to its end.
     pub code: Option<Pattern>,
-    /// Makes the running configuration permanent.
+    /// The request that saves the running configuration.
     pub save: Option<Request>,
 }
 
-/// Logging in for a token.
+/// Login for a token.
 #[derive(Clone, Debug)]
 pub struct TokenRules {
+    /// Path of the login.
     pub login: String,
-    /// Body of the login; `{user}`, `{password}` and `{login_provider}` stand for their values.
+    /// Body of the login, with the placeholders `{user}`, `{password}` and `{login_provider}`.
     pub body: Vec<(String, String)>,
-    /// User and password also go into the header of the login.
+    /// The login also has an Authorization header with user and password.
     pub with_basic: bool,
-    /// Dotted path to the token in the answer.
+    /// Dotted path of the token in the answer.
     pub token: String,
-    /// Header that carries it.
+    /// Header for the token.
     pub header: String,
-    /// Path to delete at the end; `{token}` stands for the token.
+    /// Path to delete at the end, with the placeholder `{token}`.
     pub logout: String,
+    /// Default authentication provider.
     pub login_provider: String,
-    /// Statuses of a login that mean "I know no tokens".
+    /// Statuses of a login if the device has no tokens.
     pub unsupported_status: Vec<u16>,
 }
 
 impl RestRules {
-    /// Reads `[connection]`, `[error]` and `[save]` from a platform's root table. Mistakes are
-    /// collected in the table's findings.
+    /// Reads `[connection]`, `[error]` and `[save]` from a platform's root table. Mistakes become
+    /// findings of the table.
     pub fn read(root: &Table<'_>) -> Option<Self> {
         let Some(connection) = root.table("connection") else {
             root.missing("connection");
@@ -131,7 +133,7 @@ fn statuses(item: Option<Item<'_>>) -> Option<Vec<u16>> {
         let number = item.integer()?;
         let status = u16::try_from(number).ok();
         if status.is_none() {
-            item.error("bad-number", format!("{number} is not a status"));
+            item.error("bad-number", format!("{number} is not an HTTP status"));
         }
         status
     });
@@ -147,7 +149,10 @@ fn pattern(item: &Item<'_>) -> Option<Pattern> {
     let text = item.string()?;
     let compiled = Pattern::new(&text);
     if compiled.is_err() {
-        item.error("bad-pattern", format!("`{}` is not a pattern", item.path));
+        item.error(
+            "bad-pattern",
+            format!("`{}` is not a valid pattern", item.path),
+        );
     }
     compiled.ok()
 }

@@ -1,15 +1,15 @@
-//! What a terminal would show of the bytes that arrive: lines, and the line under the cursor.
+//! A terminal emulation: turns received bytes into lines and the current line.
 //!
-//! Backspaces, carriage returns and "erase to the end" act as on a terminal, so an echo that the
-//! device scrolled sideways, or a pager's marker that it wiped away, ends as the text that a
-//! person would have seen. All other control sequences are dropped.
+//! Backspace, carriage return and "erase to end of line" act as on a terminal. A horizontally
+//! scrolled echo or an erased pager marker becomes the visible text. Other control sequences are
+//! dropped.
 
-/// A terminal that remembers complete lines until they are taken.
+/// A terminal with one current line.
 #[derive(Debug, Default)]
 pub(super) struct Screen {
     line: Vec<u8>,
     cursor: usize,
-    /// The line was blanked; blanks at its end are padding.
+    /// The line was blanked; trailing spaces are padding.
     padded: bool,
     escape: Escape,
 }
@@ -26,11 +26,11 @@ enum Escape {
     String,
 }
 
-/// Lines longer than this are cut: no device prints them, and memory is bounded.
+/// Longer lines are truncated, to limit memory.
 const LINE_LIMIT: usize = 1 << 20;
 
 impl Screen {
-    /// Takes bytes as far as the end of a line, which is returned complete; what follows is left.
+    /// Consumes bytes up to the end of a line and returns that line.
     pub fn take_line(&mut self, bytes: &mut &[u8]) -> Option<String> {
         loop {
             *bytes = &bytes[self.append(bytes)..];
@@ -43,8 +43,8 @@ impl Screen {
         }
     }
 
-    /// Prints the text that the bytes begin with, where it goes to the end of the line: most of what
-    /// a device says. Returns how many bytes that were.
+    /// Fast path: appends the leading text of the bytes if the cursor is at the end of the line.
+    /// Returns the number of consumed bytes.
     fn append(&mut self, bytes: &[u8]) -> usize {
         if self.escape != Escape::None || self.cursor < self.line.len() {
             return 0;
@@ -78,20 +78,20 @@ impl Screen {
         None
     }
 
-    /// The line under the cursor, which is not ended yet.
+    /// The current line, which has no end yet.
     pub fn current(&self) -> String {
         decode(&self.line)
     }
 
-    /// Forgets the line under the cursor.
+    /// Removes the current line.
     pub fn clear(&mut self) {
         self.line.clear();
         self.cursor = 0;
         self.padded = false;
     }
 
-    /// Wipes the line under the cursor but leaves the cursor where it is: what a pager that moves
-    /// back over its marker expects to find.
+    /// Blanks the current line and leaves the cursor in place, as pagers that move back over their
+    /// marker expect.
     pub fn blank(&mut self) {
         self.line.fill(b' ');
         self.padded = true;
@@ -158,7 +158,7 @@ impl Screen {
     }
 }
 
-/// Whether a byte stands for itself, or for a part of a character.
+/// Whether a byte is text or part of a UTF-8 character.
 fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=0x7e | 0x80..)
 }
@@ -187,11 +187,11 @@ mod tests {
     }
 
     #[test]
-    fn bytes_show_as_on_a_terminal() {
+    fn screen_renders_bytes_as_a_terminal() {
         let cases: [(&str, &[u8], &[&str]); 10] = [
             ("line ends", b"a\r\nb\r\r\nc\nd", &["a", "b", "c", "d"]),
             ("nulls and bells", b"a\0\0b\x07", &["ab"]),
-            ("colours", b"\x1b[7m--More--\x1b[m", &["--More--"]),
+            ("colors", b"\x1b[7m--More--\x1b[m", &["--More--"]),
             ("keypad", b"\x1b[?1h\x1b=\rtext", &["text"]),
             ("overwritten", b"abc\rxy", &["xyc"]),
             ("erased", b"abcdef\r\x1b[Kxy", &["xy"]),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pager_marker_leaves_no_trace() {
+    fn screen_removes_a_pager_marker() {
         let ways: [&[u8]; 4] = [
             b"\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08 ip address\r\n",
             b"\r          \r ip address\r\n",

@@ -130,7 +130,7 @@ fn replay(name: &str, cuts: &[usize]) {
 }
 
 #[test]
-fn recorded_sessions_are_attributed_line_by_line() {
+fn recorded_sessions_assign_output_to_commands() {
     for name in PLAIN_RECORDINGS {
         replay(name, &[usize::MAX / 2]);
         replay(name, &[1]);
@@ -170,7 +170,7 @@ fn at_exec() -> Dialogue {
 }
 
 #[test]
-fn many_lines_in_one_write_come_back_in_order() {
+fn batch_is_answered_in_order() {
     let (device, _) = recording("09-bulk");
     let lines = [
         "configure terminal",
@@ -205,7 +205,7 @@ fn many_lines_in_one_write_come_back_in_order() {
 }
 
 #[test]
-fn a_pager_is_turned_and_leaves_no_trace() {
+fn pager_is_advanced_and_removed() {
     let mut dialogue = at_exec();
     dialogue.send(Command::line("show version"));
     let events = dialogue.receive(b"show version\r\nline 1\r\n --More-- ");
@@ -237,17 +237,17 @@ fn enable(value: Option<&str>) -> (Dialogue, Arc<CliRules>) {
 }
 
 #[test]
-fn the_enable_secret_is_sent_only_when_it_is_asked_for() {
+fn enable_secret_is_sent_only_on_request() {
     let (mut dialogue, rules) = enable(Some("s3cret"));
     let events = dialogue.receive(b"enable\r\ncore1#");
     let answer = &answers_of(events.clone())[0];
     assert_eq!(events.len(), 1, "nothing was sent: {events:?}");
-    assert_eq!(answer.secret, SecretState::NotAsked);
+    assert_eq!(answer.secret, SecretState::NotRequested);
     assert_eq!(rules.modes[answer.prompt.mode].name, "exec");
 }
 
 #[test]
-fn the_enable_secret_is_sent_once() {
+fn enable_secret_is_sent_once() {
     let (mut dialogue, rules) = enable(Some("s3cret"));
     let mut secret = Text::secret("s3cret");
     secret.push("\r");
@@ -256,12 +256,12 @@ fn the_enable_secret_is_sent_once() {
         [Event::Write(secret)]
     );
     let answer = &answers_of(dialogue.receive(b"\r\ncore1#"))[0];
-    assert_eq!(answer.secret, SecretState::Given);
+    assert_eq!(answer.secret, SecretState::Sent);
     assert_eq!(rules.modes[answer.prompt.mode].name, "exec");
 }
 
 #[test]
-fn a_wrong_enable_secret_is_not_tried_again() {
+fn enable_secret_is_not_repeated_if_wrong() {
     let (mut dialogue, rules) = enable(Some("wrong"));
     assert_eq!(dialogue.receive(b"enable\r\nPassword: ").len(), 1);
     let empty = [Event::Write(Text::plain("\r"))];
@@ -273,7 +273,7 @@ fn a_wrong_enable_secret_is_not_tried_again() {
 }
 
 #[test]
-fn without_an_enable_secret_the_request_is_left_by_empty_lines() {
+fn enable_request_without_a_secret_gets_empty_lines() {
     let (mut dialogue, _) = enable(None);
     let empty = Event::Write(Text::plain("\r"));
     assert_eq!(dialogue.receive(b"enable\r\nPassword: "), [empty]);
@@ -282,7 +282,7 @@ fn without_an_enable_secret_the_request_is_left_by_empty_lines() {
 }
 
 #[test]
-fn a_request_in_unknown_words_is_answered_when_nothing_more_comes() {
+fn enable_request_in_unknown_words_is_answered_when_idle() {
     let (mut dialogue, _) = enable(Some("s3cret"));
     assert_eq!(dialogue.receive(b"enable\r\nKennwort? "), []);
     let mut secret = Text::secret("s3cret");
@@ -291,7 +291,7 @@ fn a_request_in_unknown_words_is_answered_when_nothing_more_comes() {
 }
 
 #[test]
-fn prompts_are_found_whatever_the_banner_says() {
+fn prompt_is_found_after_any_banner() {
     let banner = b"****#\r\n# keep out #\r\nSite-A#not this\r\nlab>\r\n\r\ncore1.lab#";
     for cuts in [[1], [7], [10_000]] {
         let rules = rules("cisco_ios");
@@ -312,7 +312,7 @@ fn prompts_are_found_whatever_the_banner_says() {
 }
 
 #[test]
-fn a_question_that_is_expected_is_agreed_to() {
+fn question_in_the_rules_is_accepted() {
     let mut dialogue = at_exec();
     dialogue.send(Command {
         line: Text::plain("copy running-config startup-config"),
@@ -332,7 +332,7 @@ fn a_question_that_is_expected_is_agreed_to() {
 }
 
 #[test]
-fn a_question_that_nobody_expects_is_declined() {
+fn question_outside_the_rules_is_declined() {
     let rules = rules("cisco_ios");
     let cases = [
         ("reload", "Proceed with reload? [confirm]", "n"),
@@ -373,7 +373,7 @@ fn a_question_that_nobody_expects_is_declined() {
 }
 
 #[test]
-fn a_text_is_sent_when_the_device_takes_it() {
+fn text_is_sent_on_request() {
     let rules = rules("cisco_ios");
     let mut dialogue = at_exec();
     let input = Command {
@@ -393,7 +393,7 @@ fn a_text_is_sent_when_the_device_takes_it() {
 }
 
 #[test]
-fn a_refused_text_is_not_sent() {
+fn text_is_not_sent_after_a_refusal() {
     let rules = rules("cisco_ios");
     let mut dialogue = at_exec();
     let input = Command {
@@ -417,7 +417,7 @@ fn a_refused_text_is_not_sent() {
 }
 
 #[test]
-fn output_lines_have_their_class() {
+fn output_lines_have_a_class() {
     let cases: [(&str, Option<MessageClass>); 22] = [
         (
             "% Invalid input detected at '^' marker.",
@@ -488,7 +488,7 @@ fn output_lines_have_their_class() {
 }
 
 #[test]
-fn log_messages_are_no_part_of_an_answer() {
+fn log_messages_are_ignored() {
     let mut dialogue = at_exec();
     dialogue.send(Command::line("end"));
     dialogue.send(Command::line("show clock"));
@@ -502,7 +502,7 @@ fn log_messages_are_no_part_of_an_answer() {
 }
 
 #[test]
-fn a_log_message_behind_the_prompt_does_not_hide_it() {
+fn log_message_after_the_prompt_does_not_hide_it() {
     let mut dialogue = at_exec();
     dialogue.send(Command::line("end"));
     let events = dialogue.receive(
@@ -514,7 +514,7 @@ fn a_log_message_behind_the_prompt_does_not_hide_it() {
 }
 
 #[test]
-fn the_prompt_may_cut_or_change_the_host_name() {
+fn prompt_may_truncate_or_change_the_host_name() {
     let mut dialogue = Dialogue::new(rules("cisco_ios"));
     dialogue.receive(b"\r\na-very-long-host-name-1#");
     let exchanges = [
@@ -549,7 +549,7 @@ fn silence_is_no_answer() {
 }
 
 #[test]
-fn a_device_that_prints_nothing_back_is_believed_after_a_pause() {
+fn prompt_without_an_echo_counts_when_idle() {
     let mut dialogue = at_exec();
     dialogue.send(Command::line("show clock"));
     assert_eq!(dialogue.receive(b"\r\n12:00\r\ncore1#"), []);

@@ -1,8 +1,8 @@
-//! The provider that drives a device: a driver decides, a session carries.
+//! The provider for a real device: a driver decides what to send, a session sends it.
 //!
-//! Everything that the run needs is read together at the first need; from then on the state in
-//! memory follows what was sent. After a connection that broke in the middle of a change the
-//! device is looked at once more, so that each attribute can be told as done or not applied.
+//! The first prefetch reads everything that the run needs. Afterwards the state in memory follows
+//! the commands that were sent. If the connection breaks in a change, the device is read once
+//! more, so that each attribute is reported as done or not applied.
 
 mod disconnect;
 mod verify;
@@ -25,49 +25,53 @@ use crate::read::{ReadRequest, Reads, State};
 use crate::session::{Session, SessionError, Statistics};
 use crate::value::{Attributes, Name, Value};
 
-/// Opens a session to the device of a run once more.
+/// Opens another session to the device of a run.
 #[async_trait]
 pub trait Reconnect: Send + Sync {
+    /// Opens another session.
+    ///
+    /// # Errors
+    /// The session could not be opened.
     async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError>;
 }
 
-/// Secrets that the device does not show, remembered from run to run.
+/// Digests of secrets that the device does not print, stored from run to run.
 pub trait SecretDigestStore: RememberedSecrets + Send + Sync {
-    /// Keeps (a keyed hash of) a value that was just set.
+    /// Stores the digest of a value that was just set.
     fn remember(&self, reference: &str, attribute: &str, value: &Value);
 }
 
-/// Drives one device for one run.
+/// The provider for one device and one run.
 pub struct DriverProvider {
     driver: Driver,
     session: Box<dyn Session>,
     reconnect: Box<dyn Reconnect>,
     memory: Arc<dyn SecretDigestStore>,
-    /// What the run will read; empty once it was read.
+    /// Resources that the run will read; empty after the first prefetch.
     expected: Vec<Arc<Wanted>>,
-    /// Types that were read.
+    /// Types whose reads were sent.
     prefetched_types: HashSet<String>,
-    /// What was read, as it was.
+    /// The state before the run.
     read: State,
-    /// What was read, with what was done since.
+    /// The state with the changes of the run.
     state: State,
-    /// The reads that were sent, and the words in which the device refused one.
-    refused_reads: HashMap<String, Option<ProviderError>>,
-    /// What was set in this run, whole.
+    /// The reads that were sent, each with its error if the device refused it.
+    sent_reads: HashMap<String, Option<ProviderError>>,
+    /// Resources that this run set without a failure.
     applied: Vec<Arc<Wanted>>,
-    /// The device took something in this run, whatever became of the rest of its resource.
+    /// The device accepted at least one change in this run.
     changed: bool,
-    /// Resources that were retrieved and not yet done with.
+    /// Resources that were retrieved and not yet committed.
     inspections: Mutex<HashMap<Arc<str>, Inspection>>,
     disconnect: Option<Disconnect>,
-    /// Costs of sessions that are over.
+    /// Statistics of closed sessions.
     closed_statistics: Statistics,
 }
 
-/// What was found out about a resource.
+/// The comparison of a resource with the state.
 #[derive(Clone)]
 struct Inspection {
-    /// The resource with values that depend on the device worked out, if it has any.
+    /// The resource with device-dependent values resolved, if it has any.
     resolved: Option<Arc<Wanted>>,
     current: Option<Arc<Instance>>,
     differs: Vec<Name>,
@@ -90,7 +94,7 @@ impl DriverProvider {
             prefetched_types: HashSet::default(),
             read: State::default(),
             state: State::default(),
-            refused_reads: HashMap::default(),
+            sent_reads: HashMap::default(),
             applied: Vec::new(),
             changed: false,
             inspections: Mutex::default(),
@@ -99,17 +103,17 @@ impl DriverProvider {
         }
     }
 
+    /// The driver of the device.
     pub fn driver(&self) -> &Driver {
         &self.driver
     }
 
-    /// What the run has cost so far.
+    /// Round trips, reads and writes of all sessions of this run.
     pub fn statistics(&self) -> Statistics {
         self.closed_statistics.plus(self.session.statistics())
     }
 
-    /// The difference that these operations would make to the device's configuration, secrets
-    /// masked. Pure.
+    /// The configuration diff that these operations would cause, with secrets masked. Pure.
     pub fn predicted_diff<'a>(
         &self,
         operations: impl IntoIterator<Item = (&'a TypeModel, &'a [Operation])>,
@@ -121,54 +125,56 @@ impl DriverProvider {
         self.driver.config_diff(&self.read, &after)
     }
 
-    /// Whether this run has changed the device: it took something, even where it refused more of
-    /// the same resource.
+    /// Whether this run changed the device, also if a resource was applied only in part.
     pub fn has_changed(&self) -> bool {
         self.changed
     }
 
-    /// Whether the connection broke after something was sent that changes the device, or may have
-    /// changed it. Saving would make that survive the restart that takes it back.
+    /// Whether the connection broke after a change was sent. Saving would keep that change over a
+    /// restart, which otherwise restores the saved configuration.
     pub fn disconnected_after_change(&self) -> bool {
         self.disconnect
             .as_ref()
-            .is_some_and(|lost| lost.after_change)
+            .is_some_and(|disconnect| disconnect.after_change)
     }
 
-    /// Makes the running configuration the one that the device starts with.
+    /// Saves the running configuration as the startup configuration. Returns the device's answer.
     ///
     /// # Errors
-    /// The device did not confirm it.
+    /// The device did not confirm the save.
     pub async fn save(&mut self) -> Result<String, SessionError> {
         self.session.save().await
     }
 
-    /// Leaves and logs off. Returns what people should know of it.
+    /// Closes the session. Returns messages for the user.
     pub async fn close(&mut self) -> Vec<String> {
         self.session.close().await
     }
 
-    /// What people should know of how the session came about.
+    /// Messages for the user about how the session was opened.
     pub fn notes(&self) -> Vec<String> {
         self.session.notes()
     }
 
-    /// Asks the device and parses its answers. A read that the device
-    /// refuses is the failure of the types that need it, not of the others.
+    /// Sends the reads and parses the answers. A refused read fails only the types that need it.
     async fn read_state(&mut self, requests: Vec<ReadRequest>) -> Result<State, ProviderError> {
-        if let Some(lost) = self.disconnect.as_ref().filter(|lost| !lost.readable) {
-            return Err(lost.error.clone());
+        if let Some(disconnect) = self
+            .disconnect
+            .as_ref()
+            .filter(|disconnect| !disconnect.is_readable)
+        {
+            return Err(disconnect.error.clone());
         }
         let names = || requests.iter().map(|request| request.name.as_str());
         tracing::debug!(
             reads = names().collect::<Vec<_>>().join(" "),
-            "asking the device"
+            "reading from the device"
         );
         let mut reads = Reads::default();
         match self.session.read(&requests).await {
             Ok(texts) => {
                 for (request, text) in requests.into_iter().zip(texts) {
-                    self.refused_reads.insert(request.name.clone(), None);
+                    self.sent_reads.insert(request.name.clone(), None);
                     reads.insert(request.name, text);
                 }
             }
@@ -185,7 +191,7 @@ impl DriverProvider {
                         }
                         Err(error) => return Err(self.mark_lost(&error)),
                     };
-                    self.refused_reads.insert(request.name, refused);
+                    self.sent_reads.insert(request.name, refused);
                 }
             }
             Err(error) => return Err(self.mark_lost(&error)),
@@ -194,7 +200,7 @@ impl DriverProvider {
         parsed.map_err(|error| ProviderError::failed(error.to_string()))
     }
 
-    /// Reads and keeps what was read.
+    /// Reads, and adds the answers to the state.
     async fn read_into_state(&mut self, requests: Vec<ReadRequest>) -> Result<(), ProviderError> {
         let read = self.read_state(requests).await?;
         self.state.extend(read.clone());
@@ -202,16 +208,16 @@ impl DriverProvider {
         Ok(())
     }
 
-    /// The refusal of a read that a type needs.
+    /// Fails if the device refused a read that the type needs.
     fn check_refused_reads(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
-        let refused = |name: &str| self.refused_reads.get(name).cloned().flatten();
+        let refused = |name: &str| self.sent_reads.get(name).cloned().flatten();
         let mut requests = self.driver.reads(&[model]).into_iter();
         requests
             .find_map(|request| refused(&request.name))
             .map_or(Ok(()), Err)
     }
 
-    /// What the state says about a resource.
+    /// Compares a resource with the state.
     fn inspect(&self, wanted: &Wanted) -> Result<Inspection, ProviderError> {
         let current = self
             .driver
@@ -238,12 +244,12 @@ impl DriverProvider {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The change as the driver needs it: values that depend on the device worked out.
+    /// The change with device-dependent values resolved.
     fn resolved(&self, change: &Change) -> Change {
         match self.inspections().get(&change.wanted.reference) {
-            Some(looked) => Change {
-                wanted: Arc::clone(looked.resolved.as_ref().unwrap_or(&change.wanted)),
-                current: looked.current.as_deref().cloned(),
+            Some(inspection) => Change {
+                wanted: Arc::clone(inspection.resolved.as_ref().unwrap_or(&change.wanted)),
+                current: inspection.current.as_deref().cloned(),
                 attributes: change.attributes.clone(),
                 kind: change.kind,
             },
@@ -257,7 +263,7 @@ impl DriverProvider {
             .map_err(|error| ProviderError::failed(error.to_string()))
     }
 
-    /// Keeps the secrets that are now set and that the device will not show.
+    /// Stores digests of the secrets that this change set.
     fn remember(&self, change: &Change, committed: &CommitResult) {
         if change.wanted.absent() {
             return;
@@ -306,8 +312,8 @@ impl Provider for DriverProvider {
 
     fn in_sync(&self, wanted: &Wanted, property: &str, _: &Value) -> Option<bool> {
         let all = self.inspections();
-        let looked = all.get(&wanted.reference)?;
-        Some(!looked.differs.iter().any(|name| name == property))
+        let inspection = all.get(&wanted.reference)?;
+        Some(!inspection.differs.iter().any(|name| name == property))
     }
 
     async fn prefetch(
@@ -315,8 +321,8 @@ impl Provider for DriverProvider {
         model: &Arc<TypeModel>,
         resources: &[&Wanted],
     ) -> Result<(), ProviderError> {
-        // The first need reads for all resources of the run; a later one is a type that nobody
-        // announced.
+        // The first prefetch reads for all announced resources; a later one, for a type that was
+        // not announced.
         if !self.expected.is_empty() {
             let expected = std::mem::take(&mut self.expected);
             let wanted: Vec<&Wanted> = expected.iter().map(Arc::as_ref).collect();
@@ -337,13 +343,13 @@ impl Provider for DriverProvider {
         wanted: &Wanted,
         properties: &[&str],
     ) -> Result<Attributes, ProviderError> {
-        if let Some(lost) = &self.disconnect {
-            return Err(lost.error.clone());
+        if let Some(disconnect) = &self.disconnect {
+            return Err(disconnect.error.clone());
         }
-        let looked = self.inspect(wanted)?;
+        let inspection = self.inspect(wanted)?;
         let mut attributes = Attributes::default();
         for property in properties {
-            let value = match (*property, &looked.current) {
+            let value = match (*property, &inspection.current) {
                 ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
                 ("ensure", None) => Value::Symbol("absent".to_owned()),
                 (name, Some(current)) => current
@@ -355,7 +361,8 @@ impl Provider for DriverProvider {
             };
             attributes.insert((*property).to_owned(), value);
         }
-        self.inspections().insert(wanted.reference.clone(), looked);
+        self.inspections()
+            .insert(wanted.reference.clone(), inspection);
         Ok(attributes)
     }
 
@@ -363,7 +370,7 @@ impl Provider for DriverProvider {
         let all = self.driver.reads(&[model]);
         let missing = all
             .into_iter()
-            .filter(|request| !self.refused_reads.contains_key(&request.name));
+            .filter(|request| !self.sent_reads.contains_key(&request.name));
         self.read_into_state(missing.collect()).await?;
         self.check_refused_reads(model)?;
         self.driver
@@ -384,8 +391,8 @@ impl Provider for DriverProvider {
                 .collect(),
             ..CommitResult::default()
         };
-        if let Some(lost) = &self.disconnect {
-            return failed(lost.error.clone());
+        if let Some(disconnect) = &self.disconnect {
+            return failed(disconnect.error.clone());
         }
         let operations = match self.render(&change) {
             Ok(operations) => operations,
@@ -400,22 +407,22 @@ impl Provider for DriverProvider {
         let results = self.session.commit(&operations).await;
         let (mut done, mut notes) = (Vec::new(), Vec::new());
         for (operation, result) in operations.iter().zip(&results) {
-            if let Outcome::Done { messages: said } = &result.outcome {
+            if let Outcome::Done { messages } = &result.outcome {
                 done.push(operation.clone());
-                let said = said.iter().map(|line| {
+                let warnings = messages.iter().map(|line| {
                     format!(
-                        "the device said to `{}`: {line}",
+                        "the device answered `{}`: {line}",
                         render_operation(operation)
                     )
                 });
-                notes.extend(said.map(Note::warning));
+                notes.extend(warnings.map(Note::warning));
             }
         }
         self.changed |= !done.is_empty();
         self.driver
             .predict(&change.wanted.model, &mut self.state, &done);
-        let told: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
-        let mut committed = CommitResult::from_operations(&change, told);
+        let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
+        let mut committed = CommitResult::from_operations(&change, sent);
         committed.notes = notes;
         self.reconcile_after_disconnect(&change, &mut committed)
             .await;
@@ -432,7 +439,7 @@ impl Provider for DriverProvider {
     }
 
     async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
-        // No device type has anything to refresh: being configured is all there is.
+        // No device type has a refresh action.
         Ok(())
     }
 }

@@ -1,20 +1,19 @@
 //! A session with a command line, over any byte stream.
 //!
-//! Round trips are what a device costs, so lines are written together where that is exact:
+//! Round trips dominate the run time, so commands are sent in batches:
 //!
-//! * Reads, and the set-up lines before the first of them, go out together.
-//! * A configuration mode's lines go out together, but only after the mode's prompt was seen.
-//!   Lines that may ask a question, and lines with a text, go alone.
-//! * The session stays in configuration between resources and enters a mode beside the one it is in
-//!   directly, where the platform allows that; `end` goes out with the next read.
+//! * Reads, and the setup commands before the first of them, are sent together.
+//! * The lines of a configuration mode are sent together, after its prompt was received. Lines
+//!   that may cause a question, and lines with a text, are sent alone.
+//! * The session stays in configuration mode between resources. It enters another mode directly if
+//!   the platform allows it. `end` is sent with the next read.
 //!
-//! **After a refusal** nothing more of the resource is sent. Lines that were already on their way
-//! with the refused one are executed by the device; each is told as it was answered, never as
-//! "not sent". Where the device is after a refusal is not relied on: the next resource begins with
-//! `end` and enters its mode anew. A mode counts as entered only when the device said nothing that
-//! the platform does not know, for neighbours of one kind have the same prompt.
+//! **After a refusal** nothing more of the resource is sent. The device still executes lines of the
+//! same batch; each is reported as it was answered. The mode after a refusal is unknown, so the
+//! next resource begins with `end` and enters its mode again. A mode counts as entered only if the
+//! device printed no unknown message, because modes of one kind have the same prompt.
 //!
-//! Begin at [`opening`]; then [`reading`], and [`writing`] with [`place`], where a session stands.
+//! Begin reading at [`opening`], then [`reading`], [`writing`] and [`config_mode`].
 
 mod config_mode;
 mod messages;
@@ -50,41 +49,40 @@ pub(super) struct CliSession {
     mode: ConfigMode,
     access: Access,
     enable_password: Option<Text>,
-    /// Set-up lines that go out with the first read.
+    /// Setup commands that are sent with the first read.
     pending: Vec<PendingStep>,
-    /// A prompt behind an echo has confirmed the mode; the first one may have been part of a
-    /// banner.
+    /// A prompt with an echo confirmed the mode. The first prompt may be part of a banner.
     mode_confirmed: bool,
     statistics: Statistics,
-    /// The session is over.
+    /// Why the session ended.
     broken: Option<SessionErrorKind>,
     connection: Option<SshConnection>,
 }
 
-/// How long the other side may take to hang up.
+/// Time for the device to close the connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A byte stream to a device and what is known about its end.
+/// A byte stream to a device, with the reason why it closed.
 pub(super) struct Terminal {
     pub stream: Box<dyn Stream>,
     pub close_reason: CloseReason,
-    /// What the stream runs over, to be ended in order.
+    /// The connection of the stream, to be closed after it.
     pub connection: Option<SshConnection>,
 }
 
 impl CliSession {
-    /// Writes harmless lines together and returns their answers, all of them.
+    /// Sends commands that change nothing as one batch, and returns their answers.
     async fn send_all(
         &mut self,
-        inputs: Vec<Command>,
+        commands: Vec<Command>,
     ) -> Result<Vec<AnsweredCommand>, SessionErrorKind> {
-        let permitted = inputs
+        let permitted = commands
             .into_iter()
-            .map(|input| self.guard.permit(input))
+            .map(|command| self.guard.permit(command))
             .collect::<Result<Vec<_>, _>>()?;
-        let burst = self.transport.send_batch(permitted, |_, _| true).await;
-        match burst.failure {
-            None => Ok(burst.answered),
+        let batch = self.transport.send_batch(permitted, |_, _| true).await;
+        match batch.failure {
+            None => Ok(batch.answered),
             Some(failure) => {
                 self.mark_broken(&failure);
                 Err(failure)
@@ -111,20 +109,20 @@ impl CliSession {
     async fn save_now(&mut self) -> Result<String, SessionErrorKind> {
         self.send_reads(&[]).await?;
         let rules = Arc::clone(&self.rules);
-        let mut said = Vec::new();
+        let mut answers = Vec::new();
         for step in &rules.save {
-            let input = Command {
+            let command = Command {
                 line: Text::plain(&step.send),
                 accept_questions: true,
                 ..Command::default()
             };
-            let answered = self.send_all(vec![input]).await?;
+            let answered = self.send_all(vec![command]).await?;
             for answered in &answered {
                 self.check_step(&PendingStep::set_up(step.clone()), answered)?;
-                said.push(self.render_output(&answered.answer.output));
+                answers.push(self.render_output(&answered.answer.output));
             }
         }
-        Ok(said.join("; "))
+        Ok(answers.join("; "))
     }
 
     fn error(&self, kind: SessionErrorKind) -> SessionError {

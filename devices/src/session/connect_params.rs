@@ -1,36 +1,41 @@
-//! Where a device is and how to log in: what a session needs, as plain data.
+//! Address and credentials of a device: the parameters of a session.
 //!
-//! Made from the inventory; the secrets in it are resolved.
+//! Made from the inventory, with resolved secrets.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
-/// A device as a session sees it.
+/// Parameters for a session with one device.
 #[derive(Clone, Debug)]
 pub struct ConnectParams {
     /// Name of the device, for messages.
     pub device: String,
+    /// Host name or address.
     pub host: String,
     /// `None`: the platform's default port.
     pub port: Option<u16>,
+    /// User to log in as.
     pub user: String,
+    /// Its password.
     pub password: Option<SecretString>,
     /// Sent only when the device asks for it.
     pub enable_password: Option<SecretString>,
+    /// Options of SSH.
     pub ssh: SshOptions,
+    /// Options of REST.
     pub rest: RestOptions,
     /// For TCP, handshake and authentication together.
     pub connect_timeout: Duration,
     /// For one command or request, counted from the last byte received.
     pub command_timeout: Duration,
-    /// Where the masked dialogue is written, if anywhere.
+    /// File for the masked transcript.
     pub transcript: Option<PathBuf>,
 }
 
 impl ConnectParams {
-    /// Every secret in it, for whoever must mask them.
+    /// All secrets, to mask them in output.
     pub fn secrets(&self) -> Vec<&SecretString> {
         let own = [
             &self.password,
@@ -43,21 +48,25 @@ impl ConnectParams {
     }
 }
 
-/// What only SSH needs.
+/// Options of SSH sessions.
 #[derive(Clone, Debug)]
 pub struct SshOptions {
+    /// File of the private key.
     pub private_key: Option<PathBuf>,
+    /// Passphrase of the private key.
     pub passphrase: Option<SecretString>,
-    /// The socket of the agent to ask for keys, as `SSH_AUTH_SOCK` names it.
+    /// Socket of the SSH agent, as in `SSH_AUTH_SOCK`.
     pub agent: Option<PathBuf>,
+    /// Verification of the host key.
     pub host_key: HostKeyPolicy,
+    /// The algorithms to offer.
     pub algorithms: Algorithms,
-    /// The host through which the device is reached.
+    /// The jump host.
     pub jump: Option<Box<ConnectParams>>,
 }
 
 impl Default for SshOptions {
-    /// A password, where there is one; and no host is known yet.
+    /// Password login, and no known hosts.
     fn default() -> Self {
         Self {
             private_key: None,
@@ -70,63 +79,70 @@ impl Default for SshOptions {
     }
 }
 
-/// How a host key is judged.
+/// Verification of a host key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostKeyPolicy {
-    /// It must be in one of these files; a changed or revoked key refuses.
+    /// The key must be in one of these files; a changed or revoked key is refused.
     KnownHosts(Vec<PathBuf>),
-    /// As above, but a host that is in none of the files is added to the last one.
+    /// As above, but the key of an unknown host is added to the last file.
     TrustOnFirstUse(Vec<PathBuf>),
-    /// It must have this fingerprint, `SHA256:…`.
+    /// The key must have this fingerprint, `SHA256:…`.
     Fingerprint(String),
-    /// Not checked, with a warning in every run.
+    /// No verification, with a warning in every run.
     Ignore,
 }
 
 /// Named sets of SSH algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Algorithms {
+    /// No SHA-1, no CBC.
     #[default]
     Modern,
-    /// With NIST curves, group14-sha1 and CBC ciphers.
+    /// Adds NIST curves, group14-sha1 and CBC ciphers.
     Compatible,
-    /// With group1, 3DES and SHA-1 everywhere.
+    /// Adds group1, 3DES and SHA-1 everywhere.
     Legacy,
 }
 
-/// What only REST needs.
+/// Options of REST sessions.
 #[derive(Clone, Debug, Default)]
 pub struct RestOptions {
-    /// A token that is already at hand; no login is made then.
+    /// An existing token, which replaces the login.
     pub token: Option<SecretString>,
+    /// How to log in.
     pub login: RestLogin,
+    /// Authentication provider, if not the platform's default.
     pub login_provider: Option<String>,
+    /// Verification of the server certificate.
     pub tls: TlsPolicy,
-    /// Proxy URL; none is used unless given.
+    /// Proxy URL.
     pub proxy: Option<String>,
 }
 
+/// How requests are authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RestLogin {
-    /// Token, or basic where the device knows no tokens.
+    /// By a token, or by user and password if the device has no tokens.
     #[default]
     Auto,
+    /// By a token.
     Token,
+    /// By user and password in each request.
     Basic,
 }
 
-/// How a server certificate is judged.
+/// Verification of a server certificate.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum TlsPolicy {
-    /// Against the system's trust anchors.
+    /// With the CA certificates of the system.
     #[default]
     System,
-    /// Against the anchors in this PEM file only.
+    /// With the CA certificates of this PEM file only.
     CaFile(PathBuf),
-    /// It must have this SHA-256 fingerprint, hex with or without colons.
+    /// The certificate must have this SHA-256 fingerprint, hex with or without colons.
     Fingerprint(String),
-    /// The fingerprint of the first contact is stored in this file and required from then on.
+    /// The fingerprint of the first connection is stored in this file and required afterwards.
     TrustOnFirstUse(PathBuf),
-    /// Not checked, with a warning in every run.
+    /// No verification, with a warning in every run.
     Ignore,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a session, and what to do about it.
+//! Errors of a session, with their hints.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,15 +8,18 @@ use crate::operation::Method;
 
 /// Why a session could not be opened, or ended.
 ///
-/// Messages carry device and command, never a secret.
+/// Messages name the device and the command, never a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{device}: {kind}")]
 pub struct SessionError {
+    /// Name of the device.
     pub device: String,
+    /// What went wrong.
     pub kind: SessionErrorKind,
 }
 
 impl SessionError {
+    /// An error of the session with `device`.
     pub fn new(device: impl Into<String>, kind: SessionErrorKind) -> Self {
         Self {
             device: device.into(),
@@ -24,7 +27,7 @@ impl SessionError {
         }
     }
 
-    /// The device did not take a command or a request; the session goes on.
+    /// The device refused one command or request; the session continues.
     pub fn is_refusal(&self) -> bool {
         matches!(
             self.kind,
@@ -32,123 +35,230 @@ impl SessionError {
         )
     }
 
-    /// What to do, where there is something to say.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         self.kind.hint()
     }
 }
 
-/// What went wrong with a session. Commands in it are masked.
+/// What went wrong with a session. Secrets in commands are masked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SessionErrorKind {
-    #[error("cannot reach {address}: {why}")]
-    Unreachable { address: String, why: String },
-    #[error("no session with {address} within {limit:?}")]
-    ConnectTimeout { address: String, limit: Duration },
-    /// The jump host's own trouble.
+    /// No connection to the device.
+    #[error("cannot connect to {address}: {reason}")]
+    Unreachable {
+        /// Host and port.
+        address: String,
+        /// Cause reported by the system or the peer.
+        reason: String,
+    },
+    /// TCP, handshake and login together took too long.
+    #[error("cannot connect to {address}: no session within {limit:?}")]
+    ConnectTimeout {
+        /// Host and port.
+        address: String,
+        /// The setting `connect_timeout`.
+        limit: Duration,
+    },
+    /// The connection to a jump host failed.
     #[error("jump host {host}: {kind}")]
     JumpHost {
+        /// Host of the jump host.
         host: String,
+        /// What went wrong with it.
         kind: Box<SessionErrorKind>,
     },
-    #[error("no common {algorithm_kind}: the device offers {}", offered.join(", "))]
+    /// The SSH algorithm sets of both sides do not overlap.
+    #[error("cannot agree on a {algorithm_kind}: the device offers only {}", offered.join(", "))]
     NoCommonAlgorithm {
+        /// Such as `key exchange` or `cipher`.
         algorithm_kind: String,
+        /// The algorithms of the device.
         offered: Vec<String>,
-        /// The narrowest set that would do.
+        /// The smallest set that has one of them.
         allowed_by: Option<Algorithms>,
     },
-    #[error("the host key of {host} is not known: {fingerprint}")]
-    HostKeyUnknown { host: String, fingerprint: String },
+    /// No known_hosts file has a key of the host.
+    #[error("the host key of {host} is not in known_hosts: {fingerprint}")]
+    HostKeyUnknown {
+        /// The host as known_hosts names it.
+        host: String,
+        /// SHA-256 fingerprint of the presented key.
+        fingerprint: String,
+    },
+    /// A known_hosts file has another key of the host.
     #[error(
-        "the host key of {host} has changed to {fingerprint}; {}:{line} has another one",
+        "the host key of {host} has changed: its fingerprint is {fingerprint}, and {}:{line} has \
+         another key",
         file.display()
     )]
     HostKeyChanged {
+        /// The host as known_hosts names it.
         host: String,
+        /// SHA-256 fingerprint of the presented key.
         fingerprint: String,
+        /// The known_hosts file with the other key.
         file: PathBuf,
+        /// Line of that file.
         line: usize,
     },
+    /// A known_hosts file marks the presented key as revoked.
     #[error("the host key of {host} is revoked in {}:{line}", file.display())]
     HostKeyRevoked {
+        /// The host as known_hosts names it.
         host: String,
+        /// The known_hosts file.
         file: PathBuf,
+        /// Line of that file.
         line: usize,
     },
-    #[error("the host key of {host} has the fingerprint {found}, not {wanted}")]
+    /// The presented key is not the configured one.
+    #[error("the host key of {host} has the fingerprint {found}, expected {wanted}")]
     HostKeyFingerprint {
+        /// The host as known_hosts names it.
         host: String,
+        /// The setting `fingerprint`.
         wanted: String,
+        /// SHA-256 fingerprint of the presented key.
         found: String,
     },
+    /// Wrong user, password or key.
     #[error("the device refused the login of {user}")]
     LoginRefused {
+        /// The user that was sent.
         user: String,
-        /// The methods that it would take.
+        /// Authentication methods that the device still accepts.
         methods: Vec<String>,
     },
-    #[error("there is nothing to log in with that the device takes: it wants {}", methods.join(" or "))]
-    NoCredentials { methods: Vec<String> },
-    #[error("the device refused to open a terminal: {why}")]
-    NoTerminal { why: String },
-    /// A key, trust anchors, a transcript: something of ours.
-    #[error("{what} {}: {why}", path.display())]
+    /// The device requires an authentication method that is not configured.
+    #[error("cannot log in: the device accepts only {}", methods.join(" or "))]
+    NoCredentials {
+        /// Authentication methods of the device.
+        methods: Vec<String>,
+    },
+    /// No terminal or shell on the SSH connection.
+    #[error("cannot open a terminal: {reason}")]
+    NoTerminal {
+        /// Cause reported by the device.
+        reason: String,
+    },
+    /// A local file: a key, CA certificates, a transcript.
+    #[error("{action} {}: {reason}", path.display())]
     File {
-        what: &'static str,
+        /// Such as `cannot use the private key`.
+        action: &'static str,
+        /// The file.
         path: PathBuf,
-        why: String,
+        /// Cause reported by the system.
+        reason: String,
     },
-    #[error("the SSH agent cannot be used: {why}")]
-    Agent { why: String },
+    /// The local SSH agent.
+    #[error("cannot use the SSH agent: {reason}")]
+    Agent {
+        /// Cause reported by the system or the agent.
+        reason: String,
+    },
+    /// Wrong enable password.
     #[error("the device refused the enable password")]
-    EnableRefused { said: String },
-    #[error("the device asks for an enable password and there is none")]
-    NoEnablePassword,
-    #[error("the privilege level is too low: {said}")]
-    PrivilegeTooLow { said: String },
-    #[error("`{command}` was answered by a question that nobody expected: {question}")]
-    UnexpectedQuestion { command: String, question: String },
-    #[error("no answer to `{command}` within {limit:?}{}", last_output(tail))]
-    CommandTimeout {
-        command: String,
-        limit: Duration,
-        tail: String,
+    EnableRefused {
+        /// Output of the device.
+        output: String,
     },
-    #[error("the device refused `{command}`: {said}")]
-    CommandRefused { command: String, said: String },
-    #[error("the connection ended{}: {why}", after_command(command))]
-    Disconnected { command: String, why: String },
+    /// The device asks for an enable password.
+    #[error("the device requires an enable password, and none is configured")]
+    NoEnablePassword,
+    /// The user is not allowed to configure the device.
+    #[error("the privilege level is too low: {output}")]
+    PrivilegeTooLow {
+        /// Output of the device.
+        output: String,
+    },
+    /// The device asked a question that the platform's definition does not list.
+    #[error("`{command}` caused an unexpected question: {question}")]
+    UnexpectedQuestion {
+        /// The command.
+        command: String,
+        /// The question, which was declined.
+        question: String,
+    },
+    /// No prompt, or no response, within the limit.
     #[error(
-        "what the device sends makes no sense{}: {why}",
-        after_command(command)
+        "no answer to `{command}` within {limit:?}{}",
+        render_last_output(last_output)
     )]
-    InvalidAnswer { command: String, why: String },
+    CommandTimeout {
+        /// The command.
+        command: String,
+        /// The setting `command_timeout`.
+        limit: Duration,
+        /// End of what was received, for a prompt that was not recognized.
+        last_output: String,
+    },
+    /// The device answered a command with an error.
+    #[error("the device refused `{command}`: {output}")]
+    CommandRefused {
+        /// The command.
+        command: String,
+        /// Output of the device.
+        output: String,
+    },
+    /// The connection closed.
+    #[error("the connection ended{}: {reason}", after_command(command))]
+    Disconnected {
+        /// The command without an answer; empty if there is none.
+        command: String,
+        /// Cause reported by the system or the device.
+        reason: String,
+    },
+    /// The device sent something that its protocol does not allow.
+    #[error("invalid answer{}: {reason}", to_command(command))]
+    InvalidAnswer {
+        /// The command; empty if there is none.
+        command: String,
+        /// What is invalid.
+        reason: String,
+    },
+    /// The certificate has no trusted issuer, or is not valid for the host.
     #[error(
-        "the certificate of {address} is not trusted: {why}{}",
-        fingerprint(found)
+        "the certificate of {address} is not trusted: {reason}{}",
+        render_fingerprint(found)
     )]
     CertificateUntrusted {
+        /// Host and port.
         address: String,
-        why: String,
-        /// The SHA-256 fingerprint of what was shown.
+        /// Cause reported by the TLS library.
+        reason: String,
+        /// SHA-256 fingerprint of the presented certificate.
         found: Option<String>,
     },
-    #[error("the certificate of {address} has the fingerprint {found}, not {wanted}")]
+    /// The presented certificate is not the configured or stored one.
+    #[error("the certificate of {address} has the fingerprint {found}, expected {wanted}")]
     CertificateFingerprint {
+        /// Host and port.
         address: String,
+        /// The configured or stored fingerprint.
         wanted: String,
+        /// SHA-256 fingerprint of the presented certificate.
         found: String,
     },
-    #[error("{method} {path} was answered by {status}{}", after_colon(said))]
+    /// An HTTP status that is not success.
+    #[error("{method} {path} failed with status {status}{}", after_colon(message))]
     HttpStatus {
+        /// Method of the request.
         method: Method,
+        /// Path of the request.
         path: String,
+        /// The status.
         status: u16,
-        said: String,
+        /// The device's message.
+        message: String,
     },
-    #[error("this session may only read; `{command}` was not sent")]
-    ReadOnly { command: String },
+    /// A read-only session never sends commands that change the device.
+    #[error("the session is read-only: `{command}` was not sent")]
+    ReadOnly {
+        /// The command.
+        command: String,
+    },
 }
 
 fn after_command(command: &str) -> String {
@@ -159,37 +269,68 @@ fn after_command(command: &str) -> String {
     }
 }
 
-fn last_output(tail: &str) -> String {
-    if tail.is_empty() {
+fn to_command(command: &str) -> String {
+    if command.is_empty() {
         String::new()
     } else {
-        format!("; the last output was {tail:?}")
+        format!(" to `{command}`")
     }
 }
 
-fn fingerprint(found: &Option<String>) -> String {
+fn render_last_output(output: &str) -> String {
+    if output.is_empty() {
+        String::new()
+    } else {
+        format!("; the last output was {output:?}")
+    }
+}
+
+fn render_fingerprint(found: &Option<String>) -> String {
     found
         .as_ref()
         .map_or_else(String::new, |found| format!("; its fingerprint is {found}"))
 }
 
-fn after_colon(said: &str) -> String {
-    if said.is_empty() {
+fn after_colon(message: &str) -> String {
+    if message.is_empty() {
         String::new()
     } else {
-        format!(": {said}")
+        format!(": {message}")
     }
 }
 
 impl SessionErrorKind {
-    /// What to do, where there is something to say.
+    /// The text for a command whose outcome is unknown because of this error. It always names
+    /// a command: the one of the error, or else `command`.
+    pub(super) fn render_for(&self, command: &str) -> String {
+        if self.names_command() {
+            self.to_string()
+        } else {
+            format!("`{command}`: {self}")
+        }
+    }
+
+    fn names_command(&self) -> bool {
+        match self {
+            Self::UnexpectedQuestion { command, .. }
+            | Self::CommandTimeout { command, .. }
+            | Self::CommandRefused { command, .. }
+            | Self::Disconnected { command, .. }
+            | Self::InvalidAnswer { command, .. }
+            | Self::ReadOnly { command } => !command.is_empty(),
+            Self::HttpStatus { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unreachable { .. } => {
-                "check the device's host and port, and the way there".to_owned()
+                "check address, port and the route to the device".to_owned()
             }
             Self::ConnectTimeout { .. } => {
-                "check the way there, or raise `connect_timeout`".to_owned()
+                "check the route to the device, or raise `connect_timeout`".to_owned()
             }
             Self::JumpHost { kind, .. } => return kind.hint(),
             Self::NoCommonAlgorithm { allowed_by, .. } => match allowed_by {
@@ -197,61 +338,62 @@ impl SessionErrorKind {
                     "set `algorithms = \"compatible\"` for this device".to_owned()
                 }
                 Some(_) => "set `algorithms = \"legacy\"` for this device".to_owned(),
-                None => "no set of algorithms allows these; the device needs newer ones".to_owned(),
+                None => "update the software of the device: no algorithm set has these algorithms"
+                    .to_owned(),
             },
             Self::HostKeyUnknown { host, fingerprint } => format!(
-                "compare the fingerprint with the device's, then add the key to known_hosts \
-                 (`{}`), or pin it by `fingerprint = \"{fingerprint}\"`",
+                "compare the fingerprint with the device's own, then add the key to known_hosts \
+                 (`{}`), or set `fingerprint = \"{fingerprint}\"`",
                 keyscan_command(host)
             ),
             Self::HostKeyChanged { .. } => {
-                "if the device was replaced or its key made anew, remove the old line; \
-                 otherwise somebody may be listening"
+                "remove the old line if the device or its key was replaced; \
+                 otherwise suspect an attack on the connection"
                     .to_owned()
             }
             Self::HostKeyRevoked { .. } => {
                 "do not connect until the device has a new key".to_owned()
             }
             Self::HostKeyFingerprint { .. } | Self::CertificateFingerprint { .. } => {
-                "if the device was replaced, change the fingerprint; \
-                 otherwise somebody may be listening"
+                "change the fingerprint if the device or its key was replaced; \
+                 otherwise suspect an attack on the connection"
                     .to_owned()
             }
-            Self::LoginRefused { .. } => {
-                "check user and password; it was tried once only, because accounts lock".to_owned()
+            Self::LoginRefused { .. } | Self::HttpStatus { status: 401, .. } => {
+                "check user and password; the login is tried once only, to avoid a locked account"
+                    .to_owned()
             }
-            Self::NoCredentials { .. } => "give the device a password or a private key".to_owned(),
+            Self::NoCredentials { .. } => {
+                "set a password or a private key for this device".to_owned()
+            }
             Self::EnableRefused { .. } => {
-                "check the enable password; it was tried once only".to_owned()
+                "check the enable password; it is tried once only".to_owned()
             }
             Self::NoEnablePassword => "set `enable_password` for this device".to_owned(),
-            Self::PrivilegeTooLow { .. } => "log in as a user with level 15".to_owned(),
+            Self::PrivilegeTooLow { .. } => "log in as a user with privilege level 15".to_owned(),
             Self::UnexpectedQuestion { .. } => {
-                "it was declined; if it is to be agreed to, add it to [confirm] in the \
-                 platform's file"
+                "the question was declined; to accept it, add it to [confirm] in the definition \
+                 of the platform"
                     .to_owned()
             }
             Self::CommandTimeout { .. } => {
                 "raise `command_timeout` if the device is slow; if the last output is a prompt, \
-                 the platform's file does not know it"
+                 add it to the definition of the platform"
                     .to_owned()
             }
             Self::CertificateUntrusted { .. } => {
-                "name its authority by `ca_file`; or compare the fingerprint with the device's own \
-                 and pin it by `fingerprint`; or let the first contact decide by \
-                 `tls = \"trust_on_first_use\"`"
+                "set `ca_file` to the CA certificate; or compare the fingerprint with the device's \
+                 own and set `fingerprint`; or set `tls = \"trust_on_first_use\"`"
                     .to_owned()
             }
-            Self::HttpStatus { status: 401, .. } => {
-                "check user and password; it was tried once only, because accounts lock".to_owned()
-            }
-            Self::HttpStatus { status: 403, .. } => "the user's role is too small".to_owned(),
+            Self::HttpStatus { status: 403, .. } => "the user lacks the required role".to_owned(),
             _ => return None,
         };
         Some(hint)
     }
 }
-/// The command that prints the host key of `host` or, as known_hosts files have it, `[host]:port`.
+
+/// The command that prints the host key of `host` or, in known_hosts notation, `[host]:port`.
 fn keyscan_command(host: &str) -> String {
     match host
         .strip_prefix('[')
@@ -267,7 +409,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hint_for_an_unknown_host_key_is_a_command_that_runs() {
+    fn unknown_host_key_hint_has_a_valid_keyscan_command() {
         let hint = |host: &str| {
             let kind = SessionErrorKind::HostKeyUnknown {
                 host: host.to_owned(),
@@ -277,5 +419,21 @@ mod tests {
         };
         assert!(hint("sw1.lab.test").contains("(`ssh-keyscan sw1.lab.test`)"));
         assert!(hint("[2001:db8::1]:2222").contains("(`ssh-keyscan -p 2222 2001:db8::1`)"));
+    }
+
+    #[test]
+    fn unknown_outcome_names_a_command() {
+        let disconnected = |command: &str| SessionErrorKind::Disconnected {
+            command: command.to_owned(),
+            reason: "timeout".to_owned(),
+        };
+        assert_eq!(
+            disconnected("").render_for("shutdown"),
+            "`shutdown`: the connection ended: timeout"
+        );
+        assert_eq!(
+            disconnected("mtu 1500").render_for("shutdown"),
+            "the connection ended after `mtu 1500`: timeout"
+        );
     }
 }

@@ -1,15 +1,15 @@
-//! Taking known secrets out of text that a device printed.
+//! Masks secrets in text from a device.
 
 use crate::pattern::Pattern;
 
 use crate::secret::{MASK, Text};
 
-/// The secrets that have been used with a device, and how to see those of others.
+/// The secrets used with a device, and patterns for lines with other secrets.
 #[derive(Clone, Default)]
 pub(super) struct Mask {
     /// Lines with secrets; group 1 is the secret.
     patterns: Vec<Pattern>,
-    /// Longest first, so that no rest of one stays behind a shorter one.
+    /// Longest first, so that a shorter secret does not mask only part of a longer one.
     secrets: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl Mask {
             .map(str::trim)
             .filter(|line| !line.is_empty())
         {
-            if !self.secrets.iter().any(|known| known == line) {
+            if !self.secrets.iter().any(|secret| secret == line) {
                 self.secrets.push(line.to_owned());
             }
         }
@@ -41,16 +41,16 @@ impl Mask {
         }
     }
 
-    /// The text without the secrets.
+    /// The text with its secrets masked.
     pub fn apply(&self, text: &str) -> String {
-        let known = self
+        let masked = self
             .secrets
             .iter()
             .fold(text.to_owned(), |text, secret| text.replace(secret, MASK));
         if self.patterns.is_empty() {
-            return known;
+            return masked;
         }
-        let lines = known
+        let lines = masked
             .split_inclusive('\n')
             .map(|line| self.apply_patterns(line));
         lines.collect()
@@ -64,7 +64,7 @@ impl Mask {
                 .captures_iter(&text)
                 .filter_map(|found| Some(found.get(1)?.range()))
                 .collect();
-            // From the end, so that the places before stay where they are.
+            // From the end, so that earlier ranges stay valid.
             groups.reverse();
             for place in groups {
                 text.replace_range(place, MASK);
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_of_others_are_known_by_their_lines() {
+    fn mask_finds_unknown_secrets_by_pattern() {
         let patterns = [r"^key (\S+)", r#""password":"([^"]*)""#].map(|p| Pattern::new(p).unwrap());
         let mut mask = Mask::new(&patterns);
         mask.add("used");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_taken_out_wherever_they_stand() {
+    fn mask_replaces_every_occurrence_of_a_secret() {
         let mut mask = Mask::default();
         mask.add("s3cret");
         mask.add("s3cret-longer");

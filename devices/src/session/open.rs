@@ -10,10 +10,10 @@ use super::{Access, Session, ssh};
 use crate::dialogue::{CliRules, Dialect, Protocol};
 use crate::read::ReadRequest;
 
-/// Connects to a device, checks that it is the one, logs in and makes ready.
+/// Connects to a device, verifies its key or certificate, logs in and prepares the session.
 ///
 /// # Errors
-/// Everything that [`SessionErrorKind`] knows. A login is tried once.
+/// Any [`SessionErrorKind`]. A login is tried once.
 ///
 /// # Cancellation
 /// May be dropped; the connection ends.
@@ -26,11 +26,10 @@ pub async fn open(
     Ok(session)
 }
 
-/// As [`open`], with the answers to the first reads: made while the session is opened they cost no
-/// round trip of their own.
+/// As [`open`], with the answers to the first reads, which need no additional round trip.
 ///
 /// # Errors
-/// As [`open`], or a read failed; the session is closed then.
+/// As [`open`], or a read failed; then the session is closed.
 ///
 /// # Cancellation
 /// Must not be dropped midway.
@@ -64,7 +63,7 @@ pub async fn open_and_read(
 async fn open_cli(
     target: &ConnectParams,
     rules: &Arc<CliRules>,
-    may: (Access, &[String]),
+    permissions: (Access, &[String]),
     reads: &[ReadRequest],
 ) -> Result<(CliSession, Vec<String>), SessionErrorKind> {
     let (stream, connection) = ssh::connect(target, rules.port).await?;
@@ -73,5 +72,5 @@ async fn open_cli(
         close_reason: connection.close_reason(),
         connection: Some(connection),
     };
-    CliSession::open(target, terminal, rules, may, reads).await
+    CliSession::open(target, terminal, rules, permissions, reads).await
 }

@@ -1,9 +1,9 @@
-//! A session with a REST interface: the only place that knows reqwest.
+//! A session with a REST interface: the only module that uses reqwest.
 //!
-//! One HTTP client per device, through an SSH connection to a jump host where there is one, at most
-//! so many requests at once as the platform bears. Reads, and requests that are declared
-//! idempotent, are repeated where the device is busy or the connection breaks; all others are sent
-//! once, and a lost answer is told as unknown. A login is never repeated with the same password.
+//! Each device has one HTTP client, through an SSH tunnel if it has a jump host. The platform
+//! limits concurrent requests. Reads and idempotent requests are repeated if the device is busy or
+//! the connection breaks. Other requests are sent once; without an answer their outcome is unknown.
+//! A login is never repeated with the same password.
 
 mod client;
 mod request_error;
@@ -43,17 +43,17 @@ pub(super) struct RestSession {
 }
 
 impl RestSession {
-    /// Logs in where the device knows tokens; otherwise the first read shows whether user and
-    /// password are right.
+    /// Logs in for a token if the device has tokens. Otherwise the first read verifies user and
+    /// password.
     ///
     /// # Cancellation
-    /// May be dropped; a token that was just given out expires by itself.
+    /// May be dropped; a new token expires by itself.
     pub async fn open(
         target: &ConnectParams,
         rules: &Arc<RestRules>,
         access: Access,
     ) -> Result<Self, SessionErrorKind> {
-        let began = Instant::now();
+        let started = Instant::now();
         let tunnel = match &target.ssh.jump {
             Some(jump) => {
                 let port = target.port.unwrap_or(rules.port);
@@ -68,7 +68,7 @@ impl RestSession {
             client: Arc::new(client),
             rules: Arc::clone(rules),
             access,
-            login: began.elapsed(),
+            login: started.elapsed(),
             reads: 0,
             writes: 0,
             broken: None,
@@ -79,24 +79,24 @@ impl RestSession {
         &mut self,
         requests: &[ReadRequest],
     ) -> Result<Vec<String>, SessionErrorKind> {
-        let mut under_way = JoinSet::new();
+        let mut reads = JoinSet::new();
         for (index, request) in requests.iter().enumerate() {
             let client = Arc::clone(&self.client);
             let request = request.clone();
             self.reads += 1;
-            // The client itself limits how many are on their way at once.
-            under_way.spawn(async move { (index, read_one(&client, &request).await) });
+            // The client limits concurrent requests.
+            reads.spawn(async move { (index, read_one(&client, &request).await) });
         }
         let mut texts = vec![String::new(); requests.len()];
         let mut failure: Option<(usize, SessionErrorKind)> = None;
-        while let Some(joined) = under_way.join_next().await {
+        while let Some(joined) = reads.join_next().await {
             let (index, result) = joined.map_err(|error| SessionErrorKind::InvalidAnswer {
                 command: String::new(),
-                why: format!("a read ended badly: {error}"),
+                reason: format!("a read failed internally: {error}"),
             })?;
             match result {
                 Ok(text) => texts[index] = text,
-                // Of several failures the first in order is told.
+                // Of several failures, report the first in order.
                 Err(kind) if failure.as_ref().is_none_or(|(first, _)| index < *first) => {
                     failure = Some((index, kind));
                 }
@@ -115,7 +115,7 @@ impl RestSession {
             Ok(answer) if answer.is_success() => Outcome::Done {
                 messages: Vec::new(),
             },
-            // What is to be gone is gone.
+            // The object is already absent.
             Ok(answer) if request.method == Method::Delete && answer.status == NOT_FOUND => {
                 Outcome::Done {
                     messages: vec![self.client.render_message(&answer)],
@@ -128,19 +128,19 @@ impl RestSession {
                 message: kind.to_string(),
             },
             Err(kind) => {
-                let why = kind.to_string();
-                // Only a login that was refused ends the session; a connection can be made again.
+                let reason = kind.render_for(&format!("{} {}", request.method, request.path));
+                // Only a refused login ends the session; the client can connect again.
                 if matches!(kind, SessionErrorKind::LoginRefused { .. }) {
                     self.broken = Some(kind);
                 }
-                Outcome::Unknown { reason: why }
+                Outcome::Unknown { reason }
             }
         }
     }
 }
 
 const NOT_FOUND: u16 = 404;
-/// For logging off at the end.
+/// Time limit of the logout.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, SessionErrorKind> {
@@ -161,7 +161,7 @@ async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, 
         method: Method::Get,
         path: request.command.clone(),
         status: answer.status,
-        said: client.render_message(&answer),
+        message: client.render_message(&answer),
     })
 }
 
@@ -181,15 +181,15 @@ impl Session for RestSession {
             if self.access == Access::ReadOnly || self.broken.is_some() {
                 break;
             }
-            let since = Instant::now();
+            let started = Instant::now();
             let outcome = match &operation.action {
                 Action::Request(request) => self.send(request).await,
                 Action::Line(_) => Outcome::Refused {
-                    message: "a command line cannot be sent to a REST interface".to_owned(),
+                    message: "a REST interface does not accept configuration lines".to_owned(),
                 },
             };
             let done = matches!(outcome, Outcome::Done { .. });
-            results.push(OperationResult::new(outcome, since.elapsed()));
+            results.push(OperationResult::new(outcome, started.elapsed()));
             if !done {
                 break;
             }
@@ -210,22 +210,24 @@ impl Session for RestSession {
                 method: request.method,
                 path: request.path.clone(),
                 status: answer.status,
-                said: self.client.render_message(&answer),
+                message: self.client.render_message(&answer),
             })
         });
         result.map_err(|kind| SessionError::new(self.device.clone(), kind))
     }
 
     async fn close(&mut self) -> Vec<String> {
-        let logged_off = tokio::time::timeout(CLOSE_TIMEOUT, self.client.log_off()).await;
-        // Reads that are over let go of the client.
+        let logout = tokio::time::timeout(CLOSE_TIMEOUT, self.client.log_off()).await;
+        // Completed reads have released the client.
         if let Some(client) = Arc::get_mut(&mut self.client) {
             client.close_tunnel(CLOSE_TIMEOUT).await;
         }
-        match logged_off {
+        match logout {
             Ok(Ok(())) => Vec::new(),
-            Ok(Err(kind)) => vec![format!("logging off failed: {kind}")],
-            Err(_) => vec![format!("logging off took more than {CLOSE_TIMEOUT:?}")],
+            Ok(Err(kind)) => vec![format!("cannot log out: {kind}")],
+            Err(_) => vec![format!(
+                "cannot log out: no answer within {CLOSE_TIMEOUT:?}"
+            )],
         }
     }
 

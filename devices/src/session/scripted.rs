@@ -96,8 +96,10 @@ impl ScriptedDevice {
             }
             if self.refuses.contains(&line.as_str()) {
                 output.push_str("            ^\r\n% Invalid input detected at '^' marker.\r\n\r\n");
-            } else if let Some((_, words)) = self.answers.iter().find(|(said, _)| *said == line) {
-                output.push_str(words);
+            } else if let Some((_, answer)) =
+                self.answers.iter().find(|(command, _)| *command == line)
+            {
+                output.push_str(answer);
                 output.push_str("\r\n");
             } else if line == "enable" {
                 output.push_str("Password: ");

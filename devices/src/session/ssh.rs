@@ -1,8 +1,7 @@
-//! SSH: the only place that knows russh.
+//! SSH: the only module that uses russh.
 //!
-//! One connection carries one channel with a terminal on it. A device behind jump hosts is
-//! reached through a channel of the connection to each of them, in turn; each has its own host
-//! key, login and time limit.
+//! A connection has one channel with a terminal. Behind jump hosts, each connection runs through a
+//! channel of the previous one. Each hop has its own host key, login and timeout.
 
 mod algorithms;
 mod handler;
@@ -25,7 +24,7 @@ use super::connect_params::{ConnectParams, HostKeyPolicy};
 use super::error::SessionErrorKind;
 use super::transport::{CloseReason, Stream};
 
-/// A connection, with those that it runs through.
+/// A logged-in connection, with those to its jump hosts.
 pub(super) struct SshConnection {
     handle: Handle<ClientHandler>,
     state: Arc<ConnectionState>,
@@ -34,10 +33,10 @@ pub(super) struct SshConnection {
     jump: Option<Box<SshConnection>>,
 }
 
-/// The terminal that devices see: wide enough that nothing is wrapped.
+/// Width of the terminal, so that devices do not wrap lines.
 const COLUMNS: u32 = 511;
 const TERMINAL: &str = "vt100";
-/// Keepalives begin after the login, whose limit is shorter: some servers do not bear them before.
+/// Longer than the login timeout, because some servers do not accept keepalives before the login.
 const MIN_KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_UNANSWERED_KEEPALIVES: usize = 3;
 
@@ -57,7 +56,7 @@ pub(super) async fn connect(
     Ok((stream, connection))
 }
 
-/// A connection that is logged in.
+/// Connects through all jump hosts and logs in.
 async fn log_in_through_jumps(
     target: &ConnectParams,
     default_port: u16,
@@ -72,14 +71,14 @@ async fn log_in_through_jumps(
         .await
         .map_err(|_| SessionErrorKind::ConnectTimeout { address, limit })?;
     };
-    let in_jump = |kind| SessionErrorKind::JumpHost {
+    let jump_error = |kind| SessionErrorKind::JumpHost {
         host: jump.host.clone(),
         kind: Box::new(kind),
     };
-    // A jump host is a host: its port is that of SSH.
+    // The default port of a jump host is that of SSH.
     let hop = Box::pin(log_in_through_jumps(jump, SSH_PORT))
         .await
-        .map_err(in_jump)?;
+        .map_err(jump_error)?;
     let opened = timeout(target.connect_timeout, async {
         let port = u32::from(target.port.unwrap_or(default_port));
         let channel = hop
@@ -89,11 +88,7 @@ async fn log_in_through_jumps(
             .await
             .map_err(|error| SessionErrorKind::Unreachable {
                 address: address(target, default_port),
-                why: format!(
-                    "the jump host {} says: {}",
-                    jump.host,
-                    handler::render_error(&error)
-                ),
+                reason: format!("jump host {}: {}", jump.host, handler::render_error(&error)),
             })?;
         log_in(
             target,
@@ -117,12 +112,12 @@ async fn connect_tcp(
     let port = target.port.unwrap_or(default_port);
     let unreachable = |error: std::io::Error| SessionErrorKind::Unreachable {
         address: address(target, default_port),
-        why: error.to_string(),
+        reason: error.to_string(),
     };
     let stream = TcpStream::connect((target.host.as_str(), port))
         .await
         .map_err(unreachable)?;
-    // Lines are short and wait for nobody.
+    // Lines are short and sent at once.
     stream.set_nodelay(true).map_err(unreachable)?;
     Ok(stream)
 }
@@ -135,9 +130,9 @@ async fn log_in(
 ) -> Result<SshConnection, SessionErrorKind> {
     let port = target.port.unwrap_or(default_port);
     let address = address(target, default_port);
-    let judge = known_hosts::HostKeyVerifier::load(&target.host, port, &target.ssh.host_key)?;
+    let verifier = known_hosts::HostKeyVerifier::load(&target.host, port, &target.ssh.host_key)?;
     let config = russh::client::Config {
-        preferred: algorithms::preferred(target.ssh.algorithms, &judge.known_algorithms()),
+        preferred: algorithms::preferred(target.ssh.algorithms, &verifier.known_algorithms()),
         gex: algorithms::group_exchange(target.ssh.algorithms),
         nodelay: true,
         keepalive_interval: Some(MIN_KEEPALIVE_INTERVAL.max(2 * target.connect_timeout)),
@@ -145,7 +140,7 @@ async fn log_in(
         ..Default::default()
     };
     let shared = Arc::new(ConnectionState::default());
-    let client = ClientHandler::new(judge, Arc::clone(&shared));
+    let client = ClientHandler::new(verifier, Arc::clone(&shared));
     let handle = russh::client::connect_stream(Arc::new(config), stream, client).await;
     let mut handle = handle.map_err(|error| shared.session_error(&address, &error))?;
     login::log_in(&mut handle, target)
@@ -158,7 +153,7 @@ async fn log_in(
     notes.extend(shared.notes());
     if target.ssh.host_key == HostKeyPolicy::Ignore {
         notes.push(format!(
-            "the host key of {address} is not checked; pin it by `fingerprint`"
+            "the host key of {address} is not verified; set `fingerprint`"
         ));
     }
     Ok(SshConnection {
@@ -171,7 +166,7 @@ async fn log_in(
 
 async fn open_terminal(connection: &SshConnection) -> Result<ChannelStream<Msg>, SessionErrorKind> {
     let refused = |error: russh::Error| SessionErrorKind::NoTerminal {
-        why: connection
+        reason: connection
             .state
             .close_reason
             .get()
@@ -183,7 +178,7 @@ async fn open_terminal(connection: &SshConnection) -> Result<ChannelStream<Msg>,
         .channel_open_session()
         .await
         .map_err(refused)?;
-    // No replies are asked for: a refusal shows as a closed channel, and a round trip is saved.
+    // Without a reply, a refusal closes the channel, and a round trip is saved.
     channel
         .request_pty(false, TERMINAL, COLUMNS, 0, 0, 0, &[])
         .await
@@ -204,12 +199,12 @@ fn timeout_error(target: &ConnectParams, default_port: u16) -> SessionErrorKind 
 }
 
 impl SshConnection {
-    /// Why the connection ended, once it has.
+    /// Why the connection closed, if it has.
     pub fn close_reason(&self) -> CloseReason {
         Arc::clone(&self.state.close_reason)
     }
 
-    /// What people should know: a key that was stored or not checked.
+    /// Notes for the user: a host key that was stored or not verified.
     pub fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
@@ -219,11 +214,11 @@ impl SshConnection {
         self.state.facts()
     }
 
-    /// Says goodbye to the device and then to the jump hosts.
+    /// Disconnects from the device and then from the jump hosts.
     pub async fn close(self, limit: Duration) {
-        let goodbye = self.handle.disconnect(Disconnect::ByApplication, "", "en");
-        // If it cannot be said, the connection is gone already.
-        let _ = timeout(limit, goodbye).await;
+        let disconnect = self.handle.disconnect(Disconnect::ByApplication, "", "en");
+        // On an error the connection is already closed.
+        let _ = timeout(limit, disconnect).await;
         if let Some(jump) = self.jump {
             Box::pin(jump.close(limit)).await;
         }

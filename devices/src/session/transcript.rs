@@ -1,4 +1,4 @@
-//! The record of a dialogue, for people who look for trouble. Secrets are masked.
+//! The transcript of a session, for troubleshooting. Secrets are masked.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -7,18 +7,17 @@ use std::path::Path;
 use super::error::SessionErrorKind;
 use super::mask::Mask;
 
-/// Writes what was sent (`>`) and what came (`<`), line by line: into a file, and into the log of
-/// the program where that goes into such depth.
+/// Writes sent (`>`) and received (`<`) lines to a file, and to the log at level trace.
 pub(super) struct Transcript {
     file: Option<BufWriter<File>>,
     logged: bool,
-    /// Received bytes that are not a whole line yet: a secret may lie across two pieces.
+    /// Received bytes of an incomplete line: a secret may span two reads.
     pending: Vec<u8>,
 }
 
 impl Transcript {
-    /// Goes on with a transcript, readable for owner and group only, or with one that is written
-    /// nowhere. What an earlier connection of the run wrote stays.
+    /// Opens the file for appending, readable for owner and group only. Without a path only the
+    /// log is written.
     pub fn create(path: Option<&Path>) -> Result<Self, SessionErrorKind> {
         let file = path
             .map(|path| {
@@ -30,9 +29,9 @@ impl Transcript {
                     .open(path)
                     .map(BufWriter::new)
                     .map_err(|error| SessionErrorKind::File {
-                        what: "cannot write the transcript",
+                        action: "cannot write the transcript",
                         path: path.to_owned(),
-                        why: error.to_string(),
+                        reason: error.to_string(),
                     })
             })
             .transpose()?;
@@ -43,18 +42,18 @@ impl Transcript {
         })
     }
 
-    /// Whether anybody reads it.
+    /// Whether anything is written.
     fn is_enabled(&self) -> bool {
         self.file.is_some() || self.logged
     }
 
-    /// What was sent, as it may be shown.
-    pub fn sent(&mut self, shown: &str, mask: &Mask) {
+    /// Records sent text.
+    pub fn sent(&mut self, text: &str, mask: &Mask) {
         if !self.is_enabled() {
             return;
         }
         self.flush(mask);
-        for line in mask.apply(shown).split_terminator(['\r', '\n']) {
+        for line in mask.apply(text).split_terminator(['\r', '\n']) {
             self.write_line('>', line);
         }
     }
@@ -72,7 +71,7 @@ impl Transcript {
         }
     }
 
-    /// Something to know that neither side said.
+    /// Records an event, such as an error.
     pub fn note(&mut self, note: &str, mask: &Mask) {
         self.flush(mask);
         self.write_line('#', &mask.apply(note));
@@ -94,7 +93,7 @@ impl Transcript {
         let text: String = text.chars().flat_map(escape_control).collect();
         tracing::trace!("{mark} {text}");
         if let Some(file) = &mut self.file {
-            // A full disk must not end the session; the transcript just ends early.
+            // A full disk ends the transcript, not the session.
             if writeln!(file, "{mark} {text}").is_err() {
                 self.file = None;
             }
@@ -102,12 +101,14 @@ impl Transcript {
     }
 }
 
-/// Control characters would move the reader's cursor.
+/// Escapes control characters, which would move the reader's cursor.
 fn escape_control(character: char) -> impl Iterator<Item = char> {
     let escaped = character.is_control() && character != '\t';
     let plain = (!escaped).then_some(character);
-    let shown = escaped.then(|| character.escape_default());
-    plain.into_iter().chain(shown.into_iter().flatten())
+    let escaped_character = escaped.then(|| character.escape_default());
+    plain
+        .into_iter()
+        .chain(escaped_character.into_iter().flatten())
 }
 
 #[cfg(test)]
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_that_comes_in_two_pieces_is_masked() {
+    fn transcript_masks_a_secret_that_spans_two_reads() {
         let directory = tempfile::tempdir().expect("made");
         let path = directory.path().join("log");
         let mut mask = Mask::default();

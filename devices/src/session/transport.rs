@@ -1,7 +1,7 @@
-//! The pump: lines to a byte stream and answers back, with time limits.
+//! The transport of a command line: writes commands to a byte stream and reads answers, with
+//! timeouts.
 //!
-//! Nothing is decided here; the [`Dialogue`] says which bytes are whose answer, and only lines
-//! with a permit are written.
+//! The [`Dialogue`] assigns received bytes to commands. Only [`PermittedCommand`]s are written.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -18,24 +18,24 @@ use crate::dialogue::cli_rules::Window;
 use crate::dialogue::{Answer, Command, Dialogue, Event};
 use crate::secret::Text;
 
-/// Both directions of a terminal.
+/// The byte stream of a terminal.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Why a connection ended, where the transport has learnt it.
+/// Why a connection closed, if the SSH library reported it.
 pub(super) type CloseReason = Arc<OnceLock<String>>;
 
-/// A pause after which what stands there is looked at again.
+/// Interval without received bytes after which the current line is evaluated again.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
-/// Quiet pauses before a login without a prompt gets an empty line.
+/// Idle intervals before an empty line is sent to a device without a prompt.
 const IDLE_INTERVALS_BEFORE_NEWLINE: u32 = 2;
-/// An answer longer than this is no answer.
+/// Longest answer in bytes.
 const ANSWER_LIMIT: usize = 64 << 20;
-/// Most bytes that are received at once.
+/// Bytes per read.
 const READ_SIZE: usize = 16 << 10;
 
-/// A terminal with a dialogue on it.
+/// A byte stream and the dialogue on it.
 pub(super) struct CliTransport {
     stream: Box<dyn Stream>,
     pub dialogue: Dialogue,
@@ -44,17 +44,17 @@ pub(super) struct CliTransport {
     close_reason: CloseReason,
     window: Window,
     newline: String,
-    /// For one line, counted from the last byte received.
+    /// Timeout of one command, counted from the last byte received.
     limit: Duration,
-    /// Times that we waited after having written something.
+    /// Waits for the device after something was written.
     pub round_trips: u64,
-    /// Something was written since we last waited.
+    /// Something was written since the last wait.
     has_written: bool,
-    /// What came last.
+    /// Bytes of the last read.
     buffer: Vec<u8>,
 }
 
-/// A line and what the device answered to it.
+/// A command and its answer.
 #[derive(Debug)]
 pub(super) struct AnsweredCommand {
     pub command: Command,
@@ -62,25 +62,27 @@ pub(super) struct AnsweredCommand {
     pub duration: Duration,
 }
 
-/// What became of the lines of one burst.
+/// The result of a batch of commands.
 #[derive(Debug, Default)]
 pub(super) struct BatchResult {
     pub answered: Vec<AnsweredCommand>,
-    /// Lines that were written and not answered.
+    /// Number of commands that were written and not answered.
     pub unanswered: usize,
-    /// Why not all were answered.
+    /// Why some were not answered.
     pub failure: Option<SessionErrorKind>,
 }
 
-/// Lines that were written, when, and their bytes.
+/// Commands without an answer, each with the time when it was written and its length.
 type SentCommands = VecDeque<(Command, Instant, usize)>;
 
-fn pop_answered(waiting: &mut SentCommands, answer: Answer) -> AnsweredCommand {
-    let (input, since, _) = waiting.pop_front().expect("answers are to written lines");
+fn pop_answered(sent: &mut SentCommands, answer: Answer) -> AnsweredCommand {
+    let (command, sent_at, _) = sent
+        .pop_front()
+        .expect("only written commands have answers");
     AnsweredCommand {
-        command: input,
+        command,
         answer,
-        duration: since.elapsed(),
+        duration: sent_at.elapsed(),
     }
 }
 
@@ -113,21 +115,21 @@ impl CliTransport {
         }
     }
 
-    /// Waits for the first prompt. A device that says nothing gets one empty line.
+    /// Waits for the first prompt. Sends one empty line if nothing arrives.
     pub async fn wait_for_first_prompt(&mut self) -> Result<Answer, SessionErrorKind> {
         self.has_written = true;
-        let mut pauses = 0;
+        let mut idle_intervals = 0;
         let mut last_byte = Instant::now();
         loop {
             let events = match self.receive().await? {
                 Some(events) => {
                     last_byte = Instant::now();
-                    pauses = 0;
+                    idle_intervals = 0;
                     events
                 }
                 None => {
-                    pauses += 1;
-                    if pauses == IDLE_INTERVALS_BEFORE_NEWLINE {
+                    idle_intervals += 1;
+                    if idle_intervals == IDLE_INTERVALS_BEFORE_NEWLINE {
                         let newline = Text::plain(&self.newline);
                         self.write(&newline).await?;
                     }
@@ -144,44 +146,44 @@ impl CliTransport {
         }
     }
 
-    /// Writes lines, as many at once as the window allows, and collects their answers. When `go_on`
-    /// says no to an answer, nothing further is written.
+    /// Writes commands, as many at once as the window allows, and collects their answers. After an
+    /// answer for which `go_on` is false nothing more is written.
     ///
     /// # Cancellation
     /// Must not be dropped midway; each wait has a limit.
     pub async fn send_batch(
         &mut self,
-        lines: Vec<PermittedCommand>,
+        commands: Vec<PermittedCommand>,
         mut go_on: impl FnMut(&Command, &Answer) -> bool + Send,
     ) -> BatchResult {
-        let mut burst = BatchResult::default();
-        let mut waiting = SentCommands::new();
-        let mut lines = lines.into_iter().peekable();
+        let mut batch = BatchResult::default();
+        let mut sent = SentCommands::new();
+        let mut commands = commands.into_iter().peekable();
         let mut stopped = false;
         let mut last_byte = Instant::now();
         loop {
             let mut bytes = Text::new();
-            // Refilling line by line would make a round trip of each.
-            let refill = waiting.len() <= self.window.lines / 2;
-            while refill && !stopped && lines.peek().is_some() && self.has_capacity(&waiting) {
-                let Some(line) = lines.next() else { break };
-                let input = line.into_command();
-                self.mask.add_all(&input.line);
-                for text in &input.body {
+            // Refill at half, because single commands would need a round trip each.
+            let refill = sent.len() <= self.window.lines / 2;
+            while refill && !stopped && commands.peek().is_some() && self.has_capacity(&sent) {
+                let Some(line) = commands.next() else { break };
+                let command = line.into_command();
+                self.mask.add_all(&command.line);
+                for text in &command.body {
                     self.mask.add_all(text);
                 }
-                let written = self.dialogue.send(input.clone());
-                waiting.push_back((input, Instant::now(), written.len()));
+                let written = self.dialogue.send(command.clone());
+                sent.push_back((command, Instant::now(), written.len()));
                 bytes.append(written);
             }
             if !bytes.is_empty() {
                 last_byte = Instant::now();
                 if let Err(failure) = self.write(&bytes).await {
-                    burst.failure = Some(failure);
+                    batch.failure = Some(failure);
                     break;
                 }
             }
-            if waiting.is_empty() {
+            if sent.is_empty() {
                 break;
             }
             let events = match self.receive().await {
@@ -191,7 +193,7 @@ impl CliTransport {
                 }
                 Ok(None) => self.dialogue.on_idle(),
                 Err(failure) => {
-                    burst.failure = Some(failure);
+                    batch.failure = Some(failure);
                     break;
                 }
             };
@@ -200,55 +202,55 @@ impl CliTransport {
                     Event::Write(text) => {
                         self.mask.add_all(&text);
                         if let Err(failure) = self.write(&text).await {
-                            burst.failure = Some(failure);
+                            batch.failure = Some(failure);
                         }
                     }
                     Event::Answered(answer) => {
-                        let answered = pop_answered(&mut waiting, answer);
+                        let answered = pop_answered(&mut sent, answer);
                         stopped |= !go_on(&answered.command, &answered.answer);
-                        burst.answered.push(answered);
+                        batch.answered.push(answered);
                     }
                 }
             }
-            if !waiting.is_empty()
-                && burst.failure.is_none()
+            if !sent.is_empty()
+                && batch.failure.is_none()
                 && let Err(failure) = self.check_timeout(last_byte)
             {
-                burst.failure = Some(failure);
+                batch.failure = Some(failure);
             }
-            if burst.failure.is_some() {
+            if batch.failure.is_some() {
                 break;
             }
         }
-        if let Some(failure) = &mut burst.failure {
+        if let Some(failure) = &mut batch.failure {
             for event in self.dialogue.finish_at_end() {
                 if let Event::Answered(answer) = event {
-                    burst.answered.push(pop_answered(&mut waiting, answer));
+                    batch.answered.push(pop_answered(&mut sent, answer));
                 }
             }
             if let SessionErrorKind::Disconnected { command, .. } = failure {
                 *command = self.current_command();
             }
         }
-        burst.unanswered = waiting.len();
-        burst
+        batch.unanswered = sent.len();
+        batch
     }
 
-    /// Writes a last line and waits until the other side ends the connection, or a moment.
+    /// Writes the last command and waits until the device closes the connection, at most `limit`.
     pub async fn send_last(&mut self, line: PermittedCommand, limit: Duration) {
         let text = self.dialogue.send(line.into_command());
         if self.write(&text).await.is_err() {
             return;
         }
         let until_end = async { while self.receive().await.is_ok() {} };
-        // Whatever happens here, the connection is closed next.
+        // The connection is closed next in any case.
         let _ = timeout(limit, until_end).await;
         let _ = timeout(limit, self.stream.shutdown()).await;
     }
 
-    fn has_capacity(&self, waiting: &SentCommands) -> bool {
-        let bytes: usize = waiting.iter().map(|(_, _, bytes)| bytes).sum();
-        waiting.is_empty() || waiting.len() < self.window.lines && bytes < self.window.bytes
+    fn has_capacity(&self, sent: &SentCommands) -> bool {
+        let bytes: usize = sent.iter().map(|(_, _, bytes)| bytes).sum();
+        sent.is_empty() || sent.len() < self.window.lines && bytes < self.window.bytes
     }
 
     async fn write(&mut self, text: &Text) -> Result<(), SessionErrorKind> {
@@ -266,7 +268,7 @@ impl CliTransport {
         }
     }
 
-    /// Bytes, turned into events; `None` after a pause without any.
+    /// Reads bytes and returns their events; `None` after an interval without bytes.
     async fn receive(&mut self) -> Result<Option<Vec<Event>>, SessionErrorKind> {
         self.round_trips += u64::from(std::mem::take(&mut self.has_written));
         let pause = IDLE_INTERVAL.min(self.limit);
@@ -282,7 +284,7 @@ impl CliTransport {
         if self.dialogue.buffered_bytes() > ANSWER_LIMIT {
             return Err(SessionErrorKind::InvalidAnswer {
                 command: self.current_command(),
-                why: format!("more than {} MiB without a prompt", ANSWER_LIMIT >> 20),
+                reason: format!("more than {} MiB without a prompt", ANSWER_LIMIT >> 20),
             });
         }
         Ok(Some(events))
@@ -300,22 +302,22 @@ impl CliTransport {
         SessionErrorKind::CommandTimeout {
             command: self.current_command(),
             limit: self.limit,
-            tail: self.mask.apply(&self.dialogue.last_output()),
+            last_output: self.mask.apply(&self.dialogue.last_output()),
         }
     }
 
-    fn disconnect_error(&self, why: &str) -> SessionErrorKind {
+    fn disconnect_error(&self, reason: &str) -> SessionErrorKind {
         SessionErrorKind::Disconnected {
             command: self.current_command(),
-            why: self
+            reason: self
                 .close_reason
                 .get()
-                .map_or(why, String::as_str)
+                .map_or(reason, String::as_str)
                 .to_owned(),
         }
     }
 
-    /// The line under way, masked.
+    /// The command without an answer, masked.
     fn current_command(&self) -> String {
         self.dialogue
             .current_command()

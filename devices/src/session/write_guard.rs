@@ -1,14 +1,13 @@
-//! What a session may send, enforced where bytes leave the process.
+//! Checks of what a session may send.
 //!
-//! A [`Permitted`] line can only be made here, and only such lines can be written. A read-only
-//! session gets a permit for the reads that the platform names and for the steps that lead there,
-//! and for nothing else.
+//! A [`Permitted`] line can only be made here, and only such lines can be sent. A read-only
+//! session may send the reads of the platform and the lines that open and close the session.
 
 use super::Access;
 use super::error::SessionErrorKind;
 use crate::dialogue::{CliRules, Command};
 
-/// A line that may be sent.
+/// A command that may be sent.
 #[derive(Debug)]
 pub(super) struct PermittedCommand(Command);
 
@@ -18,74 +17,70 @@ impl PermittedCommand {
     }
 }
 
-/// The rule of one session.
+/// The permissions of one session.
 #[derive(Clone, Debug)]
 pub(super) struct WriteGuard {
     access: Access,
-    /// All that a read-only session may send.
+    /// The commands of a read-only session.
     allowed: Vec<String>,
 }
 
 impl WriteGuard {
-    /// The rule for a command line: `reads` are the platform's, with `{name}` for a word.
+    /// Permissions for a command line. `reads` are those of the platform, with `{name}` for a word.
     pub fn new(access: Access, rules: &CliRules, reads: &[String]) -> Self {
         let steps = rules.open.iter().chain(&rules.close);
-        let mut harmless: Vec<_> = steps.map(|step| step.send.clone()).collect();
-        harmless.extend_from_slice(reads);
-        for (mode, edge) in rules
-            .modes
-            .iter()
-            .enumerate()
-            .flat_map(|(mode, from)| from.transitions.iter().map(move |edge| (mode, edge)))
-        {
-            // A way into configuration is none for this session; a way out of it is.
-            if rules.is_config_mode(edge.to) && !rules.is_config_mode(mode) {
+        let mut allowed: Vec<_> = steps.map(|step| step.send.clone()).collect();
+        allowed.extend_from_slice(reads);
+        for (mode, transition) in rules.modes.iter().enumerate().flat_map(|(mode, from)| {
+            from.transitions
+                .iter()
+                .map(move |transition| (mode, transition))
+        }) {
+            // Entering configuration is not allowed; leaving it is.
+            if rules.is_config_mode(transition.to) && !rules.is_config_mode(mode) {
                 continue;
             }
-            harmless.push(edge.send.clone());
-            harmless.extend(edge.verify.iter().map(|step| step.send.clone()));
+            allowed.push(transition.send.clone());
+            allowed.extend(transition.verify.iter().map(|step| step.send.clone()));
         }
-        Self {
-            access,
-            allowed: harmless,
-        }
+        Self { access, allowed }
     }
 
-    /// Asks for a permit.
+    /// Checks a command.
     ///
     /// # Errors
-    /// The session may only read, and this is no read.
-    pub fn permit(&self, mut input: Command) -> Result<PermittedCommand, SessionErrorKind> {
+    /// The session is read-only, and the command is not a read.
+    pub fn permit(&self, mut command: Command) -> Result<PermittedCommand, SessionErrorKind> {
         if self.access == Access::ReadOnly {
-            let line = input.line.reveal();
-            let harmless = input.body.is_empty()
+            let line = command.line.reveal();
+            let is_allowed = command.body.is_empty()
                 && !line.contains(['\r', '\n'])
                 && self
                     .allowed
                     .iter()
-                    .any(|known| matches_template(known, &line));
-            if !harmless {
+                    .any(|template| matches_template(template, &line));
+            if !is_allowed {
                 return Err(SessionErrorKind::ReadOnly {
-                    command: input.line.to_string(),
+                    command: command.line.to_string(),
                 });
             }
-            input.accept_questions = false;
+            command.accept_questions = false;
         }
-        Ok(PermittedCommand(input))
+        Ok(PermittedCommand(command))
     }
 }
 
-/// Whether a line is a named read; `{…}` stands for one word without separators of commands.
-fn matches_template(known: &str, line: &str) -> bool {
-    let (mut known, mut line) = (known.split(' '), line.split(' '));
+/// Whether a line matches a read; `{…}` matches one word without command separators.
+fn matches_template(template: &str, line: &str) -> bool {
+    let (mut template, mut line) = (template.split(' '), line.split(' '));
     loop {
-        match (known.next(), line.next()) {
+        match (template.next(), line.next()) {
             (None, None) => return true,
-            (Some(known), Some(word)) => {
-                let hole = known.starts_with('{') && known.ends_with('}');
-                let one_word = !word.is_empty() && !word.contains(['|', ';', '\u{3}']);
-                let fits = known == word || hole && one_word;
-                if !fits {
+            (Some(template), Some(word)) => {
+                let is_placeholder = template.starts_with('{') && template.ends_with('}');
+                let is_word = !word.is_empty() && !word.contains(['|', ';', '\u{3}']);
+                let matches = template == word || is_placeholder && is_word;
+                if !matches {
                     return false;
                 }
             }

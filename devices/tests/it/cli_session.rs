@@ -214,7 +214,7 @@ async fn unexpected_question_is_declined() {
     let mut session = opened(&switch).await;
     let results = outcomes(&commit(&mut session, &[line(&[INTERFACE], "no shutdown")]).await);
     assert!(
-        results[0].starts_with("refused: it asked a question"),
+        results[0].starts_with("refused: unexpected question"),
         "{results:?}"
     );
     assert!(results[0].contains("[confirm]"), "{results:?}");

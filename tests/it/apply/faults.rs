@@ -89,7 +89,10 @@ async fn a_device_that_is_not_there() {
     not_run(
         &lab,
         &ran,
-        &[&format!("cannot reach 127.0.0.1:{port}"), "host and port"],
+        &[
+            &format!("cannot connect to 127.0.0.1:{port}"),
+            "check address, port",
+        ],
     );
 }
 
@@ -347,7 +350,7 @@ async fn a_connection_cut_while_something_is_made_is_told_after_looking_again() 
         (
             "drop-after=^description up",
             bundle(),
-            "it was applied, but not description",
+            "it was applied, except description",
         ),
         (
             "drop-unanswered=^description up",

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 /// A text with holes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
@@ -68,19 +70,22 @@ impl Filter {
     }
 }
 
-/// Encodes what must not stand in a URL's path as it is.
+/// Characters that are encoded in a URL path.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'*')
+    .remove(b',')
+    .remove(b'/');
+
 fn percent(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => out.push(char::from(byte)),
-            b'-' | b'_' | b'.' | b'~' | b':' | b'@' | b'!' | b'$' | b'*' | b',' | b'/' => {
-                out.push(char::from(byte));
-            }
-            other => out.push_str(&format!("%{other:02X}")),
-        }
-    }
-    out
+    utf8_percent_encode(text, PATH).to_string()
 }
 
 impl Template {

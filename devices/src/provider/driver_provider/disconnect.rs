@@ -1,5 +1,4 @@
-//! What becomes of a run whose connection broke: the device is looked at once more, and nothing more
-//! is sent.
+//! Handling of a connection that broke: the device is read once more, and nothing else is sent.
 
 use super::DriverProvider;
 use crate::change::Change;
@@ -8,91 +7,91 @@ use crate::provider::{CommitResult, Note, ProviderError, ProviderErrorKind};
 use crate::session::SessionError;
 use crate::value::Name;
 
-/// The connection broke: nothing more is changed in this run.
-pub struct Disconnect {
+/// The connection broke: the run changes nothing more.
+pub(super) struct Disconnect {
+    /// The error of all later resources.
     pub error: ProviderError,
-    /// Another connection was made, so the device can still be read.
-    pub readable: bool,
-    /// A change had been sent, which may have been what broke the connection.
+    /// A new connection exists, so the device can still be read.
+    pub is_readable: bool,
+    /// A change was sent before, which may have broken the connection.
     pub after_change: bool,
 }
 
 impl DriverProvider {
-    /// Nothing can be sent any more.
+    /// Records that nothing can be sent any more.
     pub(super) fn mark_lost(&mut self, error: &SessionError) -> ProviderError {
         let failure = ProviderError::failed(error.kind.to_string());
         self.disconnect = Some(Disconnect {
             error: failure.clone(),
-            readable: false,
+            is_readable: false,
             after_change: self.changed || self.disconnected_after_change(),
         });
         failure
     }
 
-    /// Looks again after a connection that broke: what was under way is told as done, or as not
-    /// applied. What cannot be found out stays unknown. Nothing more is sent in this run: the
-    /// change may have been what broke it.
+    /// Reads the device again if the connection broke in the change: attributes with an unknown
+    /// outcome become done or not applied. What cannot be read stays unknown. The run sends
+    /// nothing more, because the change may have broken the connection.
     pub(super) async fn reconcile_after_disconnect(
         &mut self,
         change: &Change,
         committed: &mut CommitResult,
     ) {
-        let why =
-            committed
-                .operations
-                .iter()
-                .find_map(|(operation, result)| match &result.outcome {
-                    Outcome::Unknown { reason: why } => {
-                        Some(with_command(why, &render_operation(operation)))
-                    }
-                    _ => None,
-                });
-        let Some(why) = why else { return };
-        let found = self.inspect_again(change).await;
+        let mut results = committed.operations.iter();
+        let reason = results.find_map(|(_, result)| match &result.outcome {
+            Outcome::Unknown { reason } => Some(reason.clone()),
+            _ => None,
+        });
+        let Some(reason) = reason else { return };
+        let inspected = self.inspect_again(change).await;
         self.disconnect = Some(Disconnect {
-            error: ProviderError::new(ProviderErrorKind::NotSent, format!("not sent: {why}")),
-            readable: found.is_ok(),
+            error: ProviderError::new(ProviderErrorKind::NotSent, format!("not sent: {reason}")),
+            is_readable: inspected.is_ok(),
             after_change: true,
         });
-        let differs = match found {
+        let differs = match inspected {
             Ok(differs) => differs,
             Err(error) => {
-                let text = format!("{why}; looking at the device once more failed: {error}");
+                let text = format!("{reason}; cannot read the device again: {error}");
                 committed.notes.push(Note::warning(text));
                 return;
             }
         };
-        // Of a change, what it was about; of a whole instance, all that is wanted of it.
-        let missing = |name: &Name| {
+        // A change concerns its attributes; a new or removed instance, all wanted attributes.
+        let is_missing = |name: &Name| {
             differs.contains(name) && (change.is_whole() || change.attributes.contains(name))
         };
         for (name, outcome) in &mut committed.attributes {
             let unknown = matches!(outcome, Err(error) if error.kind == ProviderErrorKind::Unknown);
-            if missing(name) && (unknown || outcome.is_ok()) {
-                // Something may have been taken and yet not have come to be, as a VLAN is made when
-                // its mode is left.
+            if is_missing(name) && (unknown || outcome.is_ok()) {
+                // The device can accept a command that takes effect only later: it creates a VLAN
+                // when its mode is left.
                 *outcome = Err(ProviderError::new(
                     ProviderErrorKind::NotSent,
-                    format!("{why}; the device was read again: it was not applied"),
+                    format!("{reason}; the device was read again: it was not applied"),
                 ));
             } else if unknown {
                 self.changed = true;
                 *outcome = Ok(());
             }
         }
-        // An attribute that failed has told it.
-        if committed.attributes.iter().all(|(_, told)| told.is_ok()) {
+        // A failed attribute already reports the reason.
+        if committed
+            .attributes
+            .iter()
+            .all(|(_, outcome)| outcome.is_ok())
+        {
             self.changed = true;
-            let lacking: Vec<&str> = differs
+            let missing: Vec<&str> = differs
                 .iter()
-                .filter(|name| missing(name))
+                .filter(|name| is_missing(name))
                 .map(Name::as_str)
                 .collect();
-            let found = match lacking.as_slice() {
+            let found = match missing.as_slice() {
                 [] => "it was applied".to_owned(),
-                lacking => format!("it was applied, but not {}", lacking.join(", ")),
+                missing => format!("it was applied, except {}", missing.join(", ")),
             };
-            let text = format!("{why}; the device was read again: {found}");
+            let text = format!("{reason}; the device was read again: {found}");
             committed.failure = Some(ProviderError::failed(text));
         }
     }
@@ -104,25 +103,16 @@ impl DriverProvider {
         self.closed_statistics = self.closed_statistics.plus(broken.statistics());
         let requests = self.driver.reads_for(&[&change.wanted]);
         let again = self.read_state(requests).await?;
-        // What was read of other types still holds, and is not read again. What was foreseen of this
-        // one does not: the device has told.
+        // The state of other types stays valid. The predicted state of this one does not.
         self.state.forget_predicted(&change.wanted.model.name);
         self.state.extend(again);
-        self.inspect(&change.wanted).map(|looked| looked.differs)
-    }
-}
-
-/// Why it is not known what became of a command, with the command.
-fn with_command(why: &str, command: &str) -> String {
-    if why.contains(command) {
-        why.to_owned()
-    } else {
-        format!("{why} after `{command}`")
+        self.inspect(&change.wanted)
+            .map(|inspection| inspection.differs)
     }
 }
 
 /// An operation in one line, for messages.
-pub fn render_operation(operation: &Operation) -> String {
+pub(super) fn render_operation(operation: &Operation) -> String {
     match &operation.action {
         Action::Line(line) => line.to_string(),
         Action::Request(request) => format!("{} {}", request.method, request.path),

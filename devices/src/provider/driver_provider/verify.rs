@@ -1,4 +1,4 @@
-//! The proof of a run: what was set is read once more.
+//! Verification after a run: the attributes that were set are read once more.
 
 use std::sync::Arc;
 
@@ -7,31 +7,35 @@ use crate::change::Wanted;
 use crate::provider::ProviderError;
 use crate::value::{Attributes, Value};
 
-/// An attribute that is not as it was set, found after the run.
+/// An attribute that does not have the value that the run set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
+    /// The resource, such as `Network_vlan[100]`.
     pub reference: Arc<str>,
+    /// The attribute.
     pub attribute: String,
+    /// The value that the run set.
     pub wanted: Value,
+    /// The value that the device has.
     pub found: Value,
 }
 
 impl Inspection {
     fn difference(&self, wanted: &Wanted, attribute: &str) -> Difference {
-        let present = if self.current.is_some() {
+        let ensure = if self.current.is_some() {
             "present"
         } else {
             "absent"
         };
         let wanted = self.resolved.as_deref().unwrap_or(wanted);
-        let of = |attributes: Option<&Attributes>| attributes?.get(attribute).cloned();
-        let found = of(self.current.as_ref().map(|current| &current.attributes));
+        let value = |attributes: Option<&Attributes>| attributes?.get(attribute).cloned();
+        let found = value(self.current.as_ref().map(|current| &current.attributes));
         Difference {
             reference: wanted.reference.clone(),
             attribute: attribute.to_owned(),
-            wanted: of(Some(&wanted.attributes)).unwrap_or(Value::Undef),
+            wanted: value(Some(&wanted.attributes)).unwrap_or(Value::Undef),
             found: match attribute {
-                "ensure" => Value::Symbol(present.to_owned()),
+                "ensure" => Value::Symbol(ensure.to_owned()),
                 _ => found.unwrap_or(Value::Absent),
             },
         }
@@ -39,7 +43,7 @@ impl Inspection {
 }
 
 impl DriverProvider {
-    /// Reads what was set in this run once more, and tells what is not as it was set.
+    /// Reads all resources that this run set, and returns the attributes with another value.
     ///
     /// # Errors
     /// The device could not be read.
@@ -50,14 +54,14 @@ impl DriverProvider {
         if self.applied.is_empty() {
             return Ok(Vec::new());
         }
-        let set: Vec<&Wanted> = self.applied.iter().map(Arc::as_ref).collect();
-        let requests = self.driver.reads_for(&set);
+        let applied: Vec<&Wanted> = self.applied.iter().map(Arc::as_ref).collect();
+        let requests = self.driver.reads_for(&applied);
         self.state = self.read_state(requests).await?;
         let mut differences = Vec::new();
         for wanted in &self.applied {
-            let looked = self.inspect(wanted)?;
-            for attribute in &looked.differs {
-                differences.push(looked.difference(wanted, attribute));
+            let inspection = self.inspect(wanted)?;
+            for attribute in &inspection.differs {
+                differences.push(inspection.difference(wanted, attribute));
             }
         }
         Ok(differences)

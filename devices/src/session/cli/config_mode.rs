@@ -1,54 +1,57 @@
-//! Where in the configuration a session stands, and the way to where it must be.
+//! The configuration mode of a session, and the steps to another one.
 
 use crate::dialogue::CliRules;
 use crate::secret::Text;
 
-/// Where the device is.
+/// The mode of the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ConfigMode {
     /// In the mode for reads.
     Read,
-    /// In configuration, within these modes, outermost first; none means global.
+    /// Configuration, in these modes, outermost first; none means global configuration.
     Config(Vec<Text>),
-    /// Somewhere in configuration: a line was refused, or the prompt was not the expected one.
+    /// Unknown: a line was refused, or the prompt was unexpected.
     Unknown,
 }
 
-/// One step on the way.
+/// One step to another mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ModeStep {
-    /// Leave configuration altogether.
+    /// Leave configuration.
     End,
-    /// Begin configuration.
+    /// Enter global configuration.
     Configure,
-    /// Leave so many modes; may be written together.
+    /// Leave this number of modes, as one batch.
     Exit(usize),
-    /// Enter the mode at this depth of the wanted path. Its prompt must be seen before anything
-    /// else is sent.
+    /// Enter the mode at this depth of the wanted path. Nothing more is sent before its prompt.
     Enter(usize),
 }
 
 impl ConfigMode {
-    /// The moves that lead to the mode path `wanted`.
+    /// The steps to the mode path `wanted`.
     pub fn steps_to(&self, wanted: &[Text], rules: &CliRules) -> Vec<ModeStep> {
-        let mut moves = Vec::new();
-        let here: &[Text] = match self {
+        let mut steps = Vec::new();
+        let current: &[Text] = match self {
             ConfigMode::Config(path) => path,
             ConfigMode::Read => {
-                moves.push(ModeStep::Configure);
+                steps.push(ModeStep::Configure);
                 &[]
             }
             ConfigMode::Unknown => {
-                moves.extend([ModeStep::End, ModeStep::Configure]);
+                steps.extend([ModeStep::End, ModeStep::Configure]);
                 &[]
             }
         };
-        let shared = here.iter().zip(wanted).take_while(|(a, b)| a == b).count();
-        let beside = rules.direct_sub_modes && shared == 0 && !wanted.is_empty();
-        if here.len() > shared && !beside {
-            moves.push(ModeStep::Exit(here.len() - shared));
+        let shared = current
+            .iter()
+            .zip(wanted)
+            .take_while(|(a, b)| a == b)
+            .count();
+        let is_direct = rules.direct_sub_modes && shared == 0 && !wanted.is_empty();
+        if current.len() > shared && !is_direct {
+            steps.push(ModeStep::Exit(current.len() - shared));
         }
-        moves.extend((shared..wanted.len()).map(ModeStep::Enter));
-        moves
+        steps.extend((shared..wanted.len()).map(ModeStep::Enter));
+        steps
     }
 }

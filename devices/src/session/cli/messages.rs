@@ -1,12 +1,12 @@
-//! What a device said, in words for people, with secrets masked.
+//! Messages of the device in errors and results, with secrets masked.
 
 use super::CliSession;
 use crate::dialogue::{Command, Refusal};
 use crate::session::error::SessionErrorKind;
 
 impl CliSession {
-    pub(super) fn refusal_error(&self, input: &Command, refusal: Refusal) -> SessionErrorKind {
-        let command = self.transport.mask.apply(&input.line.to_string());
+    pub(super) fn refusal_error(&self, sent: &Command, refusal: Refusal) -> SessionErrorKind {
+        let command = self.transport.mask.apply(&sent.line.to_string());
         match refusal {
             Refusal::Question(question) => SessionErrorKind::UnexpectedQuestion {
                 command,
@@ -14,7 +14,7 @@ impl CliSession {
             },
             other => SessionErrorKind::CommandRefused {
                 command,
-                said: self.render_refusal(other),
+                output: self.render_refusal(other),
             },
         }
     }
@@ -23,11 +23,11 @@ impl CliSession {
         match refusal {
             Refusal::Error { message: words, .. } => self.mask(&words),
             Refusal::Question(question) => format!(
-                "it asked a question that nobody expected, which was declined: {}",
+                "unexpected question, which was declined: {}",
                 self.mask(&question)
             ),
             Refusal::TextNotRequested => {
-                "it did not ask for the text that belongs to the line".to_owned()
+                "the device did not request the text of the line".to_owned()
             }
         }
     }
@@ -40,7 +40,7 @@ impl CliSession {
         lines.iter().map(|line| self.mask(line)).collect()
     }
 
-    /// Output in one line, for a message.
+    /// Output as one line, masked.
     pub(super) fn render_output(&self, output: &[String]) -> String {
         let lines: Vec<_> = output
             .iter()

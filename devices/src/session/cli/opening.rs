@@ -1,4 +1,4 @@
-//! From a connection to the mode for reads: the first prompt, privilege, set-up lines.
+//! Opening a session: the first prompt, privilege, setup commands.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::session::transport::{AnsweredCommand, CliTransport, TransportOptions}
 use crate::session::write_guard::WriteGuard;
 use crate::session::{Access, Session, Statistics};
 
-/// A set-up line that goes out with the next lines.
+/// A setup command that is sent with the next batch.
 pub(super) struct PendingStep {
     pub step: Step,
-    /// Failing it means that the privilege level is too low.
+    /// A failure means that the privilege level is too low.
     checks_privilege: bool,
 }
 
@@ -47,8 +47,8 @@ impl PendingStep {
 }
 
 impl CliSession {
-    /// Waits for the first prompt, becomes privileged where that takes a step, and makes the first
-    /// reads, which go out together with the question whether the privilege is high enough.
+    /// Waits for the first prompt, enters privileged mode if necessary, and sends the first reads
+    /// together with the check of the privilege level.
     ///
     /// # Cancellation
     /// May be dropped; the connection ends.
@@ -59,7 +59,7 @@ impl CliSession {
         (access, reads): (Access, &[String]),
         first: &[ReadRequest],
     ) -> Result<(Self, Vec<String>), SessionErrorKind> {
-        let began = Instant::now();
+        let started = Instant::now();
         let mut mask = Mask::new(&rules.secrets);
         for secret in target.secrets() {
             mask.add(secret.expose_secret());
@@ -91,10 +91,10 @@ impl CliSession {
             connection: terminal.connection,
         };
         let mode = session.transport.wait_for_first_prompt().await?.prompt.mode;
-        let verify = session.enter_read_mode(mode).await?;
+        let must_verify = session.enter_read_mode(mode).await?;
         let mut texts = Vec::new();
-        if verify || !first.is_empty() {
-            // Whether the level is high enough decides whether the session is one.
+        if must_verify || !first.is_empty() {
+            // A session needs a sufficient privilege level.
             match session.send_reads(first).await {
                 Ok(answers) => texts = answers,
                 Err(error) => {
@@ -103,76 +103,77 @@ impl CliSession {
                 }
             }
         }
-        session.statistics.login = began.elapsed();
+        session.statistics.login = started.elapsed();
         Ok((session, texts))
     }
 
-    /// Goes from the mode of a prompt to the one for reads. Set-up lines that do not belong before
-    /// that are left pending; whether some of them decide if the session is one.
+    /// Goes from the mode of a prompt to the one for reads. Later setup commands stay pending.
+    /// Returns whether one of them checks the privilege level.
     pub(super) async fn enter_read_mode(&mut self, mode: ModeId) -> Result<bool, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
-        let home = rules.read_mode;
-        let way =
-            rules
-                .transition_path(mode, home)
-                .ok_or_else(|| SessionErrorKind::InvalidAnswer {
-                    command: String::new(),
-                    why: format!(
-                        "there is no way out of the mode `{}`",
-                        rules.modes[mode].name
-                    ),
-                })?;
+        let read_mode = rules.read_mode;
+        let path = rules.transition_path(mode, read_mode).ok_or_else(|| {
+            SessionErrorKind::InvalidAnswer {
+                command: String::new(),
+                reason: format!(
+                    "no transition leads out of the mode `{}`",
+                    rules.modes[mode].name
+                ),
+            }
+        })?;
         let (early, late): (Vec<_>, Vec<_>) = rules
             .open
             .iter()
-            .filter(|step| step.applies_in(mode, home) || step.applies_in(home, home))
+            .filter(|step| {
+                step.applies_in(mode, read_mode) || step.applies_in(read_mode, read_mode)
+            })
             .cloned()
             .map(PendingStep::set_up)
-            .partition(|pending| mode != home && pending.step.applies_in(mode, home));
+            .partition(|pending| mode != read_mode && pending.step.applies_in(mode, read_mode));
         self.pending = early;
-        let mut verify = false;
-        for edge in way {
-            self.follow(edge).await?;
-            verify |= edge.verify.is_some();
+        let mut must_verify = false;
+        for transition in path {
+            self.follow(transition).await?;
+            must_verify |= transition.verify.is_some();
             self.pending
-                .extend(edge.verify.clone().map(PendingStep::privilege));
+                .extend(transition.verify.clone().map(PendingStep::privilege));
         }
         self.pending.extend(late);
-        Ok(verify)
+        Ok(must_verify)
     }
 
-    /// Goes along an edge. Set-up lines that belong before it go out with it.
-    async fn follow(&mut self, edge: &ModeTransition) -> Result<(), SessionErrorKind> {
-        let before: Vec<_> = std::mem::take(&mut self.pending);
-        let mut inputs: Vec<_> = before.iter().map(PendingStep::command).collect();
-        inputs.push(Command {
-            line: Text::plain(&edge.send),
-            secret: edge.secret.clone().map(|request| SecretResponse {
+    /// Follows a transition. Pending setup commands are sent with it.
+    async fn follow(&mut self, transition: &ModeTransition) -> Result<(), SessionErrorKind> {
+        let pending: Vec<_> = std::mem::take(&mut self.pending);
+        let mut commands: Vec<_> = pending.iter().map(PendingStep::command).collect();
+        commands.push(Command {
+            line: Text::plain(&transition.send),
+            secret: transition.secret.clone().map(|request| SecretResponse {
                 request,
                 value: self.enable_password.clone(),
             }),
             ..Command::default()
         });
-        let mut answered = self.send_all(inputs).await?;
-        let last = answered.pop().expect("the edge's line was answered");
-        for (pending, answered) in before.iter().zip(&answered) {
+        let mut answered = self.send_all(commands).await?;
+        let last = answered.pop().expect("a complete batch has all answers");
+        for (pending, answered) in pending.iter().zip(&answered) {
             self.check_step(pending, answered)?;
         }
-        let said = self.render_output(&last.answer.output);
+        let output = self.render_output(&last.answer.output);
         match last.answer.secret {
-            SecretState::Wrong => return Err(SessionErrorKind::EnableRefused { said }),
+            SecretState::Wrong => return Err(SessionErrorKind::EnableRefused { output }),
             SecretState::Missing => return Err(SessionErrorKind::NoEnablePassword),
-            SecretState::NotAsked | SecretState::Given => {}
+            SecretState::NotRequested | SecretState::Sent => {}
         }
-        if last.answer.prompt.mode == edge.to {
+        if last.answer.prompt.mode == transition.to {
             self.mode_confirmed = true;
             return Ok(());
         }
-        Err(match edge.secret {
-            Some(_) => SessionErrorKind::EnableRefused { said },
+        Err(match transition.secret {
+            Some(_) => SessionErrorKind::EnableRefused { output },
             None => SessionErrorKind::CommandRefused {
-                command: edge.send.clone(),
-                said,
+                command: transition.send.clone(),
+                output,
             },
         })
     }
@@ -193,14 +194,14 @@ impl CliSession {
             return Ok(());
         }
         if pending.checks_privilege {
-            let said = self.render_output(&answered.answer.output);
-            return Err(SessionErrorKind::PrivilegeTooLow { said });
+            let output = self.render_output(&answered.answer.output);
+            return Err(SessionErrorKind::PrivilegeTooLow { output });
         }
         Err(match verdict.refusal {
             Some(refusal) => self.refusal_error(&answered.command, refusal),
             None => SessionErrorKind::CommandRefused {
                 command: step.send.clone(),
-                said: self.render_output(&answered.answer.output),
+                output: self.render_output(&answered.answer.output),
             },
         })
     }

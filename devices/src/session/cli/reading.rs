@@ -1,5 +1,4 @@
-//! Reads, together with what has to go out before them: set-up lines, and the way out of
-//! configuration.
+//! Reads, together with setup commands and the command that leaves configuration mode.
 
 use std::sync::Arc;
 
@@ -13,31 +12,31 @@ use crate::session::error::SessionErrorKind;
 use crate::session::transport::AnsweredCommand;
 
 impl CliSession {
-    /// Sends reads, with whatever set-up is pending and the way out of configuration in front.
+    /// Leaves configuration mode, sends pending setup commands, and sends the reads, as one batch.
     pub(super) async fn send_reads(
         &mut self,
         requests: &[ReadRequest],
     ) -> Result<Vec<String>, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
-        let mut inputs = Vec::new();
-        let leaving = self.mode != ConfigMode::Read;
-        if leaving {
-            inputs.push(Command::line(self.end_line()));
+        let mut commands = Vec::new();
+        let leaves_config = self.mode != ConfigMode::Read;
+        if leaves_config {
+            commands.push(Command::line(self.end_line()));
         }
         let pending = std::mem::take(&mut self.pending);
-        inputs.extend(pending.iter().map(PendingStep::command));
-        inputs.extend(
+        commands.extend(pending.iter().map(PendingStep::command));
+        commands.extend(
             requests
                 .iter()
                 .map(|request| Command::line(request.command.as_str())),
         );
-        if inputs.is_empty() {
+        if commands.is_empty() {
             return Ok(Vec::new());
         }
-        let answered = self.send_all(inputs).await?;
+        let answered = self.send_all(commands).await?;
         let first = answered.last().map(|one| one.answer.prompt.mode);
         if let Some(mode) = first.filter(|mode| !self.mode_confirmed && *mode != rules.read_mode) {
-            // What looked like the first prompt was none. Reads do no harm anywhere.
+            // The first prompt was part of a banner. Reads are harmless in every mode.
             self.mode_confirmed = true;
             Box::pin(self.enter_read_mode(mode)).await?;
             return Box::pin(self.send_reads(requests)).await;
@@ -45,7 +44,7 @@ impl CliSession {
         self.mode_confirmed = true;
         self.statistics.reads += requests.len() as u64;
         let mut answered = answered.into_iter();
-        if leaving && let Some(end) = answered.next() {
+        if leaves_config && let Some(end) = answered.next() {
             self.check_left_config(&end)?;
         }
         for (pending, answered) in pending.iter().zip(answered.by_ref()) {
@@ -67,7 +66,7 @@ impl CliSession {
             .collect()
     }
 
-    /// Notes that configuration was left, if it was.
+    /// Checks that configuration mode was left.
     fn check_left_config(&mut self, end: &AnsweredCommand) -> Result<(), SessionErrorKind> {
         if end.answer.prompt.mode == self.rules.read_mode {
             self.mode = ConfigMode::Read;
@@ -75,18 +74,18 @@ impl CliSession {
         }
         Err(SessionErrorKind::CommandRefused {
             command: end.command.line.to_string(),
-            said: self.render_output(&end.answer.output),
+            output: self.render_output(&end.answer.output),
         })
     }
 
-    /// The line that leaves configuration from wherever it is.
+    /// The command that leaves configuration from any mode.
     pub(super) fn end_line(&self) -> String {
         let rules = &self.rules;
         [rules.sub_mode, rules.config_mode]
             .into_iter()
             .flatten()
             .find_map(|mode| rules.transition(mode, rules.read_mode))
-            .map(|edge| edge.send.clone())
+            .map(|transition| transition.send.clone())
             .unwrap_or_default()
     }
 }

@@ -74,11 +74,11 @@ fn outcomes(results: &[OperationResult]) -> Vec<String> {
     results
         .iter()
         .map(|result| match &result.outcome {
-            Outcome::Done { messages: said } if said.is_empty() => "done".to_owned(),
-            Outcome::Done { messages: said } => format!("done: {}", said.join("; ")),
-            Outcome::Refused { message: said } => format!("refused: {said}"),
+            Outcome::Done { messages } if messages.is_empty() => "done".to_owned(),
+            Outcome::Done { messages } => format!("done: {}", messages.join("; ")),
+            Outcome::Refused { message } => format!("refused: {message}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { reason: why } => format!("unknown: {why}"),
+            Outcome::Unknown { reason } => format!("unknown: {reason}"),
         })
         .collect()
 }
@@ -92,7 +92,7 @@ async fn commit(session: &mut CliSession, operations: &[Operation]) -> Vec<Strin
 const DONE: &str = "done";
 
 #[tokio::test]
-async fn set_up_and_reads_go_out_together() {
+async fn open_sends_setup_and_reads_as_one_batch() {
     let (session, log) = open(ScriptedDevice::default(), Access::ReadWrite).await;
     let mut session = session.expect("opened");
     let texts = session
@@ -116,7 +116,7 @@ async fn set_up_and_reads_go_out_together() {
 }
 
 #[tokio::test]
-async fn a_login_as_plain_user_becomes_privileged() {
+async fn open_enables_an_unprivileged_user() {
     let device = ScriptedDevice {
         enable: Some("en-secret"),
         privilege: 15,
@@ -138,7 +138,7 @@ async fn a_login_as_plain_user_becomes_privileged() {
 }
 
 #[tokio::test]
-async fn the_first_reads_go_out_with_the_question_about_the_privilege() {
+async fn open_sends_first_reads_with_the_privilege_check() {
     let device = ScriptedDevice {
         enable: Some("en-secret"),
         privilege: 15,
@@ -162,7 +162,7 @@ async fn the_first_reads_go_out_with_the_question_about_the_privilege() {
 }
 
 #[tokio::test]
-async fn a_wrong_enable_secret_is_tried_once() {
+async fn open_sends_a_wrong_enable_password_once() {
     let device = ScriptedDevice {
         enable: Some("another"),
         ..ScriptedDevice::default()
@@ -188,7 +188,7 @@ async fn a_wrong_enable_secret_is_tried_once() {
 }
 
 #[tokio::test]
-async fn a_level_that_is_too_low_is_told() {
+async fn open_reports_a_low_privilege_level() {
     let device = ScriptedDevice {
         enable: Some("en-secret"),
         privilege: 7,
@@ -199,13 +199,13 @@ async fn a_level_that_is_too_low_is_told() {
     assert_eq!(
         error,
         SessionErrorKind::PrivilegeTooLow {
-            said: "Current privilege level is 7".to_owned()
+            output: "Current privilege level is 7".to_owned()
         }
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sleeping_line_is_woken_by_one_empty_line() {
+async fn open_sends_an_empty_line_to_a_silent_device() {
     let device = ScriptedDevice {
         starts_silent: true,
         ..ScriptedDevice::default()
@@ -218,7 +218,7 @@ async fn a_sleeping_line_is_woken_by_one_empty_line() {
 }
 
 #[tokio::test]
-async fn a_resource_costs_two_round_trips_and_its_neighbour_too() {
+async fn commit_takes_two_round_trips_per_resource() {
     let (mut session, log) = ready(ScriptedDevice::default()).await;
     let vlan = |id: &str, name: &str| {
         let mode = format!("vlan {id}");
@@ -260,7 +260,7 @@ async fn a_resource_costs_two_round_trips_and_its_neighbour_too() {
 }
 
 #[tokio::test]
-async fn lines_behind_a_refused_one_are_told_as_they_were_answered() {
+async fn commit_reports_lines_after_a_refused_one_as_answered() {
     let (mut session, log) = ready(ScriptedDevice {
         refuses: &["speed 7"],
         ..ScriptedDevice::default()
@@ -295,7 +295,7 @@ async fn lines_behind_a_refused_one_are_told_as_they_were_answered() {
 }
 
 #[tokio::test]
-async fn a_mode_that_was_not_entered_gets_no_lines() {
+async fn commit_sends_no_lines_into_a_refused_mode() {
     let cases: [(ScriptedDevice, &str); 2] = [
         (
             ScriptedDevice {
@@ -330,7 +330,7 @@ async fn a_mode_that_was_not_entered_gets_no_lines() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unexpected_question_is_declined_and_told() {
+async fn commit_declines_and_reports_an_unexpected_question() {
     let (mut session, log) = ready(ScriptedDevice {
         asks: &[("no feature", "This is dangerous. Go on? [confirm]")],
         ..ScriptedDevice::default()
@@ -339,10 +339,7 @@ async fn an_unexpected_question_is_declined_and_told() {
     let outcomes = commit(&mut session, &[operation(&[], "no feature")]).await;
     assert_eq!(
         outcomes,
-        [
-            "refused: it asked a question that nobody expected, which was declined: \
-             This is dangerous. Go on? [confirm]"
-        ]
+        ["refused: unexpected question, which was declined: This is dangerous. Go on? [confirm]"]
     );
     assert!(lines(&log).contains(&"answer \"n\"".to_owned()));
     assert_eq!(
@@ -352,7 +349,7 @@ async fn an_unexpected_question_is_declined_and_told() {
 }
 
 #[tokio::test]
-async fn an_expected_question_is_agreed_to_and_asked_alone() {
+async fn commit_accepts_a_listed_question() {
     let (mut session, log) = ready(ScriptedDevice {
         asks: &[("no username x", "This operation will remove all username related configurations with same name. Do you want to continue? [confirm]")],
         ..ScriptedDevice::default()
@@ -373,7 +370,7 @@ async fn an_expected_question_is_agreed_to_and_asked_alone() {
 }
 
 #[tokio::test]
-async fn a_dropped_connection_tells_what_is_known() {
+async fn commit_reports_outcomes_after_a_disconnect() {
     let (mut session, _) = ready(ScriptedDevice {
         drops_at: Some("mtu 9000"),
         ..ScriptedDevice::default()
@@ -408,7 +405,7 @@ async fn a_dropped_connection_tells_what_is_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_ends_at_the_limit_and_says_what_was_last() {
+async fn read_times_out_with_the_last_output() {
     let (session, _) = open(
         ScriptedDevice {
             silent_at: Some("show version"),
@@ -427,7 +424,7 @@ async fn silence_ends_at_the_limit_and_says_what_was_last() {
 }
 
 #[tokio::test]
-async fn a_refused_read_is_an_error_unless_it_is_optional() {
+async fn read_fails_on_a_refusal_unless_optional() {
     let device = || ScriptedDevice {
         refuses: &["show version"],
         ..ScriptedDevice::default()
@@ -451,7 +448,7 @@ async fn a_refused_read_is_an_error_unless_it_is_optional() {
 }
 
 #[tokio::test]
-async fn a_read_only_session_sends_nothing_but_reads() {
+async fn read_only_session_sends_only_reads() {
     let (session, log) = open(ScriptedDevice::default(), Access::ReadOnly).await;
     let mut session = session.expect("opened");
     session.read(&[request("show clock")]).await.expect("read");
@@ -485,7 +482,7 @@ async fn a_read_only_session_sends_nothing_but_reads() {
 }
 
 #[tokio::test]
-async fn after_a_login_that_is_not_valid_any_more_nothing_is_tried() {
+async fn commit_ends_the_session_after_a_fatal_error() {
     let (mut session, log) = ready(ScriptedDevice {
         answers: &[(
             "ntp server 1",
@@ -494,8 +491,8 @@ async fn after_a_login_that_is_not_valid_any_more_nothing_is_tried() {
         ..ScriptedDevice::default()
     })
     .await;
-    let told = commit(&mut session, &[operation(&[], "ntp server 1")]).await;
-    assert_eq!(told, ["refused: % Authorization failed."]);
+    let outcomes = commit(&mut session, &[operation(&[], "ntp server 1")]).await;
+    assert_eq!(outcomes, ["refused: % Authorization failed."]);
     let before = lines(&log).len();
     assert_eq!(
         commit(&mut session, &[operation(&[], "ntp server 2")]).await,
@@ -509,14 +506,14 @@ async fn after_a_login_that_is_not_valid_any_more_nothing_is_tried() {
 }
 
 #[tokio::test]
-async fn a_command_that_the_user_may_not_give_leaves_the_session_alone() {
+async fn commit_continues_after_an_authorization_error() {
     let (mut session, _) = ready(ScriptedDevice {
         answers: &[("ntp server 1", "Command authorization failed.")],
         ..ScriptedDevice::default()
     })
     .await;
-    let told = commit(&mut session, &[operation(&[], "ntp server 1")]).await;
-    assert_eq!(told, ["refused: Command authorization failed."]);
+    let outcomes = commit(&mut session, &[operation(&[], "ntp server 1")]).await;
+    assert_eq!(outcomes, ["refused: Command authorization failed."]);
     assert_eq!(
         commit(&mut session, &[operation(&[], "ntp server 2")]).await,
         [DONE]
@@ -524,7 +521,7 @@ async fn a_command_that_the_user_may_not_give_leaves_the_session_alone() {
 }
 
 #[tokio::test]
-async fn closing_leaves_configuration_and_logs_off() {
+async fn close_leaves_configuration_and_logs_off() {
     let (mut session, log) = ready(ScriptedDevice::default()).await;
     commit(&mut session, &[operation(&["vlan 10"], "name x")]).await;
     assert_eq!(session.close().await, [""; 0]);
@@ -532,7 +529,7 @@ async fn closing_leaves_configuration_and_logs_off() {
 }
 
 #[tokio::test]
-async fn secrets_are_in_no_message_and_no_transcript() {
+async fn secrets_are_masked_in_messages_and_transcript() {
     let directory = tempfile::tempdir().expect("made");
     let path = directory.path().join("core1.log");
     let device = ScriptedDevice {

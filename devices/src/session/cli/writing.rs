@@ -1,4 +1,4 @@
-//! Configuration lines: into their mode, together where they cannot ask, and what became of each.
+//! Sending configuration lines: enters their mode, sends them in batches, and returns results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,41 +14,41 @@ use crate::secret::Text;
 use crate::session::Access;
 use crate::session::error::SessionErrorKind;
 
-/// Why the lines of a mode cannot be sent.
+/// A mode that was not entered, so that its lines cannot be sent.
 pub(super) struct ModeFailure {
-    /// What became of the line on the way.
+    /// The outcome of the mode line.
     outcome: Outcome,
-    /// That line; `None` when nothing was sent.
+    /// The mode line; `None` if nothing was sent.
     line: Option<ConfigLine>,
 }
 
 impl ModeFailure {
-    fn not_sent(said: String) -> Self {
+    fn not_sent(message: String) -> Self {
         Self {
-            outcome: Outcome::Refused { message: said },
+            outcome: Outcome::Refused { message },
             line: None,
         }
     }
 
-    fn refused(line: ConfigLine, said: String) -> Self {
+    fn refused(line: ConfigLine, message: String) -> Self {
         Self {
-            outcome: Outcome::Refused { message: said },
+            outcome: Outcome::Refused { message },
             line: Some(line),
         }
     }
 
-    /// The result of an operation, of which the line on the way may be all.
-    fn into_result(self, operation: &ConfigLine, took: Duration) -> OperationResult {
-        let short_of = self.line.filter(|line| line != operation);
+    /// The result of the operation that needed the mode.
+    fn into_result(self, operation: &ConfigLine, duration: Duration) -> OperationResult {
+        let failed_mode_line = self.line.filter(|line| line != operation);
         OperationResult {
-            failed_mode_line: short_of,
-            ..OperationResult::new(self.outcome, took)
+            failed_mode_line: failed_mode_line,
+            ..OperationResult::new(self.outcome, duration)
         }
     }
 }
 
 impl CliSession {
-    /// Sends operations in order, as far as the device takes them; each has a result.
+    /// Sends operations in order until one fails. Returns a result for each.
     pub(super) async fn write(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
         let mut results: Vec<OperationResult> = Vec::new();
         if !self.mode_confirmed
@@ -62,20 +62,20 @@ impl CliSession {
                 break;
             }
             let Action::Line(line) = &operations[next].action else {
-                let said = "a request cannot be sent to a command line".to_owned();
-                results.push(refused(said, Duration::ZERO));
+                let message = "a request cannot be sent to a command line".to_owned();
+                results.push(refused(message, Duration::ZERO));
                 break;
             };
-            let since = Instant::now();
+            let started = Instant::now();
             match self.enter_mode(&line.mode).await {
-                Err(stop) => {
-                    results.push(stop.into_result(line, since.elapsed()));
+                Err(failure) => {
+                    results.push(failure.into_result(line, started.elapsed()));
                     break;
                 }
-                Ok(said) if line.text.is_none() => {
+                Ok(messages) if line.text.is_none() => {
                     self.statistics.writes += 1;
-                    let outcome = Outcome::Done { messages: said };
-                    results.push(OperationResult::new(outcome, since.elapsed()));
+                    let outcome = Outcome::Done { messages };
+                    results.push(OperationResult::new(outcome, started.elapsed()));
                 }
                 Ok(_) => {
                     let lines = batch(&operations[next..]);
@@ -83,8 +83,8 @@ impl CliSession {
                 }
             }
             next = results.len();
-            let taken = |result: &OperationResult| matches!(result.outcome, Outcome::Done { .. });
-            if !results.iter().all(taken) || self.mode == ConfigMode::Unknown {
+            let is_done = |result: &OperationResult| matches!(result.outcome, Outcome::Done { .. });
+            if !results.iter().all(is_done) || self.mode == ConfigMode::Unknown {
                 break;
             }
         }
@@ -92,31 +92,35 @@ impl CliSession {
         results
     }
 
-    /// Goes to the mode of the next lines. `Ok` has what the device said on entering it.
+    /// Enters the mode of the next lines. `Ok` has the messages of the device.
     pub(super) async fn enter_mode(&mut self, wanted: &[Text]) -> Result<Vec<String>, ModeFailure> {
         let rules = Arc::clone(&self.rules);
         let no_config =
             || ModeFailure::not_sent("this platform has no configuration mode".to_owned());
         let config = rules.config_mode.ok_or_else(no_config)?;
-        let inside = rules.sub_mode.unwrap_or(config);
-        let mut said = Vec::new();
+        let sub_mode = rules.sub_mode.unwrap_or(config);
+        let mut messages = Vec::new();
         for step in self.mode.steps_to(wanted, &rules) {
-            let leave = |from, to| rules.transition(from, to).map(|edge| edge.send.as_str());
-            let (lines, arrived): (Vec<Text>, _) = match &step {
+            let command_between = |from, to| {
+                rules
+                    .transition(from, to)
+                    .map(|transition| transition.send.as_str())
+            };
+            let (lines, expected_mode): (Vec<Text>, _) = match &step {
                 ModeStep::End => (vec![Text::plain(self.end_line())], rules.read_mode),
                 ModeStep::Configure => {
-                    let line = leave(rules.read_mode, config).unwrap_or_default();
+                    let line = command_between(rules.read_mode, config).unwrap_or_default();
                     (vec![Text::plain(line)], config)
                 }
                 ModeStep::Exit(levels) => {
-                    let line = leave(inside, config).unwrap_or_default();
+                    let line = command_between(sub_mode, config).unwrap_or_default();
                     let outside = *levels == self.depth();
-                    let arrived = if outside { config } else { inside };
-                    (vec![Text::plain(line); *levels], arrived)
+                    let expected_mode = if outside { config } else { sub_mode };
+                    (vec![Text::plain(line); *levels], expected_mode)
                 }
-                ModeStep::Enter(depth) => (vec![wanted[*depth].clone()], inside),
+                ModeStep::Enter(depth) => (vec![wanted[*depth].clone()], sub_mode),
             };
-            let on_the_way = match &step {
+            let mode_line = match &step {
                 ModeStep::Enter(depth) => ConfigLine::enter_mode(&wanted[..=*depth]),
                 _ => ConfigLine::global(lines[0].clone()),
             };
@@ -125,17 +129,18 @@ impl CliSession {
                 let permit = self.guard.permit(Command::line(line));
                 permitted.push(permit.map_err(|error| ModeFailure::not_sent(error.to_string()))?);
             }
-            let burst = self.transport.send_batch(permitted, |_, _| true).await;
-            if let Some(failure) = burst.failure {
+            let batch = self.transport.send_batch(permitted, |_, _| true).await;
+            if let Some(failure) = batch.failure {
+                self.mark_lost(&failure);
                 return Err(ModeFailure {
                     outcome: Outcome::Unknown {
-                        reason: self.mark_lost(&failure),
+                        reason: failure.render_for(&mode_line.to_string()),
                     },
-                    line: Some(on_the_way),
+                    line: Some(mode_line),
                 });
             }
-            let last = burst.answered.last().expect("a move has a line");
-            let verdict = Classification::new(&rules, &last.command, &last.answer);
+            let last = batch.answered.last().expect("a step has a line");
+            let classification = Classification::new(&rules, &last.command, &last.answer);
             self.mode = match &step {
                 ModeStep::End => ConfigMode::Read,
                 ModeStep::Configure => ConfigMode::Config(Vec::new()),
@@ -144,8 +149,8 @@ impl CliSession {
                 }
                 ModeStep::Enter(depth) => ConfigMode::Config(wanted[..=*depth].to_vec()),
             };
-            // That `end` is refused outside configuration does not matter.
-            if let Some(refusal) = verdict.refusal.filter(|_| step != ModeStep::End) {
+            // A refused `end` means that the device is already outside configuration.
+            if let Some(refusal) = classification.refusal.filter(|_| step != ModeStep::End) {
                 let outside = last.answer.prompt.mode == rules.read_mode;
                 self.mode = if outside {
                     ConfigMode::Read
@@ -154,31 +159,31 @@ impl CliSession {
                 };
                 self.break_if_fatal(&last.command, &refusal);
                 return Err(ModeFailure::refused(
-                    on_the_way,
+                    mode_line,
                     self.render_refusal(refusal),
                 ));
             }
             let entering = matches!(step, ModeStep::Enter(_));
-            if entering && verdict.has_unknown_messages {
+            if entering && classification.has_unknown_messages {
                 self.mode = ConfigMode::Unknown;
                 return Err(ModeFailure::refused(
-                    on_the_way,
-                    self.render_output(&verdict.messages),
+                    mode_line,
+                    self.render_output(&classification.messages),
                 ));
             }
-            if last.answer.prompt.mode != arrived {
+            if last.answer.prompt.mode != expected_mode {
                 self.mode = ConfigMode::Unknown;
-                let said = format!(
-                    "`{}` led to the prompt {}",
+                let message = format!(
+                    "`{}` caused the unexpected prompt {}",
                     last.command.line, last.answer.prompt.text
                 );
-                return Err(ModeFailure::refused(on_the_way, said));
+                return Err(ModeFailure::refused(mode_line, message));
             }
             if entering {
-                said = self.mask_lines(verdict.messages);
+                messages = self.mask_lines(classification.messages);
             }
         }
-        Ok(said)
+        Ok(messages)
     }
 
     fn depth(&self) -> usize {
@@ -188,12 +193,12 @@ impl CliSession {
         }
     }
 
-    /// Sends the lines of one mode, which has been entered.
+    /// Sends the lines of the current mode.
     async fn send_lines(&mut self, lines: &[&ConfigLine]) -> Vec<OperationResult> {
         let rules = Arc::clone(&self.rules);
         let mut results = Vec::new();
-        let here = self.mode.clone();
-        let mode_now = match &here {
+        let mode = self.mode.clone();
+        let current_mode = match &mode {
             ConfigMode::Config(path) if !path.is_empty() => rules.sub_mode,
             _ => rules.config_mode,
         };
@@ -215,17 +220,20 @@ impl CliSession {
                 return results;
             }
         };
-        let still_here = |answer: &Answer| Some(answer.prompt.mode) == mode_now;
-        let go_on = |input: &Command, answer: &Answer| {
-            still_here(answer) && Classification::new(&rules, input, answer).refusal.is_none()
+        let is_same_mode = |answer: &Answer| Some(answer.prompt.mode) == current_mode;
+        let go_on = |command: &Command, answer: &Answer| {
+            is_same_mode(answer)
+                && Classification::new(&rules, command, answer)
+                    .refusal
+                    .is_none()
         };
-        let burst = self.transport.send_batch(permitted, go_on).await;
-        let sent = burst.answered.len() + burst.unanswered;
+        let batch = self.transport.send_batch(permitted, go_on).await;
+        let sent = batch.answered.len() + batch.unanswered;
         self.statistics.writes += sent as u64;
-        for answered in &burst.answered {
-            let verdict = Classification::new(&rules, &answered.command, &answered.answer);
-            let mut said = self.mask_lines(verdict.messages);
-            let outcome = match verdict.refusal {
+        for answered in &batch.answered {
+            let classification = Classification::new(&rules, &answered.command, &answered.answer);
+            let mut messages = self.mask_lines(classification.messages);
+            let outcome = match classification.refusal {
                 Some(refusal) => {
                     self.mode = ConfigMode::Unknown;
                     self.break_if_fatal(&answered.command, &refusal);
@@ -234,21 +242,21 @@ impl CliSession {
                     }
                 }
                 None => {
-                    if !still_here(&answered.answer) {
+                    if !is_same_mode(&answered.answer) {
                         self.mode = ConfigMode::Unknown;
                         let prompt = &answered.answer.prompt.text;
-                        said.push(format!("the prompt changed to {prompt}"));
+                        messages.push(format!("the prompt changed to {prompt}"));
                     }
-                    Outcome::Done { messages: said }
+                    Outcome::Done { messages }
                 }
             };
             results.push(OperationResult::new(outcome, answered.duration));
         }
-        if let Some(failure) = burst.failure {
-            let why = self.mark_lost(&failure);
-            for _ in 0..burst.unanswered {
+        if let Some(failure) = batch.failure {
+            self.mark_lost(&failure);
+            for line in &lines[results.len()..sent] {
                 let outcome = Outcome::Unknown {
-                    reason: why.clone(),
+                    reason: failure.render_for(&line.to_string()),
                 };
                 results.push(OperationResult::new(outcome, Duration::ZERO));
             }
@@ -256,23 +264,22 @@ impl CliSession {
         results
     }
 
-    /// Nothing more can be sent; why, for what was under way.
-    fn mark_lost(&mut self, failure: &SessionErrorKind) -> String {
+    /// Records that nothing more can be sent.
+    fn mark_lost(&mut self, failure: &SessionErrorKind) {
         self.mode = ConfigMode::Unknown;
         self.mark_broken(failure);
-        failure.to_string()
     }
 
-    /// After some refusals nothing further may be tried.
-    fn break_if_fatal(&mut self, input: &Command, refusal: &Refusal) {
+    /// Ends the session after a fatal refusal.
+    fn break_if_fatal(&mut self, command: &Command, refusal: &Refusal) {
         let fatal = MessageClass::Fatal;
         if matches!(refusal, Refusal::Error { class, .. } if *class == fatal) {
-            self.broken = Some(self.refusal_error(input, refusal.clone()));
+            self.broken = Some(self.refusal_error(command, refusal.clone()));
         }
     }
 }
 
-/// The operations at the front that may be written together: lines of one mode that cannot ask.
+/// The first operations that may be sent as one batch: lines of one mode that cause no question.
 fn batch(operations: &[Operation]) -> Vec<&ConfigLine> {
     let lines = operations
         .iter()
@@ -294,6 +301,6 @@ fn batch(operations: &[Operation]) -> Vec<&ConfigLine> {
     together
 }
 
-fn refused(said: String, took: Duration) -> OperationResult {
-    OperationResult::new(Outcome::Refused { message: said }, took)
+fn refused(message: String, duration: Duration) -> OperationResult {
+    OperationResult::new(Outcome::Refused { message }, duration)
 }

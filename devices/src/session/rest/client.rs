@@ -15,6 +15,7 @@ use super::http_options::HttpOptions;
 use super::request_error::{RequestContext, classify};
 use super::tls::{self, CertificateCheck};
 use crate::dialogue::rest_rules::{RestRules, TokenRules};
+use crate::error_chain::chain;
 use crate::operation::{Method, Request};
 use crate::session::Access;
 use crate::session::connect_params::{ConnectParams, RestLogin};
@@ -23,16 +24,16 @@ use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
 use crate::session::transcript::Transcript;
 
-/// Longest part of a device's words in a message.
+/// Longest message of a device in bytes.
 const MESSAGE_LIMIT: usize = 2048;
-/// An answer longer than this is none.
+/// Longest answer in bytes.
 const BODY_LIMIT: usize = 256 << 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// A busy device is asked again for no longer than this.
+/// Requests to a busy device are repeated for at most this time.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// An answer that came back whole.
+/// A complete answer.
 #[derive(Clone, Debug)]
 pub(super) struct HttpAnswer {
     pub status: u16,
@@ -45,6 +46,7 @@ impl HttpAnswer {
     }
 }
 
+/// The HTTP client of one device.
 pub(super) struct RestClient {
     http: Client,
     base: String,
@@ -52,7 +54,7 @@ pub(super) struct RestClient {
     rules: Arc<RestRules>,
     account: Account,
     access: Access,
-    trust: CertificateCheck,
+    certificate_check: CertificateCheck,
     options: HttpOptions,
     tunnel: Option<Tunnel>,
     credential: AsyncMutex<Option<Credential>>,
@@ -61,7 +63,7 @@ pub(super) struct RestClient {
     log: Mutex<SessionLog>,
 }
 
-/// What people may see of the session.
+/// Transcript and notes of the session.
 struct SessionLog {
     mask: Mask,
     transcript: Transcript,
@@ -76,31 +78,29 @@ impl RestClient {
         tunnel: Option<Tunnel>,
     ) -> Result<Self, SessionErrorKind> {
         let port = target.port.unwrap_or(rules.port);
-        // An IPv6 address stands in brackets within a URL.
+        // A URL has an IPv6 address in brackets.
         let host = match target.host.contains(':') {
             true => format!("[{}]", target.host.trim_matches(['[', ']'])),
             false => target.host.clone(),
         };
         let address = format!("{host}:{port}");
-        let unusable = |why: String| SessionErrorKind::Unreachable {
+        let unusable = |reason: String| SessionErrorKind::Unreachable {
             address: address.clone(),
-            why,
+            reason,
         };
         let socket = tunnel.as_ref().map(|tunnel| tunnel.socket().to_owned());
         let way = HttpOptions::new(target, socket).map_err(unusable)?;
-        let (builder, trust) = tls::configure(way.builder(), &target.rest.tls)?;
-        let http = builder
-            .build()
-            .map_err(|error| unusable(super::request_error::chain(&error)))?;
+        let (builder, certificate_check) = tls::configure(way.builder(), &target.rest.tls)?;
+        let http = builder.build().map_err(|error| unusable(chain(&error)))?;
         let mut mask = Mask::new(&rules.secrets);
         for secret in target.secrets() {
             mask.add(secret.expose_secret());
             mask.add(&json_escape(secret.expose_secret()));
         }
         let mut notes = tunnel.as_ref().map(Tunnel::notes).unwrap_or_default();
-        if !trust.is_enabled {
+        if !certificate_check.is_enabled {
             notes.push(format!(
-                "the certificate of {address} is not checked; pin it by `fingerprint`"
+                "the certificate of {address} is not verified; set `fingerprint`"
             ));
         }
         Ok(Self {
@@ -110,7 +110,7 @@ impl RestClient {
             rules: Arc::clone(rules),
             account: Account::new(target),
             access,
-            trust,
+            certificate_check,
             options: way,
             tunnel,
             credential: AsyncMutex::new(None),
@@ -132,14 +132,14 @@ impl RestClient {
         self.log().notes.clone()
     }
 
-    /// Makes ready to send: a token, or nothing to do.
+    /// Obtains a token, if the device has tokens.
     pub async fn log_in(&self) -> Result<(), SessionErrorKind> {
         let mut credential = self.credential.lock().await;
         *credential = Some(self.new_credential().await?);
         Ok(())
     }
 
-    /// Gives the token back.
+    /// Revokes the token.
     pub async fn log_off(&self) -> Result<(), SessionErrorKind> {
         let credential = self.credential.lock().await.take();
         let (
@@ -158,8 +158,8 @@ impl RestClient {
         let request = self
             .account
             .authenticate(request, credential.as_ref().expect("just matched"));
-        let shown = format!("DELETE {}", rules.logout);
-        let answer = self.send_logged(request, &shown).await?;
+        let command = format!("DELETE {}", rules.logout);
+        let answer = self.send_logged(request, &command).await?;
         if answer.is_success() {
             return Ok(());
         }
@@ -167,18 +167,18 @@ impl RestClient {
             method: Method::Delete,
             path: rules.logout.clone(),
             status: answer.status,
-            said: self.render_message(&answer),
+            message: self.render_message(&answer),
         })
     }
 
-    /// Sends a request and returns what the device answered, whatever its status.
+    /// Sends a request and returns the answer with any status.
     ///
     /// # Errors
-    /// There is no whole answer, the login was refused, or this session may not send it.
+    /// There is no complete answer, the login was refused, or the session is read-only.
     pub async fn send(&self, request: &Request) -> Result<HttpAnswer, SessionErrorKind> {
-        let shown = format!("{} {}", request.method, request.path);
+        let command = format!("{} {}", request.method, request.path);
         if self.access == Access::ReadOnly && request.method != Method::Get {
-            return Err(SessionErrorKind::ReadOnly { command: shown });
+            return Err(SessionErrorKind::ReadOnly { command });
         }
         if let Some(body) = &request.body {
             let mut record = self.log();
@@ -193,7 +193,7 @@ impl RestClient {
             .await
             .expect("the semaphore is never closed");
         let repeatable = request.idempotent || request.method == Method::Get;
-        let began = Instant::now();
+        let started = Instant::now();
         let mut pause = FIRST_PAUSE;
         let mut logged_in_again = false;
         loop {
@@ -208,8 +208,9 @@ impl RestClient {
                 logged_in_again = true;
                 continue;
             }
-            let again = repeatable && self.is_retryable(request, &result);
-            if !again || began.elapsed() + pause > RETRY_TIMEOUT.min(self.options.command_timeout) {
+            let retry = repeatable && self.is_retryable(request, &result);
+            if !retry || started.elapsed() + pause > RETRY_TIMEOUT.min(self.options.command_timeout)
+            {
                 return self.final_result(request, result);
             }
             sleep(pause).await;
@@ -217,21 +218,20 @@ impl RestClient {
         }
     }
 
-    /// The device's words about an answer, for people: its message, code behind, secrets masked,
-    /// not too long.
+    /// The message in an answer, with its code at the end and secrets masked.
     pub fn render_message(&self, answer: &HttpAnswer) -> String {
         let parsed: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
         let message = parsed
             .as_ref()
             .and_then(|value| value.get(&self.rules.message))
             .and_then(|message| message.as_str());
-        let words = match (message, &parsed) {
+        let text = match (message, &parsed) {
             (Some(message), _) => self.move_code_last(message),
             (None, _) if answer.is_success() => String::new(),
             (None, None) if is_html(&answer.body) => "an HTML page".to_owned(),
             (None, _) => answer.body.trim().to_owned(),
         };
-        let mut masked = self.log().mask.apply(&words);
+        let mut masked = self.log().mask.apply(&text);
         if masked.len() > MESSAGE_LIMIT {
             let end = (0..=MESSAGE_LIMIT)
                 .rev()
@@ -273,8 +273,8 @@ impl RestClient {
         credential.clone().ok_or_else(|| self.login_refused())
     }
 
-    /// Logs in again after a token was not taken any more; false when there is no way to. Several
-    /// requests that fail at once lead to one login.
+    /// Logs in again after a token expired; false if that is impossible. Concurrent requests that
+    /// fail cause only one login.
     async fn renew_credential(&self, stale: &Credential) -> Result<bool, SessionErrorKind> {
         let Credential::Token {
             token: stale,
@@ -289,7 +289,7 @@ impl RestClient {
             Some(Credential::Token { token, .. })
                 if token.expose_secret() != stale.expose_secret() => {}
             Some(_) => {
-                // A refused login is never tried again with the same password.
+                // A refused login is never repeated with the same password.
                 *credential = None;
                 *credential = Some(self.new_credential().await?);
             }
@@ -323,8 +323,8 @@ impl RestClient {
         if rules.with_basic {
             request = self.account.add_basic_auth(request);
         }
-        let shown = format!("POST {}", rules.login);
-        let answer = self.send_logged(request, &shown).await?;
+        let command = format!("POST {}", rules.login);
+        let answer = self.send_logged(request, &command).await?;
         let unknown = rules.unsupported_status.contains(&answer.status);
         if unknown && self.account.login == RestLogin::Auto {
             return Ok(Credential::Basic);
@@ -337,18 +337,18 @@ impl RestClient {
                 method: Method::Post,
                 path: rules.login.clone(),
                 status: answer.status,
-                said: self.render_message(&answer),
+                message: self.render_message(&answer),
             });
         }
         let token = find_token(&answer.body, &rules.token).ok_or_else(|| {
             SessionErrorKind::InvalidAnswer {
-                command: shown,
-                why: format!("there is no `{}` in the answer", rules.token),
+                command,
+                reason: format!("the answer has no `{}`", rules.token),
             }
         })?;
         let mut record = self.log();
         record.mask.add(token.expose_secret());
-        // Only now, that the token is known, may what was received be written.
+        // The transcript is written only now, because the mask needs the token.
         let SessionLog {
             transcript, mask, ..
         } = &mut *record;
@@ -383,37 +383,37 @@ impl RestClient {
                 .body(body.reveal());
         }
         let http = self.account.authenticate(http, credential);
-        let shown = format!("{} {}", request.method, request.path);
+        let command = format!("{} {}", request.method, request.path);
         self.log_sent(&request.to_string());
-        let answer = self.send_unlogged(http, &shown).await;
+        let answer = self.send_unlogged(http, &command).await;
         self.log_received(&answer);
         answer
     }
 
-    /// A request that people may know of by its first line only.
+    /// Sends a request; the transcript has only its first line.
     async fn send_logged(
         &self,
         request: RequestBuilder,
-        shown: &str,
+        command: &str,
     ) -> Result<HttpAnswer, SessionErrorKind> {
-        self.log_sent(shown);
-        self.send_unlogged(request, shown).await
+        self.log_sent(command);
+        self.send_unlogged(request, command).await
     }
 
     async fn send_unlogged(
         &self,
         request: RequestBuilder,
-        shown: &str,
+        command: &str,
     ) -> Result<HttpAnswer, SessionErrorKind> {
         self.round_trips.fetch_add(1, Ordering::Relaxed);
-        let circumstances = RequestContext {
+        let context = RequestContext {
             address: &self.address,
-            command: shown,
-            trust: &self.trust,
+            command,
+            certificate_check: &self.certificate_check,
             connect_timeout: self.options.connect_timeout,
             command_timeout: self.options.command_timeout,
         };
-        let failed = |error: reqwest::Error| classify(&error, &circumstances);
+        let failed = |error: reqwest::Error| classify(&error, &context);
         let mut response = match request.send().await.map_err(failed) {
             Ok(response) => response,
             Err(kind) => return Err(self.with_details(kind).await),
@@ -425,8 +425,8 @@ impl RestClient {
             body.extend_from_slice(&piece);
             if body.len() > BODY_LIMIT {
                 return Err(SessionErrorKind::InvalidAnswer {
-                    command: shown.to_owned(),
-                    why: format!("an answer of more than {} MiB", BODY_LIMIT >> 20),
+                    command: command.to_owned(),
+                    reason: format!("the answer is longer than {} MiB", BODY_LIMIT >> 20),
                 });
             }
         }
@@ -441,25 +441,28 @@ impl RestClient {
     async fn with_details(&self, kind: SessionErrorKind) -> SessionErrorKind {
         let refusal = self.tunnel.as_ref().and_then(Tunnel::refusal);
         match (kind, refusal) {
-            (SessionErrorKind::CertificateUntrusted { address, why, .. }, _) => {
+            (
                 SessionErrorKind::CertificateUntrusted {
-                    address,
-                    why,
-                    found: tls::fetch_fingerprint(self.options.builder(), &self.base).await,
-                }
-            }
+                    address, reason, ..
+                },
+                _,
+            ) => SessionErrorKind::CertificateUntrusted {
+                address,
+                reason,
+                found: tls::fetch_fingerprint(self.options.builder(), &self.base).await,
+            },
             (
                 SessionErrorKind::Unreachable { .. } | SessionErrorKind::Disconnected { .. },
                 Some(refusal),
             ) => SessionErrorKind::Unreachable {
                 address: self.address.clone(),
-                why: format!("the jump host says: {refusal}"),
+                reason: format!("jump host: {refusal}"),
             },
             (other, _) => other,
         }
     }
 
-    /// Says goodbye to the jump host, if there is one.
+    /// Closes the tunnel, if there is one.
     pub async fn close_tunnel(&mut self, limit: Duration) {
         if let Some(tunnel) = self.tunnel.take() {
             tunnel.close(limit).await;
@@ -467,17 +470,17 @@ impl RestClient {
     }
 
     fn store_fingerprint(&self) -> Result<(), SessionErrorKind> {
-        let note = self.trust.store_fingerprint(&self.address)?;
+        let note = self.certificate_check.store_fingerprint(&self.address)?;
         self.log().notes.extend(note);
         Ok(())
     }
 
-    fn log_sent(&self, shown: &str) {
+    fn log_sent(&self, command: &str) {
         let mut record = self.log();
         let SessionLog {
             transcript, mask, ..
         } = &mut *record;
-        transcript.sent(shown, mask);
+        transcript.sent(command, mask);
     }
 
     fn log_received(&self, answer: &Result<HttpAnswer, SessionErrorKind>) {
@@ -494,7 +497,7 @@ impl RestClient {
         }
     }
 
-    /// Busy, broken, or still booting: what another try may mend.
+    /// Whether a retry may succeed: the device is busy or booting, or the connection broke.
     fn is_retryable(
         &self,
         request: &Request,
@@ -508,7 +511,7 @@ impl RestClient {
                             .rules
                             .busy
                             .iter()
-                            .any(|words| words.is_match(&answer.body));
+                            .any(|pattern| pattern.is_match(&answer.body));
                 busy || is_malformed(request, answer)
             }
             Err(kind) => matches!(kind, SessionErrorKind::Disconnected { .. }),
@@ -524,7 +527,7 @@ impl RestClient {
         if !is_malformed(request, &answer) {
             return Ok(answer);
         }
-        let why = if answer.body.trim().is_empty() {
+        let reason = if answer.body.trim().is_empty() {
             "an empty answer".to_owned()
         } else if is_html(&answer.body) {
             "an HTML page instead of JSON".to_owned()
@@ -533,7 +536,7 @@ impl RestClient {
         };
         Err(SessionErrorKind::InvalidAnswer {
             command: format!("{} {}", request.method, request.path),
-            why,
+            reason,
         })
     }
 }
@@ -541,7 +544,7 @@ impl RestClient {
 const UNAUTHORIZED: u16 = 401;
 const JSON: &str = "application/json";
 
-/// A successful answer to a read that is not JSON.
+/// Whether a successful answer to a read is not JSON.
 fn is_malformed(request: &Request, answer: &HttpAnswer) -> bool {
     let read = request.method == Method::Get && answer.is_success();
     read && serde_json::from_str::<IgnoredAny>(&answer.body).is_err()

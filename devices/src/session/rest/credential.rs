@@ -1,4 +1,4 @@
-//! How requests prove who sends them: a token, or user and password.
+//! Authentication of requests: a token, or user and password.
 
 use reqwest::RequestBuilder;
 use secrecy::{ExposeSecret, SecretString};
@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 use crate::dialogue::rest_rules::TokenRules;
 use crate::session::connect_params::{ConnectParams, RestLogin};
 
-/// What goes with a request.
+/// Authentication of a request.
 #[derive(Clone)]
 pub(super) enum Credential {
     Basic,
     Token {
         header: String,
         token: SecretString,
-        /// We asked for it, so we give it back.
+        /// The session requested the token, so it revokes it.
         revoke_on_close: bool,
     },
 }
@@ -25,7 +25,7 @@ pub(super) struct Account {
     password: Option<SecretString>,
     provider: Option<String>,
     pub login: RestLogin,
-    /// A token that was at hand from the beginning.
+    /// The configured token.
     pub configured_token: Option<SecretString>,
 }
 
@@ -46,7 +46,7 @@ impl Account {
         request.basic_auth(&self.user, password)
     }
 
-    /// Adds the proof to a request.
+    /// Adds a credential to a request.
     pub fn authenticate(&self, request: RequestBuilder, credential: &Credential) -> RequestBuilder {
         match credential {
             Credential::Basic => self.add_basic_auth(request),
@@ -57,14 +57,14 @@ impl Account {
                         value.set_sensitive(true);
                         request.header(header, value)
                     }
-                    // The device will say that nobody is logged in.
+                    // The device answers with status 401.
                     Err(_) => request,
                 }
             }
         }
     }
 
-    /// The body of a login.
+    /// The body of a login request.
     pub fn login_body(&self, rules: &TokenRules) -> Value {
         let password = self.password.as_ref();
         let password = password.map_or("", |text| text.expose_secret());
@@ -82,7 +82,7 @@ impl Account {
     }
 }
 
-/// The token in the answer to a login.
+/// Finds the token in the answer to a login.
 pub(super) fn find_token(answer: &str, path: &str) -> Option<SecretString> {
     let answer: Value = serde_json::from_str(answer).ok()?;
     let found = path

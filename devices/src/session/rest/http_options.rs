@@ -1,37 +1,34 @@
-//! How a REST interface is reached: time limits, a proxy, a jump host.
+//! Options of the HTTP client: timeouts, a proxy, a tunnel.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Proxy, redirect};
 
+use crate::error_chain::chain;
 use crate::session::connect_params::ConnectParams;
 
-/// The whole of a request may take so many times the limit between two bytes.
+/// Limit of a whole request, as a multiple of the timeout between two bytes.
 const TOTAL_TIMEOUT_FACTOR: u32 = 5;
 
+/// Options of one device's HTTP client.
 pub(super) struct HttpOptions {
     pub connect_timeout: Duration,
     pub command_timeout: Duration,
     proxy: Option<Proxy>,
-    /// Where the way through a jump host begins.
+    /// Local socket of the tunnel through the jump host.
     socket: Option<PathBuf>,
 }
 
 impl HttpOptions {
     /// # Errors
-    /// In words: the settings cannot be used.
+    /// The reason why the settings cannot be used.
     pub fn new(target: &ConnectParams, socket: Option<PathBuf>) -> Result<Self, String> {
         if target.rest.proxy.is_some() && socket.is_some() {
-            return Err("it has a proxy and a jump host, and only one can be the way".to_owned());
+            return Err("a proxy and a jump host exclude each other".to_owned());
         }
         let proxy = target.rest.proxy.as_ref().map(Proxy::all).transpose();
-        let proxy = proxy.map_err(|error| {
-            format!(
-                "the proxy cannot be used: {}",
-                super::request_error::chain(&error)
-            )
-        })?;
+        let proxy = proxy.map_err(|error| format!("cannot use the proxy: {}", chain(&error)))?;
         Ok(Self {
             connect_timeout: target.connect_timeout,
             command_timeout: target.command_timeout,
@@ -40,14 +37,14 @@ impl HttpOptions {
         })
     }
 
-    /// A client that goes this way, before it knows whom to trust.
+    /// A client with these options, without certificate verification settings.
     pub fn builder(&self) -> ClientBuilder {
         let builder = Client::builder()
             .connect_timeout(self.connect_timeout)
             .read_timeout(self.command_timeout)
             .timeout(self.command_timeout * TOTAL_TIMEOUT_FACTOR)
             .tcp_nodelay(true)
-            // A redirection would carry the credentials to where nobody looked.
+            // A redirect would send the credentials to another host.
             .redirect(redirect::Policy::none())
             .no_proxy();
         match (&self.proxy, &self.socket) {

@@ -84,17 +84,17 @@ async fn commit(session: &mut RestSession, operations: &[Operation]) -> Vec<Stri
     results
         .into_iter()
         .map(|result| match result.outcome {
-            Outcome::Done { messages: said } if said.is_empty() => "done".to_owned(),
-            Outcome::Done { messages: said } => format!("done: {}", said.join("; ")),
-            Outcome::Refused { message: said } => format!("refused: {said}"),
+            Outcome::Done { messages } if messages.is_empty() => "done".to_owned(),
+            Outcome::Done { messages } => format!("done: {}", messages.join("; ")),
+            Outcome::Refused { message } => format!("refused: {message}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { reason: why } => format!("unknown: {why}"),
+            Outcome::Unknown { reason } => format!("unknown: {reason}"),
         })
         .collect()
 }
 
 #[tokio::test]
-async fn a_token_is_asked_for_used_and_given_back() {
+async fn token_is_requested_used_and_revoked() {
     let server = serve(script(&[])).await;
     let mut session = open(&target(&server)).await.expect("opened");
     let texts = session.read(&pools()).await.expect("read");
@@ -117,7 +117,7 @@ async fn a_token_is_asked_for_used_and_given_back() {
 }
 
 #[tokio::test]
-async fn a_device_without_tokens_gets_user_and_password() {
+async fn basic_auth_is_used_without_tokens() {
     let server = serve(script(&[(LOGIN, &[Reply::Json(404, "{}")])])).await;
     let mut session = open(&target(&server)).await.expect("opened");
     session.read(&pools()).await.expect("read");
@@ -128,7 +128,7 @@ async fn a_device_without_tokens_gets_user_and_password() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_tried_once() {
+async fn login_sends_a_wrong_password_once() {
     let refusal = Reply::Json(401, r#"{"code":401,"message":"Authentication failed."}"#);
     for login in [RestLogin::Auto, RestLogin::Basic] {
         let server = serve(script(&[
@@ -152,7 +152,7 @@ async fn a_wrong_password_is_tried_once() {
 }
 
 #[tokio::test]
-async fn an_expired_token_is_renewed_once() {
+async fn token_is_renewed_once_after_expiry() {
     let expired = Reply::Json(401, "{}");
     let good = Reply::Json(200, "{}");
     let server = serve(script(&[(POOLS, &[expired.clone(), good, expired])])).await;
@@ -180,7 +180,7 @@ async fn an_expired_token_is_renewed_once() {
 }
 
 #[tokio::test]
-async fn certificates_are_judged_as_the_inventory_says() {
+async fn certificates_are_verified_by_policy() {
     let server = serve(script(&[])).await;
     let mut target = target(&server);
     let other = "00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:\
@@ -205,18 +205,18 @@ async fn certificates_are_judged_as_the_inventory_says() {
     );
     target.rest.tls = TlsPolicy::Ignore;
     let session = open(&target).await.expect("whatever it is");
-    assert!(session.notes()[0].contains("is not checked"));
+    assert!(session.notes()[0].contains("is not verified"));
 }
 
 #[tokio::test]
-async fn the_first_certificate_is_stored_and_required_from_then_on() {
+async fn first_certificate_is_stored_and_then_required() {
     let server = serve(script(&[])).await;
     let file = server.directory.path().join("state/lb1.fingerprint");
     let mut first = target(&server);
     first.rest.tls = TlsPolicy::TrustOnFirstUse(file.clone());
     let session = open(&first).await.expect("first contact");
     assert!(
-        session.notes()[0].contains("for the first time"),
+        session.notes()[0].contains("first connection to"),
         "{:?}",
         session.notes()
     );
@@ -234,7 +234,7 @@ async fn the_first_certificate_is_stored_and_required_from_then_on() {
 }
 
 #[tokio::test]
-async fn reads_are_repeated_where_that_may_help() {
+async fn read_is_repeated_after_transient_errors() {
     let good = Reply::Json(200, "{}");
     let busy = r#"{"code":400,"message":"There is an active asynchronous task executing."}"#;
     let troubles = [
@@ -257,20 +257,20 @@ async fn reads_are_repeated_where_that_may_help() {
 }
 
 #[tokio::test]
-async fn trouble_that_stays_has_a_name() {
+async fn read_reports_permanent_errors() {
     let cases: [(Reply, &str); 5] = [
         (
             Reply::Html,
-            "lb1: what the device sends makes no sense after `GET /mgmt/tm/ltm/pool`: \
+            "lb1: invalid answer to `GET /mgmt/tm/ltm/pool`: \
              an HTML page instead of JSON",
         ),
         (
             Reply::Empty,
-            "lb1: what the device sends makes no sense after `GET /mgmt/tm/ltm/pool`: an empty answer",
+            "lb1: invalid answer to `GET /mgmt/tm/ltm/pool`: an empty answer",
         ),
         (
             Reply::Json(403, r#"{"code":403,"message":"01070ff0:3: No access"}"#),
-            "lb1: GET /mgmt/tm/ltm/pool was answered by 403: No access (01070ff0:3)",
+            "lb1: GET /mgmt/tm/ltm/pool failed with status 403: No access (01070ff0:3)",
         ),
         (
             Reply::Nothing,
@@ -293,7 +293,7 @@ async fn trouble_that_stays_has_a_name() {
 }
 
 #[tokio::test]
-async fn what_answers_without_tls_is_told_so() {
+async fn connect_error_names_a_server_without_tls() {
     use tokio::io::AsyncWriteExt as _;
     let plain = tokio::net::TcpListener::bind(("127.0.0.1", 0))
         .await
@@ -308,13 +308,13 @@ async fn what_answers_without_tls_is_told_so() {
     });
     let error = open(&target).await.err().expect("no TLS").to_string();
     assert!(
-        error.ends_with("what answers does not speak TLS; is the port right?"),
+        error.ends_with("the server does not speak TLS; check the port"),
         "{error}"
     );
 }
 
 #[tokio::test]
-async fn a_device_that_is_not_there_is_unreachable() {
+async fn connect_error_names_an_unreachable_device() {
     let server = serve(script(&[])).await;
     let mut target = target(&server);
     let (_socket, port) = closed_port();
@@ -327,7 +327,7 @@ async fn a_device_that_is_not_there_is_unreachable() {
 }
 
 #[tokio::test]
-async fn writes_are_told_as_they_were_answered() {
+async fn commit_reports_writes_as_answered() {
     let pool = "/mgmt/tm/ltm/pool";
     let server = serve(script(&[
         ("POST /mgmt/tm/ltm/pool", &[Reply::Json(200, "{}")]),
@@ -371,7 +371,7 @@ async fn writes_are_told_as_they_were_answered() {
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_is_lost_is_sent_once_and_unknown() {
+async fn commit_reports_unknown_after_a_lost_answer() {
     for trouble in [Reply::HangUp, Reply::Half, Reply::Nothing] {
         let line = "POST /mgmt/tm/ltm/pool";
         let server = serve(script(&[(line, std::slice::from_ref(&trouble))])).await;
@@ -389,7 +389,7 @@ async fn a_write_whose_answer_is_lost_is_sent_once_and_unknown() {
 }
 
 #[tokio::test]
-async fn an_idempotent_write_is_repeated() {
+async fn commit_repeats_an_idempotent_write() {
     let line = "PATCH /mgmt/tm/sys/ntp";
     let good = Reply::Json(200, "{}");
     let server = serve(script(&[(
@@ -408,7 +408,7 @@ async fn an_idempotent_write_is_repeated() {
 }
 
 #[tokio::test]
-async fn a_read_only_session_gets_and_nothing_else() {
+async fn read_only_session_sends_only_get() {
     let server = serve(script(&[])).await;
     let mut session = RestSession::open(&target(&server), &rules(), Access::ReadOnly)
         .await
@@ -441,7 +441,7 @@ async fn a_read_only_session_gets_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn no_more_requests_at_once_than_the_device_bears() {
+async fn read_limits_concurrent_requests() {
     let server = serve(script(&[])).await;
     let mut session = open(&target(&server)).await.expect("opened");
     let requests: Vec<_> = (0..20).flat_map(|_| pools()).collect();
@@ -451,7 +451,7 @@ async fn no_more_requests_at_once_than_the_device_bears() {
 }
 
 #[tokio::test]
-async fn an_optional_read_of_nothing_is_empty() {
+async fn read_of_an_optional_missing_object_is_empty() {
     let server = serve(script(&[])).await;
     let mut session = open(&target(&server)).await.expect("opened");
     let mut request = get("/mgmt/tm/not/here");
@@ -460,7 +460,9 @@ async fn an_optional_read_of_nothing_is_empty() {
         .await
         .expect_err("404");
     assert!(
-        error.to_string().contains("answered by 404: no such thing"),
+        error
+            .to_string()
+            .contains("failed with status 404: no such thing"),
         "{error}"
     );
     request.optional = true;
@@ -468,7 +470,7 @@ async fn an_optional_read_of_nothing_is_empty() {
 }
 
 #[tokio::test]
-async fn saving_asks_the_device_to() {
+async fn save_sends_the_save_request() {
     let save = "POST /mgmt/tm/sys/config";
     let server = serve(script(&[(save, &[Reply::Json(200, "{}")])])).await;
     let mut session = open(&target(&server)).await.expect("opened");
@@ -480,7 +482,7 @@ async fn saving_asks_the_device_to() {
 }
 
 #[tokio::test]
-async fn secrets_are_in_no_transcript() {
+async fn secrets_are_masked_in_the_transcript() {
     let server = serve(script(&[(
         POOLS,
         &[Reply::Json(
@@ -507,7 +509,7 @@ async fn secrets_are_in_no_transcript() {
 }
 
 #[tokio::test]
-async fn a_device_behind_a_jump_host_is_reached_through_it() {
+async fn jump_host_forwards_requests() {
     use crate::session::ssh::tests::{Behaviour, serve as serve_ssh, target_of};
     let jump = serve_ssh(Behaviour::forwarding()).await;
     let server = serve(script(&[])).await;
@@ -531,7 +533,7 @@ async fn a_device_behind_a_jump_host_is_reached_through_it() {
 }
 
 #[tokio::test]
-async fn trouble_on_the_way_through_a_jump_host_says_where() {
+async fn jump_host_errors_name_the_jump_host() {
     use crate::session::ssh::tests::{Behaviour, serve as serve_ssh, target_of};
     let jump = serve_ssh(Behaviour::forwarding()).await;
     let server = serve(script(&[])).await;
@@ -549,9 +551,9 @@ async fn trouble_on_the_way_through_a_jump_host_says_where() {
     target.port = Some(port);
     let error = open(&target).await.err().expect("nobody there");
     assert!(
-        error.to_string().starts_with(&format!(
-            "cannot reach 127.0.0.1:{port}: the jump host says: "
-        )),
+        error
+            .to_string()
+            .starts_with(&format!("cannot connect to 127.0.0.1:{port}: jump host: ")),
         "{error}"
     );
     target.rest.proxy = Some("http://127.0.0.1:1".to_owned());

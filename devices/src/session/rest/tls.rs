@@ -1,4 +1,4 @@
-//! Whether a server's certificate is to be trusted.
+//! Verification of server certificates.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,92 +11,95 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureScheme};
 use sha2::{Digest, Sha256};
 
+use crate::error_chain::chain;
 use crate::session::connect_params::TlsPolicy;
 use crate::session::error::SessionErrorKind;
 
-/// What a connection has shown of the other side.
+/// State of the verification of one server's certificate.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CertificateCheck {
-    /// The fingerprint that is required.
+    /// The required fingerprint.
     wanted: Option<String>,
-    /// The fingerprint that was found, once a handshake has shown it.
+    /// The fingerprint of the presented certificate, after the handshake.
     found: Arc<OnceLock<String>>,
-    /// Where the first fingerprint is to be stored.
+    /// File for the fingerprint of the first connection.
     store: Option<PathBuf>,
     stored: Arc<OnceLock<()>>,
     pub is_enabled: bool,
 }
 
-/// Arms a client with a policy.
+/// Configures certificate verification of a client.
 pub(super) fn configure(
     builder: ClientBuilder,
     policy: &TlsPolicy,
 ) -> Result<(ClientBuilder, CertificateCheck), SessionErrorKind> {
     install_provider();
-    let mut trust = CertificateCheck {
+    let mut check = CertificateCheck {
         is_enabled: true,
         ..CertificateCheck::default()
     };
     match policy {
-        TlsPolicy::System => return Ok((builder, trust)),
+        TlsPolicy::System => return Ok((builder, check)),
         TlsPolicy::CaFile(path) => {
             let pem = std::fs::read(path).map_err(|error| file_error(path, error.to_string()))?;
-            let anchors = reqwest::Certificate::from_pem_bundle(&pem)
-                .map_err(|error| file_error(path, super::request_error::chain(&error)))?;
-            if anchors.is_empty() {
-                return Err(file_error(path, "it has no certificate in it".to_owned()));
+            let certificates = reqwest::Certificate::from_pem_bundle(&pem)
+                .map_err(|error| file_error(path, chain(&error)))?;
+            if certificates.is_empty() {
+                return Err(file_error(path, "the file has no certificate".to_owned()));
             }
-            return Ok((builder.tls_certs_only(anchors), trust));
+            return Ok((builder.tls_certs_only(certificates), check));
         }
-        TlsPolicy::Fingerprint(fingerprint) => trust.wanted = Some(normalize(fingerprint)),
+        TlsPolicy::Fingerprint(fingerprint) => check.wanted = Some(normalize(fingerprint)),
         TlsPolicy::TrustOnFirstUse(path) => match std::fs::read_to_string(path) {
-            Ok(stored) => trust.wanted = Some(normalize(&stored)),
+            Ok(stored) => check.wanted = Some(normalize(&stored)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                trust.store = Some(path.clone());
+                check.store = Some(path.clone());
             }
             Err(error) => return Err(file_error(path, error.to_string())),
         },
-        TlsPolicy::Ignore => trust.is_enabled = false,
+        TlsPolicy::Ignore => check.is_enabled = false,
     }
     let verifier = FingerprintVerifier {
-        trust: trust.clone(),
+        check: check.clone(),
         provider: ring::default_provider(),
     };
     let config = ClientConfig::builder()
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
-    Ok((builder.tls_backend_preconfigured(config), trust))
+    Ok((builder.tls_backend_preconfigured(config), check))
 }
 
-/// The fingerprint of the certificate that is shown at `url`; nothing is sent there, for the
-/// handshake is broken off.
+/// The fingerprint of the certificate at `url`. The handshake is aborted, so no request is sent.
 pub(super) async fn fetch_fingerprint(builder: ClientBuilder, url: &str) -> Option<String> {
-    let nobody = TlsPolicy::Fingerprint(String::new());
-    let (builder, trust) = configure(builder, &nobody).ok()?;
+    let reject_all = TlsPolicy::Fingerprint(String::new());
+    let (builder, check) = configure(builder, &reject_all).ok()?;
     let client = builder.build().ok()?;
     let refused = client.head(url).send().await;
-    debug_assert!(refused.is_err(), "no certificate has an empty fingerprint");
-    trust.found.get().cloned()
+    debug_assert!(
+        refused.is_err(),
+        "an empty fingerprint matches no certificate"
+    );
+    check.found.get().cloned()
 }
 
-/// One provider of cryptography for the process; whoever comes first installs it.
+/// Installs the crypto provider of the process, once.
 fn install_provider() {
     if CryptoProvider::get_default().is_none() {
-        // Another thread may have been faster, with the same one.
+        // Another thread may have installed the same provider.
         let _ = ring::default_provider().install_default();
     }
 }
 
-fn file_error(path: &Path, why: String) -> SessionErrorKind {
+fn file_error(path: &Path, reason: String) -> SessionErrorKind {
     SessionErrorKind::File {
-        what: "cannot use",
+        action: "cannot use",
         path: path.to_owned(),
-        why,
+        reason,
     }
 }
 
-/// Fingerprints compare without colons and case.
+/// Normalizes a fingerprint: without colons, in lower case.
 fn normalize(fingerprint: &str) -> String {
     fingerprint
         .chars()
@@ -106,7 +109,7 @@ fn normalize(fingerprint: &str) -> String {
 }
 
 impl CertificateCheck {
-    /// The refusal, when the certificate was not the wanted one.
+    /// The error if the certificate does not have the required fingerprint.
     pub fn mismatch(&self, address: &str) -> Option<SessionErrorKind> {
         let (wanted, found) = (self.wanted.as_ref()?, self.found.get()?);
         (wanted != found).then(|| SessionErrorKind::CertificateFingerprint {
@@ -116,7 +119,7 @@ impl CertificateCheck {
         })
     }
 
-    /// Stores the first fingerprint; a note for people when it did.
+    /// Stores the fingerprint of the first connection. Returns a note for the user if it did.
     pub fn store_fingerprint(&self, address: &str) -> Result<Option<String>, SessionErrorKind> {
         let (Some(path), Some(found)) = (&self.store, self.found.get()) else {
             return Ok(None);
@@ -134,24 +137,23 @@ impl CertificateCheck {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = match options.open(path) {
             Ok(file) => file,
-            // Another run was faster; the next one compares.
+            // Another run stored it first; the next run compares.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
         writeln!(file, "{found}").map_err(failed)?;
         Ok(Some(format!(
-            "the certificate of {address} was seen for the first time and its fingerprint stored \
-             in {}: {found}",
+            "first connection to {address}: stored the fingerprint of its certificate in {}: {found}",
             path.display()
         )))
     }
 }
 
-/// Compares the fingerprint and nothing else; the signatures of the handshake are verified all
-/// the same, for they prove that the other side has the key.
+/// Verifies the fingerprint only. It still verifies the signatures of the handshake, which prove
+/// that the server has the private key.
 #[derive(Debug)]
 struct FingerprintVerifier {
-    trust: CertificateCheck,
+    check: CertificateCheck,
     provider: CryptoProvider,
 }
 
@@ -165,15 +167,15 @@ impl ServerCertVerifier for FingerprintVerifier {
         _now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         let digest = Sha256::digest(end_entity.as_ref());
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        // The first contact of this session stands for all of it.
-        let first = self.trust.found.get_or_init(|| hex.clone());
-        let wanted = self.trust.wanted.as_ref().or_else(|| {
-            let storing = self.trust.store.is_some();
+        let fingerprint = hex::encode(digest);
+        // All connections of a session must present the same certificate.
+        let first = self.check.found.get_or_init(|| fingerprint.clone());
+        let wanted = self.check.wanted.as_ref().or_else(|| {
+            let storing = self.check.store.is_some();
             storing.then_some(first)
         });
         match wanted {
-            Some(wanted) if *wanted != hex => Err(rustls::Error::InvalidCertificate(
+            Some(wanted) if *wanted != fingerprint => Err(rustls::Error::InvalidCertificate(
                 CertificateError::ApplicationVerificationFailure,
             )),
             _ => Ok(ServerCertVerified::assertion()),

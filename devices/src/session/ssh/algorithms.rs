@@ -1,4 +1,4 @@
-//! Named sets of algorithms: what is offered to a device.
+//! Named sets of algorithms to offer to a device.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use russh::{AlgorithmKind, Preferred, cipher, kex, mac};
 
 use crate::session::connect_params::Algorithms;
 
-/// Key exchanges without SHA-1 on curves and groups that nobody doubts.
+/// Key exchanges without SHA-1, on curves and groups without known weaknesses.
 const MODERN_KEX: &[kex::Name] = &[
     kex::MLKEM768X25519_SHA256,
     kex::CURVE25519,
@@ -26,10 +26,10 @@ const COMPATIBLE_KEX: &[kex::Name] = &[
     kex::ECDH_SHA2_NISTP521,
     kex::DH_G14_SHA1,
 ];
-/// Fixed groups first: group exchange refuses the 1024 bits that old devices want.
+/// Fixed groups first: group exchange does not allow the 1024 bits of old devices.
 const LEGACY_KEX: &[kex::Name] = &[kex::DH_G1_SHA1, kex::DH_GEX_SHA1];
 
-/// The markers belong to the list: without them the library turns strict key exchange off.
+/// Without these markers in the list the library turns off strict key exchange.
 const MARKERS: &[kex::Name] = &[
     kex::EXTENSION_SUPPORT_AS_CLIENT,
     kex::EXTENSION_OPENSSH_STRICT_KEX_AS_CLIENT,
@@ -71,8 +71,8 @@ fn modern_keys() -> Vec<Algorithm> {
     ]
 }
 
-/// What is offered. Host key algorithms of keys that we know come first, so that a device with
-/// several keys shows the one that can be compared.
+/// The algorithms to offer. Those of known host keys come first, so that a device with several
+/// keys presents a known one.
 pub(super) fn preferred(set: Algorithms, known: &[Algorithm]) -> Preferred {
     let mut kex = MODERN_KEX.to_vec();
     let mut cipher = MODERN_CIPHERS.to_vec();
@@ -99,22 +99,22 @@ pub(super) fn preferred(set: Algorithms, known: &[Algorithm]) -> Preferred {
     }
 }
 
-/// The signature hash is no part of an RSA key.
+/// Compares key types; the signature hash is not part of an RSA key.
 fn same_key(a: &Algorithm, b: &Algorithm) -> bool {
     matches!((a, b), (Algorithm::Rsa { .. }, Algorithm::Rsa { .. })) || a == b
 }
 
-/// The sizes of groups that are asked for.
+/// The group sizes to request.
 pub(super) fn group_exchange(set: Algorithms) -> GexParams {
     let (preferred, largest) = match set {
         Algorithms::Modern => return GexParams::default(),
-        // The library takes nothing below 2048.
+        // The library requires at least 2048.
         Algorithms::Compatible | Algorithms::Legacy => (2048, 4096),
     };
-    GexParams::new(2048, preferred, largest).expect("2048 is the least that is allowed")
+    GexParams::new(2048, preferred, largest).expect("2048 is the allowed minimum")
 }
 
-/// The narrowest set with which one of the offered algorithms could be used.
+/// The smallest set that has one of the offered algorithms.
 pub(super) fn narrowest(kind: &AlgorithmKind, offered: &[String]) -> Option<Algorithms> {
     let allows = |set| {
         let preferred = preferred(set, &[]);
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_set_keeps_strict_key_exchange() {
+    fn algorithm_sets_keep_strict_key_exchange() {
         for set in [
             Algorithms::Modern,
             Algorithms::Compatible,
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_set_that_would_do_is_named() {
+    fn narrowest_set_has_an_offered_algorithm() {
         let cases = [
             (
                 AlgorithmKind::Kex,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn algorithms_of_known_keys_come_first() {
+    fn preferred_algorithms_of_known_keys_come_first() {
         let known = [Algorithm::Rsa { hash: None }];
         let first = preferred(Algorithms::Modern, &known).key[0].clone();
         assert!(first.is_rsa());

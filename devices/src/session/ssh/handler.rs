@@ -1,4 +1,4 @@
-//! Our side of the protocol: what the library tells us while a connection lives.
+//! The client handler: callbacks of the SSH library during a connection.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -11,10 +11,10 @@ use super::known_hosts::HostKeyVerifier;
 use crate::session::error::SessionErrorKind;
 use crate::session::transport::CloseReason;
 
-/// What is learnt in the library's task and needed outside of it.
+/// State that the callbacks share with the session.
 #[derive(Default)]
 pub(super) struct ConnectionState {
-    /// Why the connection ended. Reads on the channel just end; the reason only comes here.
+    /// Why the connection closed. Reads of the channel do not report it.
     pub close_reason: CloseReason,
     /// Why the host key was refused.
     host_key_error: OnceLock<SessionErrorKind>,
@@ -23,7 +23,7 @@ pub(super) struct ConnectionState {
 }
 
 impl ConnectionState {
-    /// What an error of the library means, with what we know besides.
+    /// Converts an error of the library to a session error.
     pub fn session_error(&self, address: &str, error: &Error) -> SessionErrorKind {
         if let Some(refused) = self.host_key_error.get() {
             return refused.clone();
@@ -34,16 +34,16 @@ impl ConnectionState {
                 offered: theirs.clone(),
                 allowed_by: algorithms::narrowest(kind, theirs),
             },
-            // With ssh-dss alone some servers fail only here.
+            // Some servers with only ssh-dss keys fail here.
             Error::IO(error) if self.close_reason.get().is_none() => {
                 SessionErrorKind::Unreachable {
                     address: address.to_owned(),
-                    why: error.to_string(),
+                    reason: error.to_string(),
                 }
             }
             error => SessionErrorKind::Unreachable {
                 address: address.to_owned(),
-                why: self
+                reason: self
                     .close_reason
                     .get()
                     .cloned()
@@ -72,15 +72,15 @@ fn algorithm_kind(kind: &AlgorithmKind) -> &'static str {
     }
 }
 
-/// The library's error in words that can follow a colon.
+/// The library's error as a message fragment.
 pub(super) fn render_error(error: &Error) -> String {
     match error {
         Error::HUP | Error::Disconnect | Error::SendError | Error::RecvError => {
             "the device closed the connection".to_owned()
         }
-        Error::KeepaliveTimeout => "the device does not answer any more".to_owned(),
+        Error::KeepaliveTimeout => "the device stopped answering".to_owned(),
         Error::ChannelOpenFailure(reason) => reason.description().to_lowercase(),
-        Error::Version => "it does not speak SSH".to_owned(),
+        Error::Version => "the server does not speak SSH".to_owned(),
         other => {
             let text = other.to_string();
             let mut letters = text.chars();
@@ -110,7 +110,7 @@ impl Handler for ClientHandler {
 
     async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Error> {
         let PublicKeyOrCertificate::PublicKey { key, .. } = key else {
-            // Certificates are not asked for.
+            // The client does not offer certificate algorithms.
             return Ok(false);
         };
         match self.verifier.verify(key) {
@@ -120,7 +120,7 @@ impl Handler for ClientHandler {
                 Ok(true)
             }
             Err(kind) => {
-                // Set once; a second check does not happen after a refusal.
+                // There is no second check after a refusal.
                 let _ = self.state.host_key_error.set(kind);
                 Ok(false)
             }
@@ -148,15 +148,15 @@ impl Handler for ClientHandler {
     }
 
     async fn disconnected(&mut self, reason: DisconnectReason<Error>) -> Result<(), Error> {
-        let (why, result) = match reason {
+        let (reason, result) = match reason {
             DisconnectReason::ReceivedDisconnect(info) if info.message.is_empty() => {
                 (format!("{:?}", info.reason_code), Ok(()))
             }
             DisconnectReason::ReceivedDisconnect(info) => (info.message, Ok(())),
             DisconnectReason::Error(error) => (render_error(&error), Err(error)),
         };
-        // The first reason is the one.
-        let _ = self.state.close_reason.set(why);
+        // Later reasons are consequences of the first.
+        let _ = self.state.close_reason.set(reason);
         result
     }
 }

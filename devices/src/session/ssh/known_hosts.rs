@@ -1,4 +1,4 @@
-//! Whether a host key is the one we know: known, unknown, changed or revoked.
+//! Verification of host keys with known_hosts files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,21 @@ use hmac::{Hmac, KeyInit, Mac};
 use russh::keys::ssh_key::known_hosts::{Entry, HostPatterns, Marker};
 use russh::keys::{Algorithm, HashAlg, PublicKey};
 use sha1::Sha1;
+use wildmatch::WildMatch;
 
 use crate::session::connect_params::HostKeyPolicy;
 use crate::session::error::SessionErrorKind;
 
-/// Judges the key of one host.
+/// Verifies the key of one host.
 pub(super) struct HostKeyVerifier {
-    /// The host as `known_hosts` names it: `host`, or `[host]:port` where the port is not 22.
+    /// The host in known_hosts notation: `host`, or `[host]:port` if the port is not 22.
     name: String,
     policy: HostKeyPolicy,
-    /// The lines about this host.
+    /// The lines that match this host.
     entries: Vec<KnownHost>,
 }
 
-/// A line of a file that speaks of the host.
+/// A line of a known_hosts file that matches the host.
 #[derive(Debug)]
 struct KnownHost {
     file: PathBuf,
@@ -30,7 +31,7 @@ struct KnownHost {
 }
 
 impl HostKeyVerifier {
-    /// Reads the files of the policy. One that is not there has no keys in it.
+    /// Reads the files of the policy; missing files are skipped.
     pub fn load(host: &str, port: u16, policy: &HostKeyPolicy) -> Result<Self, SessionErrorKind> {
         let host = host.to_ascii_lowercase();
         let name = match port {
@@ -53,13 +54,13 @@ impl HostKeyVerifier {
         })
     }
 
-    /// The algorithms of the keys that we know.
+    /// The algorithms of the known keys.
     pub fn known_algorithms(&self) -> Vec<Algorithm> {
         let plain = self.entries.iter().filter(|known| known.marker.is_none());
         plain.map(|known| known.key.algorithm()).collect()
     }
 
-    /// `Ok` when the key may be trusted, with a note for people where there is something to say.
+    /// Verifies a key. `Ok` has a note for the user if the key was stored.
     pub fn verify(&self, key: &PublicKey) -> Result<Option<String>, SessionErrorKind> {
         let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
         let same = |known: &&KnownHost| known.key.key_data() == key.key_data();
@@ -96,7 +97,7 @@ impl HostKeyVerifier {
         if plain.iter().any(same) {
             return Ok(None);
         }
-        // A key of another kind counts too: the device was asked for the kind that we know.
+        // A key of another type counts as changed, because known types were offered first.
         if let Some(known) = plain.first() {
             return Err(SessionErrorKind::HostKeyChanged {
                 host: host(),
@@ -110,7 +111,7 @@ impl HostKeyVerifier {
                 let file = files.last().expect("there is one");
                 self.store(file, key)?;
                 Ok(Some(format!(
-                    "the host key of {} was seen for the first time and stored in {}: {fingerprint}",
+                    "first connection to {}: stored its host key in {}: {fingerprint}",
                     self.name,
                     file.display()
                 )))
@@ -134,11 +135,11 @@ impl HostKeyVerifier {
         let mut key = key.clone();
         key.set_comment("");
         let key = key.to_openssh().map_err(|error| SessionErrorKind::File {
-            what: "cannot store a host key in",
+            action: "cannot store a host key in",
             path: file.to_owned(),
-            why: error.to_string(),
+            reason: error.to_string(),
         })?;
-        // One write, so that runs side by side do not mix their lines.
+        // One write, so that concurrent runs do not mix their lines.
         let line = format!("{} {}\n", self.name, key.trim());
         let mut file = options.open(file).map_err(failed)?;
         file.write_all(line.as_bytes()).map_err(failed)
@@ -152,15 +153,15 @@ fn files(policy: &HostKeyPolicy) -> &[PathBuf] {
     }
 }
 
-fn file_error(what: &'static str, path: &Path, error: &std::io::Error) -> SessionErrorKind {
+fn file_error(action: &'static str, path: &Path, error: &std::io::Error) -> SessionErrorKind {
     SessionErrorKind::File {
-        what,
+        action,
         path: path.to_owned(),
-        why: error.to_string(),
+        reason: error.to_string(),
     }
 }
 
-/// The lines that speak of a host. Lines that nobody can read are passed over, as ssh does.
+/// The lines that match a host. Invalid lines are skipped, as ssh does.
 fn entries_for<'t>(
     name: &'t str,
     file: &'t Path,
@@ -181,48 +182,21 @@ fn entries_for<'t>(
     })
 }
 
+/// Whether a host matches the patterns of a line. As in OpenSSH, only `*` and `?` are special, case
+/// is ignored, and a negated match overrides all others.
 fn matches(patterns: &HostPatterns, name: &str) -> bool {
+    let is_match = |pattern: &str| WildMatch::new_case_insensitive(pattern).matches(name);
     match patterns {
         HostPatterns::Patterns(patterns) => {
-            let mut found = false;
-            for pattern in patterns {
-                match pattern.strip_prefix('!') {
-                    Some(pattern) if glob(pattern, name) => return false,
-                    Some(_) => {}
-                    None => found |= glob(pattern, name),
-                }
-            }
-            found
+            let negated = patterns.iter().filter_map(|it| it.strip_prefix('!'));
+            let mut plain = patterns.iter().filter(|it| !it.starts_with('!'));
+            !negated.into_iter().any(is_match) && plain.any(|pattern| is_match(pattern))
         }
         HostPatterns::HashedName { salt, hash } => {
-            let mac = Hmac::<Sha1>::new_from_slice(salt).expect("HMAC takes keys of any length");
+            let mac = Hmac::<Sha1>::new_from_slice(salt).expect("HMAC accepts keys of any length");
             mac.chain_update(name.as_bytes()).verify_slice(hash).is_ok()
         }
     }
-}
-
-/// `*` stands for any characters, `?` for one. Linear: only the last `*` is ever returned to.
-fn glob(pattern: &str, name: &str) -> bool {
-    let pattern: Vec<char> = pattern.to_ascii_lowercase().chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        if p < pattern.len() && pattern[p] == '*' {
-            star = Some((p, n));
-            p += 1;
-        } else if p < pattern.len() && (pattern[p] == '?' || pattern[p] == name[n]) {
-            p += 1;
-            n += 1;
-        } else if let Some((at, from)) = star {
-            star = Some((at, from + 1));
-            p = at + 1;
-            n = from + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|rest| *rest == '*')
 }
 
 #[cfg(test)]
@@ -241,9 +215,9 @@ mod tests {
         let file = directory.path().join("known_hosts");
         std::fs::write(&file, text).expect("written");
         let policy = HostKeyPolicy::KnownHosts(vec![directory.path().join("missing"), file]);
-        let judge = HostKeyVerifier::load(host, port, &policy).expect("loaded");
+        let verifier = HostKeyVerifier::load(host, port, &policy).expect("loaded");
         let key = PublicKey::from_openssh(OURS).expect("a key");
-        match judge.verify(&key) {
+        match verifier.verify(&key) {
             Ok(_) => "known".to_owned(),
             Err(SessionErrorKind::HostKeyUnknown { .. }) => "unknown".to_owned(),
             Err(SessionErrorKind::HostKeyChanged { line, .. }) => format!("changed {line}"),
@@ -253,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_known_unknown_changed_or_revoked() {
+    fn known_hosts_key_is_known_unknown_changed_or_revoked() {
         let cases = [
             ("exact", format!("sw1 {OURS}\n"), "sw1", 22, "known"),
             (
@@ -293,6 +267,76 @@ mod tests {
                 "known",
             ),
             ("one letter", format!("sw? {OURS}\n"), "sw1", 22, "known"),
+            (
+                "too few letters",
+                format!("sw? {OURS}\n"),
+                "sw",
+                22,
+                "unknown",
+            ),
+            (
+                "several stars",
+                format!("*1*.l*b {OURS}\n"),
+                "sw12.lab",
+                22,
+                "known",
+            ),
+            (
+                "star crosses dots",
+                format!("sw*b {OURS}\n"),
+                "sw1.net.lab",
+                22,
+                "known",
+            ),
+            (
+                "wildcard in any case",
+                format!("*.LAB {OURS}\n"),
+                "sw1.lab",
+                22,
+                "known",
+            ),
+            (
+                "negation comes first",
+                format!("!sw1.lab,*.lab {OURS}\n"),
+                "sw1.lab",
+                22,
+                "unknown",
+            ),
+            (
+                "negation of another host",
+                format!("*.lab,!sw2* {OURS}\n"),
+                "sw1.lab",
+                22,
+                "known",
+            ),
+            (
+                "negation alone",
+                format!("!sw2 {OURS}\n"),
+                "sw1",
+                22,
+                "unknown",
+            ),
+            (
+                "port with a wildcard",
+                format!("[*.lab]:2222 {OURS}\n"),
+                "sw1.lab",
+                2222,
+                "known",
+            ),
+            (
+                "brackets are no character class",
+                format!("sw[12] {OURS}\n"),
+                "sw1",
+                22,
+                "unknown",
+            ),
+            (
+                "wildcard without a port",
+                format!("*.lab {OTHER}\n"),
+                "sw1.lab",
+                2222,
+                "unknown",
+            ),
             (
                 "negated",
                 format!("*.lab,!sw1.lab {OURS}\n"),
@@ -350,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn names_may_be_hashed() {
+    fn known_hosts_names_may_be_hashed() {
         // Made with `ssh-keygen -H` from `example.com`.
         let salt = "O33ESRMWPVkMYIwJ1Uw+n877jTo=";
         let hash = "nuuC5vEqXlEZ/8BXQR7m619W6Ak=";
@@ -360,26 +404,26 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_another_kind_is_a_changed_one() {
+    fn known_hosts_key_of_another_type_is_changed() {
         if PublicKey::from_openssh(RSA).is_ok() {
             assert_eq!(
                 verify_against(&format!("sw1 {RSA}\n"), "sw1", 22),
                 "changed 1"
             );
         } else {
-            panic!("the test's own key is no key");
+            panic!("the key of the test is invalid");
         }
     }
 
     #[test]
-    fn a_first_key_is_stored_and_required_from_then_on() {
+    fn first_host_key_is_stored_and_then_required() {
         let directory = tempfile::tempdir().expect("made");
         let file = directory.path().join("state/known_hosts");
         let policy = HostKeyPolicy::TrustOnFirstUse(vec![file.clone()]);
         let key = PublicKey::from_openssh(OURS).expect("a key");
         let load = || HostKeyVerifier::load("sw1", 2222, &policy).expect("loaded");
-        let note = load().verify(&key).expect("trusted").expect("told");
-        assert!(note.contains("for the first time"), "{note}");
+        let note = load().verify(&key).expect("trusted").expect("a note");
+        assert!(note.contains("first connection"), "{note}");
         let stored = std::fs::read_to_string(&file).expect("stored");
         assert_eq!(stored, format!("[sw1]:2222 {OURS}\n"));
         assert_eq!(load().verify(&key), Ok(None));
@@ -391,17 +435,17 @@ mod tests {
     }
 
     #[test]
-    fn a_pinned_fingerprint_decides_alone() {
+    fn fingerprint_policy_ignores_known_hosts() {
         let key = PublicKey::from_openssh(OURS).expect("a key");
         let right = key.fingerprint(HashAlg::Sha256).to_string();
-        let judge = |pin: &str| {
+        let verify = |pin: &str| {
             HostKeyVerifier::load("sw1", 22, &HostKeyPolicy::Fingerprint(pin.to_owned()))
                 .expect("loaded")
                 .verify(&key)
         };
-        assert_eq!(judge(&right), Ok(None));
+        assert_eq!(verify(&right), Ok(None));
         assert!(matches!(
-            judge("SHA256:AAAA"),
+            verify("SHA256:AAAA"),
             Err(SessionErrorKind::HostKeyFingerprint { .. })
         ));
     }

@@ -1,4 +1,4 @@
-//! Logging in: each secret is shown to a device once.
+//! SSH authentication: each secret is sent once.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl From<SessionErrorKind> for LoginFailure {
     }
 }
 
-/// What has been tried already.
+/// Authentication methods that were attempted.
 #[derive(Default)]
 struct AttemptedMethods {
     key: bool,
@@ -39,14 +39,14 @@ struct AttemptedMethods {
     password: bool,
 }
 
-/// Logs in with what the target has, in the order in which the server lists the methods. A
-/// password is tried once, by one method: wrong ones lock accounts.
+/// Logs in with the configured credentials, in the order of the server's methods. A password is
+/// sent once, by one method, because failed logins lock accounts.
 pub(super) async fn log_in(
     handle: &mut Handle<ClientHandler>,
     target: &ConnectParams,
 ) -> Result<(), LoginFailure> {
-    let mut tried = AttemptedMethods::default();
-    // Asking for nothing tells the methods without an attempt being counted.
+    let mut attempted = AttemptedMethods::default();
+    // Method `none` returns the server's methods and does not count as an attempt.
     let mut methods = match handle.authenticate_none(&target.user).await? {
         AuthResult::Success => return Ok(()),
         AuthResult::Failure {
@@ -56,35 +56,35 @@ pub(super) async fn log_in(
     loop {
         let next = methods.iter().copied().find(|method| match method {
             MethodKind::PublicKey => {
-                target.ssh.private_key.is_some() && !tried.key
-                    || target.ssh.agent.is_some() && !tried.agent
+                target.ssh.private_key.is_some() && !attempted.key
+                    || target.ssh.agent.is_some() && !attempted.agent
             }
             MethodKind::Password | MethodKind::KeyboardInteractive => {
-                target.password.is_some() && !tried.password
+                target.password.is_some() && !attempted.password
             }
             _ => false,
         });
         let result = match next {
-            Some(MethodKind::PublicKey) if target.ssh.private_key.is_some() && !tried.key => {
-                tried.key = true;
+            Some(MethodKind::PublicKey) if target.ssh.private_key.is_some() && !attempted.key => {
+                attempted.key = true;
                 by_key(handle, target).await?
             }
             Some(MethodKind::PublicKey) => {
-                tried.agent = true;
+                attempted.agent = true;
                 by_agent(handle, target, methods.clone()).await?
             }
             Some(MethodKind::Password) => {
-                tried.password = true;
+                attempted.password = true;
                 let password = password(target);
                 handle.authenticate_password(&target.user, password).await?
             }
             Some(MethodKind::KeyboardInteractive) => {
-                tried.password = true;
+                attempted.password = true;
                 by_keyboard_interactive(handle, target).await?
             }
             _ => {
                 let methods = names(&methods);
-                return Err(LoginFailure::Kind(if tried.any() {
+                return Err(LoginFailure::Kind(if attempted.any() {
                     SessionErrorKind::LoginRefused {
                         user: target.user.clone(),
                         methods,
@@ -127,10 +127,10 @@ async fn by_key(
         .private_key
         .as_ref()
         .expect("only called with a key");
-    let failed = |why: String| SessionErrorKind::File {
-        what: "cannot use the private key",
+    let failed = |reason: String| SessionErrorKind::File {
+        action: "cannot use the private key",
         path: path.clone(),
-        why,
+        reason,
     };
     let text = tokio::fs::read_to_string(path)
         .await
@@ -138,7 +138,7 @@ async fn by_key(
     let passphrase = target.ssh.passphrase.as_ref();
     let key = decode_secret_key(&text, passphrase.map(|text| text.expose_secret()))
         .map_err(|error| failed(error.to_string().to_lowercase()))?;
-    // Old servers let us wait a second for this; only RSA keys need it.
+    // Only RSA keys need this; old servers delay their answer by a second.
     let hash = if key.algorithm().is_rsa() {
         handle.best_supported_rsa_hash().await?.flatten()
     } else {
@@ -148,23 +148,23 @@ async fn by_key(
     Ok(handle.authenticate_publickey(&target.user, key).await?)
 }
 
-/// Offers the agent's keys, one after the other.
+/// Offers the keys of the agent, one after another.
 async fn by_agent(
     handle: &mut Handle<ClientHandler>,
     target: &ConnectParams,
     methods: MethodSet,
 ) -> Result<AuthResult, LoginFailure> {
-    let unusable = |why: String| SessionErrorKind::Agent { why };
+    let agent_error = |reason: String| SessionErrorKind::Agent { reason };
     let socket = target.ssh.agent.as_ref();
     let socket = socket.filter(|path| !path.as_os_str().is_empty());
-    let socket = socket.ok_or_else(|| unusable("SSH_AUTH_SOCK is not set".to_owned()))?;
+    let socket = socket.ok_or_else(|| agent_error("SSH_AUTH_SOCK is not set".to_owned()))?;
     let mut agent = AgentClient::connect_uds(socket)
         .await
-        .map_err(|error| unusable(error.to_string().to_lowercase()))?;
+        .map_err(|error| agent_error(error.to_string().to_lowercase()))?;
     let identities = agent
         .request_identities()
         .await
-        .map_err(|error| unusable(error.to_string().to_lowercase()))?;
+        .map_err(|error| agent_error(error.to_string().to_lowercase()))?;
     let mut hash = None;
     let mut result = AuthResult::Failure {
         remaining_methods: methods,
@@ -185,7 +185,7 @@ async fn by_agent(
         result = handle
             .authenticate_publickey_with(&target.user, key, hash, &mut agent)
             .await
-            .map_err(|error| unusable(error.to_string().to_lowercase()))?;
+            .map_err(|error| agent_error(error.to_string().to_lowercase()))?;
         match &result {
             AuthResult::Success => break,
             AuthResult::Failure {
@@ -201,7 +201,7 @@ async fn by_agent(
     Ok(result)
 }
 
-/// Keyboard-interactive: each prompt without echo is answered by the password, once.
+/// Answers prompts without echo with the password, once.
 async fn by_keyboard_interactive(
     handle: &mut Handle<ClientHandler>,
     target: &ConnectParams,
@@ -225,7 +225,7 @@ async fn by_keyboard_interactive(
             KeyboardInteractiveAuthResponse::InfoRequest { prompts, .. } => {
                 let hidden = prompts.iter().any(|prompt| !prompt.echo);
                 if hidden && answered {
-                    // Asked again: that was a refusal.
+                    // A second prompt means that the password was refused.
                     return Ok(AuthResult::Failure {
                         remaining_methods: MethodSet::empty(),
                         partial_success: false,
@@ -244,7 +244,7 @@ async fn by_keyboard_interactive(
     }
 }
 
-/// A visible prompt asks for the user, if for anything.
+/// The user for a prompt with echo, else the password.
 fn answer(prompt: &Prompt, target: &ConnectParams) -> String {
     if prompt.echo {
         target.user.clone()

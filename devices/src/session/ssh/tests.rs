@@ -317,7 +317,7 @@ const CLOCK: &str = "12:00:00\n";
 const INTERACTIVE: &[MethodKind] = &[MethodKind::KeyboardInteractive];
 
 #[tokio::test]
-async fn a_password_opens_a_wide_terminal() {
+async fn login_by_password_opens_a_wide_terminal() {
     let server = serve(Behaviour::default()).await;
     assert_eq!(clock(&target_of(&server)).await.as_deref(), Ok(CLOCK));
     let attempts = server.attempts.lock().expect("free").clone();
@@ -330,7 +330,7 @@ async fn a_password_opens_a_wide_terminal() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_shown_once_whatever_the_methods() {
+async fn login_sends_a_wrong_password_once() {
     let cases: [&[MethodKind]; 3] = [
         &[MethodKind::Password],
         INTERACTIVE,
@@ -354,7 +354,7 @@ async fn a_wrong_password_is_shown_once_whatever_the_methods() {
 }
 
 #[tokio::test]
-async fn questions_are_answered_by_the_password_once() {
+async fn login_answers_keyboard_interactive_prompts_once() {
     let cases: [(Rounds, bool, &[&str]); 4] = [
         (
             &[&[("Password: ", false)]],
@@ -406,7 +406,7 @@ fn key_file(passphrase: Option<&str>) -> (tempfile::TempDir, PathBuf, PublicKey)
 }
 
 #[tokio::test]
-async fn a_private_key_logs_in() {
+async fn login_by_private_key() {
     for passphrase in [None, Some("open sesame")] {
         let (_directory, path, public) = key_file(passphrase);
         let server = serve(Behaviour {
@@ -452,7 +452,7 @@ async fn agent(directory: &std::path::Path, keys: &[PrivateKey]) -> PathBuf {
 }
 
 #[tokio::test]
-async fn the_agent_logs_in_with_whichever_key_is_taken() {
+async fn login_by_agent_uses_an_accepted_key() {
     let keys: Vec<_> = (0..2)
         .map(|_| PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("made"))
         .collect();
@@ -467,24 +467,22 @@ async fn the_agent_logs_in_with_whichever_key_is_taken() {
     let mut target = target_of(&server);
     target.ssh.agent = Some(socket);
     assert_eq!(clock(&target).await.as_deref(), Ok(CLOCK));
-    for (socket, why) in [
+    for (socket, reason) in [
         (PathBuf::new(), "not set"),
         ("/nowhere".into(), "no such file"),
     ] {
         target.ssh.agent = Some(socket);
         let error = clock(&target).await.expect_err("no agent");
         assert!(
-            error
-                .to_string()
-                .starts_with("the SSH agent cannot be used: "),
+            error.to_string().starts_with("cannot use the SSH agent: "),
             "{error}"
         );
-        assert!(error.to_string().contains(why), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_password_follows_a_key_that_is_not_taken() {
+async fn login_uses_the_password_after_a_refused_key() {
     let (_directory, path, _) = key_file(None);
     let server = serve(Behaviour {
         methods: &[MethodKind::PublicKey, MethodKind::Password],
@@ -497,20 +495,20 @@ async fn a_password_follows_a_key_that_is_not_taken() {
 }
 
 #[tokio::test]
-async fn without_anything_to_show_nothing_is_tried() {
+async fn login_without_credentials_sends_nothing() {
     let server = serve(Behaviour::default()).await;
     let mut target = target_of(&server);
     target.password = None;
     let error = clock(&target).await.expect_err("nothing to show");
     assert_eq!(
         error.to_string(),
-        "there is nothing to log in with that the device takes: it wants password"
+        "cannot log in: the device accepts only password"
     );
     assert_eq!(attempts(&server), [""; 0]);
 }
 
 #[tokio::test]
-async fn no_password_is_shown_to_a_stranger() {
+async fn login_sends_no_password_to_an_unknown_host() {
     let server = serve(Behaviour::default()).await;
     let mut target = target_of(&server);
     target.ssh.host_key = HostKeyPolicy::KnownHosts(Vec::new());
@@ -529,13 +527,13 @@ async fn no_password_is_shown_to_a_stranger() {
 }
 
 #[tokio::test]
-async fn a_key_seen_for_the_first_time_is_told_and_an_unchecked_one_warned_of() {
+async fn notes_name_a_stored_and_an_unverified_host_key() {
     let server = serve(Behaviour::default()).await;
     let directory = tempfile::tempdir().expect("made");
     let mut target = target_of(&server);
     let file = directory.path().join("known_hosts");
     target.ssh.host_key = HostKeyPolicy::TrustOnFirstUse(vec![file]);
-    let cases = ["for the first time", ""];
+    let cases = ["first connection to", ""];
     for expected in cases {
         let session = open(&target, &protocol(), Access::ReadOnly)
             .await
@@ -550,7 +548,7 @@ async fn a_key_seen_for_the_first_time_is_told_and_an_unchecked_one_warned_of() 
     let session = open(&target, &protocol(), Access::ReadOnly)
         .await
         .expect("opened");
-    assert!(session.notes()[0].contains("is not checked"));
+    assert!(session.notes()[0].contains("is not verified"));
 }
 
 #[tokio::test]
@@ -580,7 +578,7 @@ async fn algorithms_are_negotiated_within_the_set() {
             Err(error) => {
                 assert!(!works, "{error}");
                 let offered = format!(
-                    "no common key exchange: the device offers {}",
+                    "cannot agree on a key exchange: the device offers only {}",
                     name.as_ref()
                 );
                 assert!(error.to_string().contains(&offered), "{error}");
@@ -594,7 +592,7 @@ async fn algorithms_are_negotiated_within_the_set() {
 }
 
 #[tokio::test]
-async fn a_device_behind_jump_hosts_is_reached_through_them() {
+async fn jump_hosts_forward_the_connection() {
     let device = serve(Behaviour::default()).await;
     let near = serve(Behaviour::forwarding()).await;
     let far = serve(Behaviour::forwarding()).await;
@@ -609,7 +607,7 @@ async fn a_device_behind_jump_hosts_is_reached_through_them() {
 }
 
 #[tokio::test]
-async fn trouble_on_the_way_says_where() {
+async fn jump_host_errors_name_the_jump_host() {
     let device = serve(Behaviour::default()).await;
     let jump = serve(Behaviour::forwarding()).await;
     let mut target = target_of(&device);
@@ -628,14 +626,14 @@ async fn trouble_on_the_way_says_where() {
     let error = clock(&target).await.expect_err("nobody there");
     assert!(
         error.to_string().starts_with(&format!(
-            "cannot reach 127.0.0.1:{port}: the jump host 127.0.0.1 says: "
+            "cannot connect to 127.0.0.1:{port}: jump host 127.0.0.1: "
         )),
         "{error}"
     );
 }
 
 #[tokio::test]
-async fn the_reason_of_a_disconnection_is_told() {
+async fn disconnect_error_has_the_reason_of_the_device() {
     let server = serve(Behaviour {
         goes: Some("All VTY lines are in use"),
         ..Behaviour::default()
@@ -649,7 +647,7 @@ async fn the_reason_of_a_disconnection_is_told() {
 }
 
 #[tokio::test]
-async fn nobody_there_silence_and_other_protocols_have_names() {
+async fn connect_errors_name_timeout_and_wrong_protocol() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
     let port = listener.local_addr().expect("bound").port();
     let mut target = connect_params();
@@ -660,7 +658,7 @@ async fn nobody_there_silence_and_other_protocols_have_names() {
     let error = clock(&target).await.expect_err("silent");
     assert_eq!(
         error.to_string(),
-        format!("no session with 127.0.0.1:{port} within 200ms")
+        format!("cannot connect to 127.0.0.1:{port}: no session within 200ms")
     );
     target.connect_timeout = TEST_TIMEOUT;
     let web = tokio::spawn(async move {
@@ -670,7 +668,10 @@ async fn nobody_there_silence_and_other_protocols_have_names() {
         }
     });
     let error = clock(&target).await.expect_err("no SSH");
-    assert!(error.to_string().starts_with("cannot reach"), "{error}");
+    assert!(
+        error.to_string().starts_with("cannot connect to"),
+        "{error}"
+    );
     web.abort();
     let _ = web.await;
     let error = clock(&target).await.expect_err("nobody there");

@@ -1,7 +1,7 @@
-//! A way through a jump host for what does not speak SSH itself.
+//! A tunnel through a jump host for REST sessions.
 //!
-//! The way begins at a socket in a directory that only this user may enter: a port on loopback
-//! would be open to everyone on this machine.
+//! It begins at a socket in a private directory, because a loopback port is open to all users of
+//! this machine.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::{SSH_PORT, SshConnection, handler, log_in_through_jumps};
 use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
 
-/// Each connection to [`socket`](Self::socket) is carried on to the host at the other end.
+/// Forwards each connection to [`socket`](Self::socket) to the remote host.
 pub(in crate::session) struct Tunnel {
     socket: PathBuf,
     connection: Arc<SshConnection>,
@@ -26,7 +26,7 @@ pub(in crate::session) struct Tunnel {
 }
 
 impl Tunnel {
-    /// Logs in to the jump host and makes the socket.
+    /// Logs in to the jump host and creates the socket.
     ///
     /// # Cancellation
     /// May be dropped; the connection ends.
@@ -35,17 +35,17 @@ impl Tunnel {
         host: &str,
         port: u16,
     ) -> Result<Self, SessionErrorKind> {
-        let in_jump = |kind| SessionErrorKind::JumpHost {
+        let jump_error = |kind| SessionErrorKind::JumpHost {
             host: jump.host.clone(),
             kind: Box::new(kind),
         };
         let connection = Box::pin(log_in_through_jumps(jump, SSH_PORT))
             .await
-            .map_err(in_jump)?;
+            .map_err(jump_error)?;
         let connection = Arc::new(connection);
         let directory = tempfile::Builder::new().prefix("switchtender-").tempdir();
         let directory = directory.map_err(|error| socket_error(&std::env::temp_dir(), &error))?;
-        let socket = directory.path().join("way");
+        let socket = directory.path().join("tunnel");
         let listener =
             UnixListener::bind(&socket).map_err(|error| socket_error(&socket, &error))?;
         let refusal = Arc::default();
@@ -64,26 +64,26 @@ impl Tunnel {
         })
     }
 
-    /// Where the way begins.
+    /// The local socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// What the jump host said when it could not go on.
+    /// Why the jump host could not connect to the remote host.
     pub fn refusal(&self) -> Option<String> {
         let refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
         refusal.clone()
     }
 
-    /// What people should know of the jump host.
+    /// Notes for the user about the jump host.
     pub fn notes(&self) -> Vec<String> {
         self.connection.notes()
     }
 
-    /// Says goodbye to the jump host.
+    /// Disconnects from the jump host.
     pub async fn close(self, limit: Duration) {
         self.accept_task.abort();
-        // It ends with everything that it carries, and with its hold on the connection.
+        // The task ends all forwarded connections and releases the SSH connection.
         let _ = self.accept_task.await;
         if let Some(connection) = Arc::into_inner(self.connection) {
             connection.close(limit).await;
@@ -97,12 +97,12 @@ async fn accept(
     to: (String, u16),
     refusal: Arc<Mutex<Option<String>>>,
 ) {
-    let mut carried = JoinSet::new();
+    let mut forwarded = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        while carried.try_join_next().is_some() {}
+        while forwarded.try_join_next().is_some() {}
         match forward(&connection, &to, stream).await {
-            Ok(carrying) => {
-                carried.spawn(carrying);
+            Ok(forwarding) => {
+                forwarded.spawn(forwarding);
             }
             Err(error) => {
                 let mut refusal = refusal.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,15 +123,15 @@ async fn forward(
         .await?;
     Ok(async move {
         let mut channel = channel.into_stream();
-        // Either end may leave when it likes; both see that the other has gone.
+        // Either side may close; the other side is closed as well.
         let _ = tokio::io::copy_bidirectional(&mut stream, &mut channel).await;
     })
 }
 
 fn socket_error(path: &Path, error: &std::io::Error) -> SessionErrorKind {
     SessionErrorKind::File {
-        what: "cannot make a socket in",
+        action: "cannot create a socket in",
         path: path.to_owned(),
-        why: error.to_string(),
+        reason: error.to_string(),
     }
 }

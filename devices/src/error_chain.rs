@@ -1,9 +1,9 @@
-//! An error with its causes in one line, for people.
+//! Renders an error with its causes in one line.
 
 use std::error::Error;
 
-/// The error, then its causes, each after a colon. What an error has quoted of its cause is not
-/// told again.
+/// The error, then its causes, each after a colon. A cause that the outer message already ends
+/// with is skipped.
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -24,24 +24,21 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     enum Outer {
-        #[error("cannot keep the state")]
+        #[error("cannot write the state")]
         Plain(#[source] std::io::Error),
         #[error("could not connect: {0}")]
         Quoting(#[source] std::io::Error),
     }
 
     #[test]
-    fn each_cause_is_told_once() {
-        let cause = || std::io::Error::new(std::io::ErrorKind::NotFound, "nobody is there");
+    fn chain_names_each_cause_once() {
+        let cause = || std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
         let cases = [
             (
                 Outer::Plain(cause()),
-                "cannot keep the state: nobody is there",
+                "cannot write the state: no such file",
             ),
-            (
-                Outer::Quoting(cause()),
-                "could not connect: nobody is there",
-            ),
+            (Outer::Quoting(cause()), "could not connect: no such file"),
         ];
         for (error, expected) in cases {
             assert_eq!(chain(&error), expected);
