@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
 
-/// The present instant.
+/// The current time.
 #[allow(clippy::disallowed_methods, reason = "the only place")]
 pub fn timestamp() -> Timestamp {
     Timestamp::now()

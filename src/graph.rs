@@ -1,7 +1,7 @@
 //! The relationship graph of a catalog (`docs/reference/transaction.md`, sections 3, 4 and 16).
 //!
-//! [`build`] lists the steps from resources to the graph that is traversed; [`ready_queue`] says what
-//! comes next, [`cycle`] finds what can never come. No I/O, no evaluation.
+//! [`build`] lists the steps from resources to the traversed graph, [`ready_queue`] orders the
+//! evaluation, [`cycle`] finds dependency cycles. No I/O, no evaluation.
 
 mod automatic;
 mod build;

@@ -1,8 +1,7 @@
-//! Which resource of a catalog is for a device, which for a host.
+//! Whether a resource of a catalog is for a device or for a host.
 //!
-//! A function of the catalog and of the models; nothing is read and nothing is said. What follows
-//! from it, skipping or refusing, is decided by [`Mixed`] and told by `validate` and by the run.
-//! Source: `docs/reference/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
+//! A pure function of catalog and models. [`Mixed`] decides whether misplaced resources are skipped
+//! or refused. Source: `docs/reference/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,28 +11,28 @@ use switchtender_devices::model::{RunsOn, TypeModel};
 use crate::catalog::types::is_host_type;
 use crate::catalog::{Catalog, ResourceKind};
 
-/// What is to be done about a catalog that mixes resources of hosts and devices.
+/// The policy for catalogs that mix resources of hosts and devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mixed {
-    /// The misplaced resources are skipped and listed.
+    /// Skip the misplaced resources and list them.
     #[default]
     Warn,
-    /// The catalog is not applied.
+    /// Refuse the catalog.
     Refuse,
-    /// The misplaced resources are skipped without a word, as Puppet does.
+    /// Skip the misplaced resources without a message, as Puppet does.
     Silent,
 }
 
-/// Where a resource is applied.
+/// The side on which a resource is applied.
 #[derive(Clone, Debug)]
 pub enum Destination {
-    /// A class, a defined type or a stage: applied nowhere, it only holds others.
+    /// A class, a defined type or a stage. It contains other resources and is not applied.
     Container,
     Device(Arc<TypeModel>),
-    /// On both sides. Without a model it is one of Puppet's own (`notify`, `schedule`).
+    /// Both sides. Puppet's own types (`notify`, `schedule`) have no model.
     Both(Option<Arc<TypeModel>>),
     Host,
-    /// A type that neither Puppet nor any model knows. Never taken for a host's.
+    /// A type that neither Puppet nor a model defines. It is never treated as a host type.
     Unknown,
 }
 
@@ -48,7 +47,7 @@ impl Destination {
         matches!(self, Destination::Device(_))
     }
 
-    /// The model by which the resource is read, if it has one.
+    /// The model of the resource, if it has one.
     pub fn model(&self) -> Option<&Arc<TypeModel>> {
         match self {
             Destination::Device(model) | Destination::Both(Some(model)) => Some(model),
@@ -57,7 +56,7 @@ impl Destination {
     }
 }
 
-/// The destination of each resource, in the catalog's order. `model` finds a type by its
+/// The destination of each resource, in the order of the catalog. `model` finds a type by its
 /// lower-case name.
 pub fn route(
     catalog: &Catalog,
@@ -84,9 +83,8 @@ pub fn route(
         .collect()
 }
 
-/// Whether a resource has a type that does something, and what it is if nobody knows the type.
-/// From format 2 on the kind decides; before, and where none is given, unknown names are defined
-/// types.
+/// The destination of a resource of an unknown type; `None` for a container. From format 2 on the
+/// kind decides. Without a kind, and in older formats, unknown names are defined types.
 fn is_typed(kind: ResourceKind, format: u64) -> Option<Destination> {
     match kind {
         ResourceKind::Compilable => Some(Destination::Unknown),
@@ -110,7 +108,7 @@ fn destination(name: &str, model: impl Fn(&str) -> Option<Arc<TypeModel>>) -> Op
         });
     }
     match name {
-        // `resources` purges on either side, although nothing is done for itself.
+        // `resources` purges on both sides.
         "notify" | "schedule" | "resources" => Some(Destination::Both(None)),
         _ if is_host_type(name) => Some(Destination::Host),
         _ => None,

@@ -1,11 +1,11 @@
-//! Applying a catalog to one device (`docs/reference/transaction.md`, sections 5 to 15).
+//! Applies a catalog to one device (`docs/reference/transaction.md`, sections 5 to 15).
 //!
-//! [`run`] walks the relationship graph, asks a [`Provider`] for current state, computes changes,
-//! hands them back, and says what happened as [`RunEvent`]s. It knows no sockets, files or clocks:
-//! time, memory of earlier runs, settings and the device are given to it, and whatever is shown,
-//! stored or reported is a fold of its events.
+//! [`run`] traverses the relationship graph, reads the current state through a [`Provider`],
+//! computes changes, commits them, and emits [`RunEvent`]s. It uses no sockets, files or clocks:
+//! the caller passes time, memory of earlier runs, settings and provider. Views, stores and reports
+//! are folds of its events.
 //!
-//! Begin reading at [`run`]; each step of evaluating a resource is a file of its own.
+//! Start reading at [`run`]. Each step of the evaluation of a resource has its own file.
 //!
 //! [`Provider`]: switchtender_devices::provider::Provider
 

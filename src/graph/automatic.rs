@@ -1,7 +1,8 @@
-//! Automatic edges, which types declare (`docs/reference/transaction.md`, section 3, *Automatic edges*).
+//! Edges from the automatic relations that types declare (`docs/reference/transaction.md`, section 3,
+//! *Automatic edges*).
 //!
-//! They give way to any direct edge between the two. An indirect path the other way is no reason
-//! to leave one out: it yields a cycle.
+//! An automatic edge is left out if the two resources have a direct edge. A longer path in the
+//! other direction does not prevent it: the result is a cycle.
 
 use switchtender_devices::model::AutoKind;
 
@@ -11,7 +12,7 @@ use crate::catalog::types::ValueStyle;
 
 use super::edges::{EdgeKind, Edges};
 
-/// Adds them, vertex by vertex, and says so.
+/// Adds the edges, vertex by vertex. Returns the debug messages.
 pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(NodeId, String)> {
     let mut messages = Vec::new();
     for id in resources.order() {
@@ -30,7 +31,8 @@ pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(Node
                     if let Some(other) = resources.find_by_name(&relation.target, &name) {
                         let shown = || resources.node(other).reference.to_string();
                         let removed = |id| resources.resource(id).is_some_and(is_removed);
-                        // What needs another goes before it, and away before it, too.
+                        // A resource is created after the resource that it requires, and deleted
+                        // before it.
                         let turned = removed(*id) && removed(other);
                         if let Some(message) = connect(edges, kind, turned, *id, other, shown) {
                             messages.push((*id, message));
@@ -43,8 +45,8 @@ pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(Node
     messages
 }
 
-/// Whether a resource of a type from a definition is to be gone. Puppet's own types keep Puppet's
-/// order, whatever becomes of them.
+/// Whether a resource of a type from a definition is to be removed. Puppet's own types keep
+/// Puppet's order.
 pub(super) fn is_removed(resource: &Resource) -> bool {
     resource.ty.behavior.values() == ValueStyle::Canonical
         && resource
@@ -52,7 +54,7 @@ pub(super) fn is_removed(resource: &Resource) -> bool {
             .is_some_and(|ensure| ensure.as_str() == Some("absent"))
 }
 
-/// Adds one edge or leaves it out; the message about it, if there is one.
+/// Adds one edge or leaves it out. Returns the message about it, if there is one.
 fn connect(
     edges: &mut Edges<NodeId>,
     kind: AutoKind,
@@ -71,8 +73,7 @@ fn connect(
     let same = edges.contains(source, target);
     let opposite = edges.contains(target, source);
     let skipped = || Some(format!("Skipping automatic relationship with {}", shown()));
-    // Outward edges ask the other way round, as Puppet does: what is told differs, not what is
-    // added.
+    // Puppet checks outward edges in the other direction. This affects only the messages.
     match (inward, same, opposite) {
         (true, true, _) | (false, _, true) => None,
         (true, false, true) | (false, true, false) => skipped(),

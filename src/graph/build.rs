@@ -1,4 +1,4 @@
-//! From resources to the graph that is traversed. The order of the steps is the rule.
+//! Builds the traversed graph from resources. The order of the steps matters.
 
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
@@ -10,7 +10,7 @@ use super::edges::Edges;
 use super::manual;
 use super::vertex::Graph;
 
-/// A built graph and what there is to tell about it.
+/// A graph and the messages from building it.
 #[derive(Clone, Debug)]
 pub struct BuiltGraph {
     pub graph: Graph,
@@ -25,17 +25,18 @@ pub struct BuiltGraph {
 pub fn build(resources: &Resources) -> BuiltGraph {
     let mut relationships = Edges::with_capacity(resources.len());
 
-    // What the catalog says comes first: automatic edges give way to it.
+    // Explicit relationships come first: automatic edges yield to them.
     manual::add(&mut relationships, resources);
 
-    // Each type's own relations, between resources that are there.
+    // Automatic relations of types, between resources of the catalog.
     let messages = automatic::add(&mut relationships, resources);
 
-    // Markers before and after a container's contents, so that an edge of a container orders all
-    // of them without an edge to each.
+    // Markers before and after the contents of a container, so that one edge of a container orders
+    // all its contents.
     let mut graph = containers::replace(&relationships, resources);
 
-    // What goes, goes after what may still use it; where the edges leave a choice.
+    // Removals come after the resources that may still use the removed ones, where the edges permit
+    // it.
     deletion_order::defer_removals(&mut graph, resources);
 
     BuiltGraph {

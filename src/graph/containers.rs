@@ -10,7 +10,7 @@ use crate::catalog::resource::NodeId;
 use super::edges::{EdgeCounts, EdgeKind, Edges};
 use super::vertex::{Graph, Vertex};
 
-/// The graph over resources and markers.
+/// Builds the graph of resources and markers.
 pub(super) fn replace(relationships: &Edges<NodeId>, resources: &Resources) -> Graph {
     let containers = resources
         .added()

@@ -1,5 +1,5 @@
-//! Dependency cycles: found before the first resource, told with the shortest walk
-//! (`docs/reference/transaction.md`, section 3, *Cycles*).
+//! Dependency cycles: detected before the first resource is evaluated, reported with the shortest
+//! path (`docs/reference/transaction.md`, section 3, *Cycles*).
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -12,10 +12,10 @@ use crate::catalog::Resources;
 use super::ready_queue::ReadyQueue;
 use super::vertex::{Graph, VertexId};
 
-/// Vertices that wait for each other, sorted by reference.
+/// Vertices that depend on each other, sorted by reference.
 pub type DependencyCycle = Vec<VertexId>;
 
-/// All cycles, sorted by their members. Linear where there are none.
+/// All cycles, sorted by their members. Linear for a graph without cycles.
 pub fn find(graph: &Graph, resources: &Resources) -> Vec<DependencyCycle> {
     if is_acyclic(graph) {
         return Vec::new();
@@ -50,14 +50,14 @@ fn is_acyclic(graph: &Graph) -> bool {
     evaluated.count() == graph.len()
 }
 
-/// The shortest way round in a knot, which is a set of members that all reach each other: each
-/// leads to the next, and the last to the first. Of several the one from the member that stands
-/// first.
+/// The shortest cycle within a strongly connected set of vertices: each vertex leads to the next,
+/// and the last to the first. If several are equally short, the one that starts at the earliest
+/// vertex.
 pub fn shortest<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
     knot: &[N],
     next: impl Fn(N) -> I,
 ) -> Option<Vec<N>> {
-    // In a large knot any of its short cycles will do.
+    // In a large component any of the short cycles is good enough.
     const STARTS: usize = 200;
     let inside: HashSet<N> = knot.iter().copied().collect();
     let next = |member| next(member).filter(|target| inside.contains(target));
@@ -67,7 +67,7 @@ pub fn shortest<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
         .min_by_key(Vec::len)
 }
 
-/// The shortest way from a member back to it.
+/// The shortest path from a vertex back to itself.
 fn back_to<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
     start: N,
     next: impl Fn(N) -> I,
@@ -93,12 +93,12 @@ fn back_to<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
     None
 }
 
-/// How many walks are followed before a simpler way is taken; only large knots of many short paths
-/// need more.
+/// The number of walks to follow before a simpler method is used. Only large components with many
+/// short paths exceed it.
 const MAX_WALKS: usize = 100_000;
 
-/// Up to `count` walks as Puppet's, from the first member around the cycle, shortest first. A walk
-/// ends where it meets itself, so it may have a tail before the loop.
+/// Up to `count` walks around the cycle in Puppet's form, from the first member, shortest first. A
+/// walk ends where it meets itself, so it may have a tail before the loop.
 pub fn walks(graph: &Graph, cycle: &DependencyCycle, count: usize) -> Vec<Vec<VertexId>> {
     let members: HashSet<VertexId> = cycle.iter().copied().collect();
     let inside = |id: VertexId| {
@@ -107,7 +107,7 @@ pub fn walks(graph: &Graph, cycle: &DependencyCycle, count: usize) -> Vec<Vec<Ve
             .successors(id)
             .filter(|target| members.contains(target))
     };
-    // Walks share their beginnings: each entry knows the one before it.
+    // Walks share their beginnings: each entry refers to the one before it.
     let mut steps: Vec<(VertexId, Option<usize>)> = vec![(cycle[0], None)];
     let mut queue = VecDeque::from([0]);
     let mut found = Vec::new();
@@ -143,7 +143,7 @@ pub fn walks(graph: &Graph, cycle: &DependencyCycle, count: usize) -> Vec<Vec<Ve
     found
 }
 
-/// The walk that always takes the first way.
+/// The walk that always follows the first edge.
 fn any_walk<I: Iterator<Item = VertexId>>(
     first: VertexId,
     inside: impl Fn(VertexId) -> I,
@@ -159,8 +159,8 @@ fn any_walk<I: Iterator<Item = VertexId>>(
     walk
 }
 
-/// The message about all cycles, in Puppet's words or in lines. `graph_file` is where the cycles
-/// were drawn, if they were.
+/// The message about all cycles. `graph_file` is the file with the graph of the cycles, if it is
+/// written.
 pub fn message(
     cycles: &[DependencyCycle],
     graph: &Graph,
@@ -198,11 +198,11 @@ pub fn message(
     }
 }
 
-/// How cycles are told.
+/// The form of the message about cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wording {
-    /// The first walk that Puppet finds; lines end in a backslash and an `n`.
+    /// The first walk that Puppet finds. Lines end in a backslash and an `n`.
     Puppet,
-    /// The shortest way round, on a line of its own.
+    /// The shortest path of each cycle on a line of its own.
     Lines,
 }

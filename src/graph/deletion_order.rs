@@ -1,9 +1,9 @@
-//! What is removed is put off until what may still use it has let go of it.
+//! Orders removals after resources that may still use the removed resources.
 //!
-//! A catalog that says of a pool only that it shall be gone does not name its nodes, and one from
-//! whose pool a node was taken names it no more; on the device the one uses the other until its turn.
-//! Which types use which is known from their automatic requirements. This makes no edges: nobody
-//! fails for such a neighbour, and whatever order the catalog demands comes first.
+//! A catalog that only removes a pool does not name the pool's nodes, but on the device the pool
+//! uses them until it is removed. The automatic requirements of a type tell which types it uses.
+//! This is a soft order without edges: it yields to the order of the catalog, and a failure does
+//! not propagate along it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use super::automatic::is_removed;
 use super::ready_queue::OrderKey;
 use super::vertex::{Graph, VertexId};
 
-/// Gives removed resources a place after the last of those that may use them.
+/// Places removed resources after the last resource that may use them.
 pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
     let mut removed: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     for (id, resource) in known(resources) {
@@ -51,7 +51,7 @@ pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
         .collect();
     types.sort_unstable();
     for (depth, kind) in types {
-        // What was put off before puts off what waits for it.
+        // Places of earlier deferrals affect later ones.
         let places = places(graph);
         let users = users[kind].iter().filter_map(|user| graph.ends(*user));
         let mut users: Vec<(VertexId, VertexId)> = users
@@ -80,9 +80,9 @@ fn known(resources: &Resources) -> impl Iterator<Item = (NodeId, &Resource)> {
     order.filter_map(|id| Some((*id, resources.resource(*id)?)))
 }
 
-/// Whether a resource may use something that it does not name, until it was its turn: what it will
-/// be told to use is in the relation's attribute; without the attribute it stays as it is, unless it
-/// goes.
+/// Whether a resource may use a resource that it does not name. It may if it is removed, or if the
+/// catalog sets the attribute of the relation: until the resource is evaluated, the device has the
+/// old value.
 fn may_use(resource: &Resource, relation: &AutoRelation) -> bool {
     let requires = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
     let RelationSource::Attribute(path) = &relation.from else {
@@ -94,7 +94,8 @@ fn may_use(resource: &Resource, relation: &AutoRelation) -> bool {
     requires && !fixed && (is_removed(resource) || resource.value(name).is_some())
 }
 
-/// How many types use a type one through the other; a type that is reached by itself counts once.
+/// The number of types in the longest chain of types that use this one. A type that uses itself
+/// counts once.
 fn depth<'t>(
     kind: &'t str,
     user_types: &BTreeMap<&'t str, BTreeSet<&'t str>>,
@@ -112,8 +113,8 @@ fn depth<'t>(
     deepest.unwrap_or_default() + 1
 }
 
-/// For each vertex the last of those that come before it in any case, or itself. In a cycle, which
-/// ends the run, the vertex itself.
+/// For each vertex the last of its predecessors in the order of evaluation, or itself. In a cycle,
+/// which ends the run, the vertex itself.
 fn places(graph: &Graph) -> Vec<VertexId> {
     let mut places: Vec<VertexId> = graph.ids().map(|id| graph.key(id).vertex()).collect();
     let mut blockers: Vec<usize> = graph
@@ -135,11 +136,11 @@ fn places(graph: &Graph) -> Vec<VertexId> {
     places
 }
 
-/// Something that so many must follow stays where the catalog has it: looking through all of them for
-/// each of many would take a time that grows with the square of the catalog.
+/// A removal with more successors than this is not deferred: searching all of them for many
+/// removals would take quadratic time.
 const MOST_FOLLOWERS: usize = 10_000;
 
-/// Which vertices come after one in any case; `None`: too many.
+/// The vertices that must come after this one. `None`: there are too many.
 fn followers(graph: &Graph, vertex: VertexId) -> Option<HashSet<VertexId>> {
     let mut reached = HashSet::default();
     let mut open = vec![vertex];

@@ -10,10 +10,10 @@ use super::edges::Edges;
 use super::subgraph::{EdgeRelation, Subgraph};
 use super::vertex::{Graph, VertexId};
 
-/// How many walks are drawn of a cycle.
+/// The maximum number of walks to draw for a cycle.
 const WALKS_PER_CYCLE: usize = 10;
 
-/// `resources.dot`: what contains what.
+/// `resources.dot`: containment.
 pub fn resources(resources: &Resources) -> String {
     let mut dot = Dot::new("Resources");
     for id in resources.order() {
@@ -30,7 +30,7 @@ pub fn resources(resources: &Resources) -> String {
     dot.finish()
 }
 
-/// `relationships.dot`: what depends on what, containers as themselves.
+/// `relationships.dot`: relationships between resources and containers.
 pub fn relationships(edges: &Edges<NodeId>, resources: &Resources) -> String {
     let mut dot = Dot::new("Relationships");
     let name = |id: NodeId| resources.node(id).reference.as_str();
@@ -64,7 +64,7 @@ pub fn expanded(graph: &Graph, resources: &Resources) -> String {
     dot.finish()
 }
 
-/// `cycles.dot`: some walks around each cycle, in a form of its own.
+/// `cycles.dot`: some walks around each cycle, in Puppet's form.
 pub fn cycles(cycles: &[DependencyCycle], graph: &Graph, resources: &Resources) -> String {
     let mut text = String::from("digraph Resource_Cycles {\n  label = \"Resource Cycles\"\n");
     for cycle in cycles {
@@ -85,8 +85,8 @@ pub fn cycles(cycles: &[DependencyCycle], graph: &Graph, resources: &Resources) 
     text + "}\n"
 }
 
-/// A part of the graph, its lines told apart as in the picture: containment dotted, automatic
-/// edges dashed, those that deliver events bold.
+/// A subgraph with the line styles of the SVG: containment dotted, automatic edges dashed, edges
+/// that deliver events bold.
 pub fn subgraph(subgraph: &Subgraph, resources: &Resources) -> String {
     let mut dot = Dot::new("Relationships");
     for id in &subgraph.nodes {

@@ -1,29 +1,29 @@
-//! Where the boxes and lines of a graph go: what comes first stands on top.
+//! The layout of a graph in layers: predecessors on top.
 //!
-//! Each vertex stands in the layer after its last predecessor; lines that pass layers get a joint
-//! in each, so that they go round what stands there; within a layer everything is moved towards
-//! what it is tied to (the usual layered drawing, after Sugiyama).
+//! Each vertex is in the layer after its last predecessor. A line that crosses a layer gets a joint
+//! there, so that it passes between the boxes. Within a layer everything moves towards its
+//! neighbors (the layered layout of Sugiyama).
 
 use std::collections::BTreeSet;
 
-/// Rounds of ordering; more than a few change nothing that eyes see.
+/// Rounds of ordering. More rounds do not improve the layout visibly.
 const ROUNDS: usize = 8;
 
-/// A vertex, or a joint of a line that passes a layer.
+/// A vertex, or a joint of a line that crosses a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     Vertex(usize),
     Joint,
 }
 
-/// Layers from top to bottom, and the way of each line through their slots.
+/// Layers from top to bottom, and the path of each line through their slots.
 #[derive(Clone, Debug)]
 pub(super) struct Layers {
     pub layers: Vec<Vec<usize>>,
     pub slots: Vec<Slot>,
-    /// Per line: the slots that it passes, from its upper end to its lower.
+    /// For each line, its slots from the upper end to the lower end.
     pub paths: Vec<Vec<usize>>,
-    /// Lines that are part of a cycle and go upwards.
+    /// Lines that close a cycle and point upwards.
     pub upwards: BTreeSet<usize>,
 }
 
@@ -99,7 +99,8 @@ fn depths(count: usize, lines: &[(usize, usize)]) -> (Vec<usize>, BTreeSet<usize
 }
 
 impl Layers {
-    /// Moves what is in a layer to the middle of what it is tied to, downwards and upwards in turn.
+    /// Moves the slots of a layer towards the middle of their neighbors, downwards and upwards in
+    /// turn.
     fn order(&mut self) {
         let mut above: Vec<Vec<usize>> = vec![Vec::new(); self.slots.len()];
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.slots.len()];

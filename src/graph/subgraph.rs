@@ -1,7 +1,7 @@
-//! A part of a catalog's graph that people can look at: what stands around one resource.
+//! A part of a catalog's graph for display: the neighborhood of one resource.
 //!
-//! Containers stand for themselves, as in `relationships.dot`; automatic edges and those that
-//! deliver events are told apart.
+//! Containers appear as themselves, as in `relationships.dot`. Automatic edges and edges that
+//! deliver events have their own style.
 
 use std::collections::VecDeque;
 
@@ -12,17 +12,17 @@ use crate::catalog::resource::NodeId;
 
 use super::edges::{EdgeCounts, Edges};
 
-/// Some resources and containers, and what is between them.
+/// Resources and containers, and the edges between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subgraph {
     /// In the order of the catalog.
     pub nodes: Vec<NodeId>,
     pub edges: Vec<Edge>,
-    /// The resource that was asked about.
+    /// The requested resource.
     pub center: Option<NodeId>,
 }
 
-/// One line of a graph: the first goes before the second.
+/// One line of a graph: `from` is evaluated before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     pub from: NodeId,
@@ -36,23 +36,23 @@ pub enum EdgeRelation {
     Contains,
     /// From `require` and `before`.
     Order,
-    /// From what a type says of itself.
+    /// From the automatic relations of a type.
     Automatic,
     /// From `subscribe` and `notify`.
     Refresh,
 }
 
 impl Subgraph {
-    /// All of a catalog, but for what every run has.
+    /// The complete catalog without the default resources.
     pub fn whole(relationships: &Edges<NodeId>, resources: &Resources) -> Self {
         let nodes = resources.order().iter().copied();
         let nodes = nodes.filter(|id| !resources.node(*id).is_default);
         Self::of(nodes.collect(), None, relationships, resources)
     }
 
-    /// What is at most `depth` steps from a resource: along relationships in both directions, from
-    /// anything to the containers around it that have relationships, and from a container that was
-    /// asked about to its contents.
+    /// Everything within `depth` steps of a resource: along relationships in both directions, to
+    /// enclosing containers that have relationships, and, if the resource is a container, to its
+    /// contents.
     pub fn around(
         center: NodeId,
         depth: usize,
@@ -120,7 +120,7 @@ impl Subgraph {
     }
 }
 
-/// The innermost container that orders what it contains.
+/// The innermost enclosing container that has relationships.
 fn ordering_container(
     id: NodeId,
     relationships: &Edges<NodeId>,
@@ -136,7 +136,7 @@ fn ordering_container(
     })
 }
 
-/// Of several edges between two resources, the one that says most.
+/// The strongest kind of several edges between two resources.
 fn strongest(counts: EdgeCounts) -> EdgeRelation {
     match counts {
         EdgeCounts { refresh: 1.., .. } => EdgeRelation::Refresh,

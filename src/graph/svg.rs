@@ -1,4 +1,4 @@
-//! A part of a graph as a picture that needs no other program: an SVG document.
+//! A subgraph as an SVG image that needs no other program.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::catalog::resource::NodeId;
 use super::layers::{Layers, Slot, arrange};
 use super::subgraph::{EdgeRelation, Subgraph};
 
-// Lengths in pixels; a character of the monospaced font is about this wide at the size used.
+// Lengths in pixels, for a monospaced font of 12 pixels.
 const CHARACTER: f64 = 7.3;
 const PADDING: f64 = 10.0;
 const HEIGHT: f64 = 26.0;
@@ -32,7 +32,7 @@ path { fill: none; stroke: #57606a }
 .upwards { stroke: #cf222e; stroke-width: 2 }
 ";
 
-/// Draws a part: what is evaluated first on top.
+/// Draws a subgraph with predecessors on top.
 pub fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
     let names: Vec<&str> = (subgraph.nodes.iter())
         .map(|id| resources.node(*id).reference.as_str())
@@ -106,7 +106,7 @@ pub fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
 const LEGEND_TEXT: &str =
     "solid: require, before · thick: notify, subscribe · dashed: of the type · dotted: contains";
 
-/// The middle of a slot's upper edge, and its width.
+/// The center of a slot's upper edge, and its size.
 struct BoxPosition {
     x: f64,
     y: f64,
@@ -114,7 +114,7 @@ struct BoxPosition {
     height: f64,
 }
 
-/// Where each slot stands, and the size of the picture.
+/// The position of each slot, and the size of the image.
 fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
     let width_of = |slot: usize| match layers.slots[slot] {
         Slot::Vertex(vertex) => names[vertex].chars().count() as f64 * CHARACTER + 2.0 * PADDING,
@@ -155,7 +155,7 @@ fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
     (places, widest + 2.0 * MARGIN, height)
 }
 
-/// A line from the lower edge of each slot to the upper edge of the next.
+/// A path from the lower edge of each slot to the upper edge of the next.
 fn path(way: &[usize], places: &[BoxPosition]) -> String {
     let first = &places[way[0]];
     if way.len() == 2 && way[0] == way[1] {
@@ -198,7 +198,7 @@ fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // XML has no way to write these.
+            // XML cannot represent these characters.
             c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }

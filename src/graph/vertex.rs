@@ -22,7 +22,7 @@ impl VertexId {
     }
 }
 
-/// A resource, or one of the markers that containers are replaced by.
+/// A resource, or one of the markers that replace a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vertex {
     Resource(NodeId),
@@ -30,7 +30,7 @@ pub enum Vertex {
     Admissible(NodeId),
     /// After everything in the container.
     Completed(NodeId),
-    /// After the resources that this one made while it was evaluated.
+    /// After the resources that this one generated during its evaluation.
     Sentinel(NodeId),
 }
 
@@ -48,12 +48,12 @@ impl Vertex {
         !matches!(self, Vertex::Resource(_))
     }
 
-    /// Whether events entering it leave its container again.
+    /// Whether events that enter it leave its container again.
     pub fn completes(self) -> bool {
         matches!(self, Vertex::Completed(_) | Vertex::Sentinel(_))
     }
 
-    /// The name in messages: a marker has that of its container.
+    /// The name in messages: a marker has the name of its container.
     pub fn shown(self, resources: &Resources) -> String {
         let reference = &resources.node(self.node()).reference;
         match self {
@@ -66,7 +66,7 @@ impl Vertex {
     pub fn reference(self, resources: &Resources) -> String {
         let reference = &resources.node(self.node()).reference;
         let marker = |word: &str, reference: &ResourceRef| {
-            // The whole is a type's name to Puppet, of which each segment is capitalised.
+            // Puppet treats the text as a type name and capitalizes each segment.
             let (first, rest) = match reference.type_name().split_once("::") {
                 Some((first, rest)) => (first, format!("::{rest}")),
                 None => (reference.type_name(), String::new()),
@@ -87,16 +87,15 @@ impl Vertex {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub vertices: Vec<Vertex>,
-    /// The keys of vertices that were made on the way or are put off; others are as they are
-    /// numbered.
+    /// Keys of generated and deferred vertices. The other vertices have their number.
     pub(super) placed: HashMap<VertexId, OrderKey>,
     pub edges: Edges<VertexId>,
-    /// The vertex that edges into a node enter, and the one that edges out of it leave.
+    /// For each node, the vertex that edges enter, and the one that they leave.
     pub(super) ends: Vec<Option<(VertexId, VertexId)>>,
 }
 
 impl Graph {
-    /// An empty graph with room for this many vertices.
+    /// An empty graph with capacity for this many vertices.
     pub(super) fn with_capacity(count: usize) -> Self {
         Self {
             vertices: Vec::with_capacity(count),
@@ -118,18 +117,18 @@ impl Graph {
         self.vertices.is_empty()
     }
 
-    /// The vertices of a node: where edges enter it, and where they leave it.
+    /// The vertices of a node: edges enter the first and leave the second.
     pub fn ends(&self, node: NodeId) -> Option<(VertexId, VertexId)> {
         self.ends.get(node.index()).copied().flatten()
     }
 
-    /// The place of a vertex in the order of evaluation.
+    /// The position of a vertex in the order of evaluation.
     pub(crate) fn key(&self, id: VertexId) -> OrderKey {
         let placed = self.placed.get(&id);
         placed.cloned().unwrap_or_else(|| OrderKey::of(id))
     }
 
-    /// Adds a vertex that is made while another one is evaluated.
+    /// Adds a vertex that was generated during the evaluation of another one.
     pub(crate) fn add_made(&mut self, vertex: Vertex, key: OrderKey) -> VertexId {
         let id = self.add_vertex(vertex);
         self.placed.insert(id, key);

@@ -1,5 +1,5 @@
-//! Synchronizing one resource: read, compare, change, audit, remember (`docs/reference/transaction.md`,
-//! section 9).
+//! Synchronizes one resource: read, compare, change, audit, store (`docs/reference/transaction.md`, section
+//! 9).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

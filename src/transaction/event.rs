@@ -1,7 +1,7 @@
-//! What a run says: the only output of the engine.
+//! Run events: the only output of the engine.
 //!
-//! Reports, views and stored results are folds of these events. Nothing here shows a secret:
-//! sensitive values are redacted before they get into an event.
+//! Reports, views and stored results are folds of these events. Events contain no secrets:
+//! sensitive values are redacted before.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,51 +13,52 @@ use switchtender_devices::value::{Name, Value};
 use crate::catalog::resource::Tags;
 use crate::catalog::{ConfigVersion, Level, LoadMessage, ResourceRef};
 
-/// Something that happened in a run, in order.
+/// An event of a run, in order.
 #[derive(Clone, Debug)]
 pub enum RunEvent {
-    /// The catalog is being applied.
+    /// The run starts to apply the catalog.
     Applying {
         version: Option<ConfigVersion>,
         environment: Option<String>,
         code_id: Option<String>,
         catalog_uuid: Option<String>,
-        /// The global setting.
+        /// The global noop setting.
         noop: bool,
         time: Timestamp,
     },
-    /// A message for people.
+    /// A log message.
     Log(Arc<LogEntry>),
-    /// Resources of the catalog that are for hosts, not for this device. At most once per run.
+    /// Host resources in the catalog of a device. At most once per run.
     HostResources(Vec<ResourceRef>),
-    /// A resource's turn has come. `number` counts vertices, markers of containers included.
+    /// The evaluation of a resource starts. `number` counts vertices, including markers of
+    /// containers.
     Reached {
         reference: ResourceRef,
         number: usize,
         total: usize,
     },
-    /// What was sent for a resource, or would be sent if the run were no noop run.
+    /// Operations that were sent for a resource. In a noop run, the operations that would be sent.
     Operations {
         reference: ResourceRef,
         operations: Arc<[OperationRecord]>,
     },
-    /// A resource is done with; once for each.
+    /// The evaluation of a resource is complete. Once per resource.
     Resource(Arc<ResourceStatus>),
-    /// A graph was asked for.
+    /// A graph file, if requested.
     Graph { file: &'static str, text: String },
     /// The last event.
     Finished {
-        /// Every resource was looked at.
+        /// Every resource was evaluated.
         completed: bool,
-        /// Resources that would have been made by others could not be.
+        /// A resource failed to generate other resources.
         failed_to_generate: bool,
-        /// What ended the run early.
+        /// The reason why the run ended early.
         error: Option<String>,
         time: Timestamp,
     },
 }
 
-/// Where the events of a run go.
+/// A receiver of run events.
 pub trait Sink: Send {
     fn emit(&mut self, event: RunEvent);
 }
@@ -74,14 +75,14 @@ impl<F: FnMut(RunEvent) + Send> Sink for F {
     }
 }
 
-/// A message (section 17, *Log entry*).
+/// A log message (section 17, *Log entry*).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     pub level: Level,
     pub message: String,
-    /// Path of a resource or property, reference of a container, or `Puppet`.
+    /// The path of a resource or property, the reference of a container, or `Puppet`.
     pub source: String,
-    /// Those of the resource; the level is added when it is written.
+    /// The tags of the resource. The level is added on output.
     pub tags: Tags,
     pub time: Timestamp,
     pub file: Option<Arc<str>>,
@@ -95,7 +96,7 @@ impl From<LogEntry> for RunEvent {
 }
 
 impl LogEntry {
-    /// What was told of a resource when the catalog was loaded.
+    /// An entry for a message from loading the catalog.
     pub fn of(told: LoadMessage, time: Timestamp) -> Self {
         Self {
             level: told.level,
@@ -109,7 +110,7 @@ impl LogEntry {
     }
 }
 
-/// An operation and what became of it; `None` when it was only previewed.
+/// An operation and its result; `None` for a preview.
 #[derive(Clone, Debug)]
 pub struct OperationRecord {
     pub operation: Operation,
@@ -122,11 +123,11 @@ pub struct ResourceStatus {
     pub reference: ResourceRef,
     pub file: Option<Arc<str>>,
     pub line: Option<u64>,
-    /// The provider that was asked, if any.
+    /// The provider of the resource, if it needs one.
     pub provider: Option<Arc<str>>,
     pub containment_path: Arc<[Arc<str>]>,
     pub tags: Tags,
-    /// When its evaluation began.
+    /// The start of the evaluation.
     pub time: Timestamp,
     /// `None` when it was not evaluated.
     pub evaluation_time: Option<Duration>,
@@ -136,33 +137,33 @@ pub struct ResourceStatus {
     pub changed: bool,
     pub out_of_sync: bool,
     pub corrective_change: bool,
-    /// Why nothing was done about it.
+    /// The reason why the resource was skipped.
     pub skipped: Option<Skip>,
     pub change_count: u64,
     pub out_of_sync_count: u64,
     pub failed_dependencies: Vec<ResourceRef>,
     pub events: Vec<Event>,
-    /// What was sent for it.
+    /// The operations that were sent for the resource.
     pub operations: Arc<[OperationRecord]>,
 }
 
-/// Why a resource was skipped.
+/// The reason why a resource was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// It, or a tag of it, was deselected.
+    /// Its tags are not selected.
     Tags,
     Schedule,
     FailedDependencies,
-    /// Its type could not be read from the device.
+    /// The prefetch of its type failed.
     PrefetchFailed,
-    /// Its type is for hosts and this is a device, or the other way round.
+    /// A host resource in a device run, or a device resource in a host run.
     OtherKindOfRun,
-    /// The run was told to stop.
+    /// The run was stopped.
     Stopped,
 }
 
 impl ResourceStatus {
-    /// Adds an event and what follows from it.
+    /// Adds an event and updates the counters.
     pub(super) fn add(&mut self, event: Event) {
         match event.status {
             EventStatus::Failure => self.failed = true,
@@ -177,13 +178,13 @@ impl ResourceStatus {
             self.out_of_sync_count += 1;
         }
         self.corrective_change |= event.corrective_change;
-        // Most resources have one event or none, and a report holds them all.
+        // Most resources have at most one event, and a report contains all of them.
         self.events.reserve_exact(1);
         self.events.push(event);
     }
 }
 
-/// A change of one property, or something else that happened to a resource.
+/// A change of one property, or another event of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// `mtu_changed`, `dev_vlan_created`, `refresh`, `resource_error`.
@@ -197,10 +198,11 @@ pub struct Event {
     pub message: Option<String>,
     pub audited: bool,
     pub corrective_change: bool,
-    /// True for sensitive properties, none for others, false for what is no property's event.
+    /// `Some(true)` for sensitive properties, `None` for other properties, `Some(false)` for events
+    /// without a property.
     pub redacted: Option<bool>,
     pub time: Timestamp,
-    /// What the device said to a change that failed.
+    /// The kind of the error if a change failed.
     pub failure: Option<switchtender_devices::provider::ProviderErrorKind>,
     pub(super) invalidates_refreshes: bool,
 }

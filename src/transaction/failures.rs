@@ -1,11 +1,11 @@
-//! What has failed, and who depends on it (`docs/reference/transaction.md`, section 7).
+//! Failed vertices and their dependants (`docs/reference/transaction.md`, section 7).
 
 use foldhash::{HashMap, HashSet};
 
 use crate::catalog::resource::NodeId;
 use crate::graph::VertexId;
 
-/// Failures of a run; in most there are none.
+/// Failures of a run. Most runs have none.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     failed: HashSet<VertexId>,
@@ -17,7 +17,7 @@ impl Failures {
         self.failed.is_empty()
     }
 
-    /// A vertex has failed, or has failed to restart.
+    /// Marks a vertex as failed, or as failed to restart.
     pub fn add(&mut self, id: VertexId) {
         self.failed.insert(id);
     }
@@ -26,7 +26,7 @@ impl Failures {
         self.failed.contains(&id)
     }
 
-    /// Failed resources that a vertex depends on, through any number of others.
+    /// Failed resources that a vertex depends on, directly or indirectly.
     pub fn dependencies(&self, id: VertexId) -> &[NodeId] {
         self.dependencies.get(&id).map_or(&[], Vec::as_slice)
     }

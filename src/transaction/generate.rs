@@ -1,4 +1,4 @@
-//! Resources that other resources make (`docs/reference/transaction.md`, section 6).
+//! Generated resources (`docs/reference/transaction.md`, section 6).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::event::LogEntry;
 use super::run::Transaction;
 
 impl Transaction<'_> {
-    /// Lets every resource make others before there is a graph.
+    /// Generates resources before the graph is built.
     pub(super) async fn generate(&mut self) {
         let mut makers: VecDeque<NodeId> = self.resources.added().collect();
         let mut made: HashMap<NodeId, Vec<NodeId>> = HashMap::default();
@@ -34,7 +34,7 @@ impl Transaction<'_> {
             };
             let mut children = Vec::new();
             let result = generated.and_then(|(new, purge)| {
-                // As if each were put right after its maker: the last comes first.
+                // In reverse: each is inserted directly after its generator.
                 for new in new.iter().rev() {
                     let (child, is_new) = self.add_made(maker, new, purge)?;
                     self.order_after(maker, child);
@@ -71,7 +71,7 @@ impl Transaction<'_> {
         self.sink.emit(entry.into());
     }
 
-    /// Removals of all instances that the catalog does not have.
+    /// The removals of all instances that are not in the catalog.
     async fn removals(
         &mut self,
         maker: NodeId,
@@ -147,7 +147,7 @@ impl Transaction<'_> {
         Ok(removals)
     }
 
-    /// Adds a made resource beside its maker, unless the catalog has it; whether it is new.
+    /// Adds a generated resource, unless the catalog contains it. Returns whether it is new.
     fn add_made(
         &mut self,
         maker: NodeId,
@@ -177,7 +177,7 @@ impl Transaction<'_> {
         }
         if let Some(resource) = node.resource.as_mut().filter(|_| purged) {
             resource.purged = true;
-            // An instance brings all of its properties.
+            // The device reports all properties of the instance.
             let model = Arc::clone(resource.model());
             for property in model.properties() {
                 resource.audit(&property.name);
@@ -195,7 +195,7 @@ impl Transaction<'_> {
         Ok((id, true))
     }
 
-    /// The maker comes first, unless one of the two says something else about the other.
+    /// Orders the generator before the child, unless the catalog relates the two.
     fn order_after(&mut self, maker: NodeId, child: NodeId) {
         let refers = |from: NodeId, to: NodeId| {
             let relations = &self.resources.node(from).relations;
@@ -205,7 +205,7 @@ impl Transaction<'_> {
             return;
         }
         let relations = &mut self.resources.nodes[maker.index()].relations;
-        // Among its kind, as if the catalog had said so.
+        // In Puppet's order of relationships.
         let at = relations
             .iter()
             .position(|(relation, _)| *relation == Relation::Notify)
@@ -213,7 +213,7 @@ impl Transaction<'_> {
         relations.insert(at, (Relation::Before, child));
     }
 
-    /// Lets a resource make others when its turn has come: inside it, before what waits for it.
+    /// Generates resources during the evaluation of a resource. They come before its successors.
     pub(super) fn eval_generate(&mut self, id: VertexId, ready: &mut ReadyQueue) {
         let Vertex::Resource(maker) = self.graph.vertex(id) else {
             return;

@@ -1,7 +1,7 @@
-//! What is remembered of a device between runs (`docs/reference/transaction.md`, section 12).
+//! State of a device between runs (`docs/reference/transaction.md`, section 12).
 //!
-//! Plain data: whoever runs a transaction loads it before and stores it after, also when the run
-//! failed. [`VERSION`] tells readers what they have.
+//! Plain data: the caller of a transaction loads it before the run and stores it afterwards, also
+//! after a failure. [`VERSION`] is the version of the format.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,33 +13,32 @@ use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::rich_data;
 
-/// ConfigVersion of the stored form.
+/// Version of the stored format.
 pub const VERSION: u32 = 2;
 
-/// How long an entry is kept that is not checked any more: Puppet's `statettl`, 32 days.
+/// The time after which an unchecked entry is dropped: Puppet's `statettl`, 32 days.
 pub const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
 
-/// Memory of one device.
+/// The state of the resources of one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Memory(IndexMap<Arc<str>, ResourceMemory>);
 
-/// What is remembered of a resource.
+/// The state of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceMemory {
-    /// When it was checked and synchronized, and audited values, once something asked. Puppet's
-    /// `state.yaml`.
+    /// Times of the last check and change, and audited values. Puppet's `state.yaml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ResourceState>,
-    /// What the last run left, for telling drift from new intentions. Puppet's
+    /// The values after the last run, to separate drift from a changed catalog. Puppet's
     /// `transactionstore.yaml`.
     #[serde(skip_serializing_if = "History::is_empty")]
     pub history: History,
 }
 
-/// The values that a run left of a resource, by property. A list: every resource has one, and of
-/// few values.
+/// The values of a resource after a run, by property. A list, because a resource has few
+/// properties.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History(Vec<(Name, StoredValue)>);
 
@@ -77,7 +76,7 @@ impl<'de> Deserialize<'de> for History {
     }
 }
 
-/// What is known of one resource.
+/// Times and audited values of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceState {
@@ -85,12 +84,12 @@ pub struct ResourceState {
     pub checked: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<Timestamp>,
-    /// Audited properties as the last run found them, before it changed anything.
+    /// Audited properties as read by the last run before any change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub audited: BTreeMap<String, StoredValue>,
 }
 
-/// A value that is stored with its type: `present` the enumerated value is not `present` the text.
+/// A value that is stored with its type: the symbol `present` differs from the string `present`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredValue(pub Value);
 
@@ -112,14 +111,14 @@ impl<'de> Deserialize<'de> for StoredValue {
 }
 
 impl Memory {
-    /// What is remembered, by reference.
+    /// All entries by reference.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ResourceMemory)> {
         self.0
             .iter()
             .map(|(name, remembered)| (&**name, remembered))
     }
 
-    /// Drops when a resource was checked that was not for longer than [`TIME_TO_LIVE`].
+    /// Drops the state of resources that were last checked more than [`TIME_TO_LIVE`] ago.
     pub fn expire(&mut self, now: Timestamp) {
         let is_old = |state: &mut ResourceState| {
             let checked = state.checked;
@@ -131,12 +130,12 @@ impl Memory {
         });
     }
 
-    /// Makes room for what a run may find out about so many resources.
+    /// Reserves capacity for the resources of a run.
     pub(super) fn reserve(&mut self, count: usize) {
         self.0.reserve(count.saturating_sub(self.0.len()));
     }
 
-    /// The place of a resource, of which nothing is known to begin with. Good until the end of the
+    /// The index of a resource's entry, which is created if necessary. Valid until the end of the
     /// run.
     pub(super) fn index_of(&mut self, reference: &Arc<str>) -> MemoryIndex {
         let entry = self.0.entry(Arc::clone(reference));
@@ -145,23 +144,23 @@ impl Memory {
         MemoryIndex(place)
     }
 
-    /// When a resource was checked and what was found, nothing to begin with.
+    /// The state of a resource, which is created if necessary.
     pub(super) fn state(&mut self, place: MemoryIndex) -> &mut ResourceState {
         self.0[place.0].state.get_or_insert_default()
     }
 
-    /// What the last run left of a resource.
+    /// The values of a resource after the last run.
     pub(super) fn history(&self, place: MemoryIndex) -> &History {
         &self.0[place.0].history
     }
 
-    /// What the last run left of a property; a stored null is none.
+    /// The value of a property after the last run. A stored null counts as none.
     pub(super) fn system_value(&self, place: MemoryIndex, property: &str) -> Option<&Value> {
         let stored = self.history(place).get(property)?;
         (stored.0 != Value::Undef).then_some(&stored.0)
     }
 
-    /// Remembers what a whole run has left, and forgets all that earlier runs did.
+    /// Stores the histories of a complete run and drops all earlier ones.
     pub(super) fn replace_histories(&mut self, left: Vec<(MemoryIndex, History)>) {
         for remembered in self.0.values_mut() {
             remembered.history = History::default();
@@ -172,7 +171,7 @@ impl Memory {
     }
 }
 
-/// Where in the memory a resource is.
+/// The index of an entry in the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MemoryIndex(usize);
 

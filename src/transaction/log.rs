@@ -1,4 +1,4 @@
-//! Messages of a run, with their sources (`docs/reference/transaction.md`, section 17, *Log entry*).
+//! Log messages of a run and their sources (`docs/reference/transaction.md`, section 17, *Log entry*).
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::graph::{Vertex, VertexId};
 use super::event::LogEntry;
 use super::run::Transaction;
 
-/// The source of everything that is not about a resource.
+/// The source of messages that are not about a resource.
 pub(super) const PUPPET: &str = "Puppet";
 
 impl Transaction<'_> {
@@ -17,7 +17,7 @@ impl Transaction<'_> {
         (self.clock)()
     }
 
-    /// A message about the run.
+    /// Logs a message about the run.
     pub(super) fn log(&mut self, level: Level, message: impl Into<String>) {
         let entry = LogEntry {
             level,
@@ -31,7 +31,7 @@ impl Transaction<'_> {
         self.sink.emit(entry.into());
     }
 
-    /// A message about a vertex: a resource, or a container's marker.
+    /// Logs a message about a vertex: a resource, or the marker of a container.
     pub(super) fn log_vertex(&mut self, id: VertexId, level: Level, message: impl Into<String>) {
         let vertex = self.graph.vertex(id);
         let source = match vertex {
@@ -41,7 +41,7 @@ impl Transaction<'_> {
         self.log_from(id, source, level, message.into());
     }
 
-    /// A message about a property.
+    /// Logs a message about a property.
     pub(super) fn log_property(
         &mut self,
         id: VertexId,

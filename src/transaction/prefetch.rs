@@ -1,4 +1,4 @@
-//! Reading all of a type before its first resource (`docs/reference/transaction.md`, section 8).
+//! Reads all instances of a type before its first resource (`docs/reference/transaction.md`, section 8).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::graph::VertexId;
 use super::run::Transaction;
 
 impl Transaction<'_> {
-    /// Prefetches the type of a resource unless that has been done.
+    /// Prefetches the type of a resource, once.
     pub(super) async fn prefetch_if_needed(&mut self, id: VertexId, node: NodeId) {
         let Some(resource) = self.resources.resource(node) else {
             return;
@@ -24,7 +24,7 @@ impl Transaction<'_> {
         {
             return;
         }
-        // Reading for resources that are then skipped costs the device time for nothing.
+        // Reading for skipped resources costs time on the device.
         if (!self.is_applied(self.runs_on(resource)) || self.is_deselected(id))
             && self.deviations.has(Deviation::PrefetchOnlyApplied)
         {

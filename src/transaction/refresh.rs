@@ -1,4 +1,4 @@
-//! Events on their way, and what they trigger (`docs/reference/transaction.md`, section 11).
+//! Event queues and refreshes (`docs/reference/transaction.md`, section 11).
 
 use switchtender_devices::model::Refresh;
 
@@ -9,15 +9,15 @@ use crate::graph::{Vertex, VertexId};
 use super::event::{Event, EventStatus};
 use super::run::Transaction;
 
-/// Events waiting for a vertex.
+/// Events that wait for a vertex.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EventQueue {
     count: u64,
-    /// Those that are no noop events.
+    /// Events other than noop events.
     real: u64,
 }
 
-/// Events of one name, from one source.
+/// Events of one name from one source.
 #[derive(Clone, Copy)]
 struct EventGroup {
     count: u64,
@@ -25,7 +25,7 @@ struct EventGroup {
 }
 
 impl Transaction<'_> {
-    /// Queues what has happened to a resource for those that listen to it.
+    /// Queues the events of a resource for its subscribers.
     pub(super) fn queue_own_events(&mut self, id: VertexId) {
         let Some(status) = self.status(id) else {
             return;
@@ -76,7 +76,7 @@ impl Transaction<'_> {
             }
         }
         if self.refreshes_self(source) {
-            // Of a group only the first event.
+            // Only the first event of a group.
             let one = EventGroup {
                 count: 1,
                 real: group.real.min(1),
@@ -126,7 +126,7 @@ impl Transaction<'_> {
         queue.real += group.real;
     }
 
-    /// Drops what waits for a skipped vertex.
+    /// Drops the events that wait for a skipped vertex.
     pub(super) fn drop_events(&mut self, id: VertexId) {
         if self.queues.remove(&id).is_some() {
             let shown = self.graph.vertex(id).shown(&self.resources);
@@ -138,7 +138,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Refreshes a vertex, once, if events wait for it.
+    /// Refreshes a vertex once if events wait for it.
     pub(super) async fn process_events(&mut self, id: VertexId) {
         let Some(queue) = self
             .queues

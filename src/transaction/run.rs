@@ -1,4 +1,4 @@
-//! One run: from typed resources to the last event.
+//! One run, from typed resources to the last event.
 
 use std::sync::Arc;
 
@@ -22,25 +22,25 @@ use super::history::{History, Memory, MemoryIndex};
 use super::refresh::EventQueue;
 use super::settings::{Mixed, Settings};
 
-/// Everything that a run needs.
+/// The input of a run.
 pub struct Input<'a> {
     pub resources: Resources,
-    /// For resources that are made in the run.
+    /// For generated resources.
     pub types: &'a dyn TypeSource,
     pub settings: &'a Settings,
-    /// The present.
+    /// Returns the current time.
     pub clock: &'a (dyn Fn() -> Timestamp + Sync),
-    /// The zone that schedules are told in.
+    /// The time zone of schedules.
     pub zone: TimeZone,
-    /// What earlier runs left; changed in place, so that it is right at any moment.
+    /// State of earlier runs. It is updated in place, so that it is correct at any moment.
     pub memory: &'a mut Memory,
     pub provider: &'a mut dyn Provider,
     pub sink: &'a mut dyn Sink,
-    /// Asked before each resource: whether to stop.
+    /// Called before each resource; returns true to stop the run.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What ended a run early, in Puppet's words. It has been logged.
+/// The reason why a run ended early, in Puppet's words. It has been logged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct TransactionError {
@@ -50,11 +50,12 @@ pub struct TransactionError {
 /// Applies a catalog. The last event is always [`RunEvent::Finished`].
 ///
 /// # Errors
-/// When the run cannot go on: dependency cycles (and, as Puppet 7, unknown schedules).
+/// The run cannot continue: the catalog has dependency cycles (or, with Puppet 7's behavior, an
+/// unknown schedule).
 ///
 /// # Cancellation
-/// Must not be dropped: a change may be under way. Ask it to stop through [`Input::stop`]; the
-/// resource at hand is finished, what remains is reported as skipped.
+/// Must not be dropped: a change may be in progress. Stop it through [`Input::stop`]: the current
+/// resource is completed, and the remaining ones are reported as skipped.
 pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
     let mut run = Transaction {
         started: None,
@@ -106,7 +107,7 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
     result.map(drop)
 }
 
-/// A run under way.
+/// The state of a run.
 pub(super) struct Transaction<'a> {
     pub resources: Resources,
     pub types: &'a dyn TypeSource,
@@ -123,28 +124,28 @@ pub(super) struct Transaction<'a> {
     pub graph: Graph,
     pub failures: Failures,
     pub queues: HashMap<VertexId, EventQueue>,
-    /// The status of the resource whose turn it is.
+    /// The status of the resource under evaluation.
     pub started: Option<(NodeId, ResourceStatus)>,
-    /// Failed resources that a victim has announced.
+    /// Failed resources that were announced for a dependant.
     pub announced: HashSet<NodeId>,
     pub announced_by_class: HashSet<NodeId>,
-    /// Failed resources that a class was warned about, merging warnings.
+    /// Failed resources with a merged warning for their class.
     pub warned: HashSet<NodeId>,
-    /// By type: whether prefetching worked.
+    /// By type: whether prefetch succeeded.
     pub prefetched: HashMap<String, bool>,
-    /// What this run leaves of resources, to be remembered when it is over.
+    /// History of this run, stored at its end.
     pub next_history: Vec<(MemoryIndex, History)>,
-    /// In the memory, of the resource whose turn it is.
+    /// The entry of the resource under evaluation.
     pub memory_index: MemoryIndex,
     pub generation_failed: bool,
-    /// How many things a vertex has made while it was evaluated.
+    /// The number of resources that a vertex generated during its evaluation.
     pub made: HashMap<VertexId, u32>,
     pub reached: usize,
     pub desired: DesiredCache,
 }
 
 impl Transaction<'_> {
-    /// The whole run; whether it was completed.
+    /// Executes the run. Returns whether it was completed.
     async fn execute(&mut self) -> Result<bool, TransactionError> {
         for (level, node, message) in std::mem::take(&mut self.resources.messages) {
             self.log_load_message(node, level, message);
@@ -228,7 +229,7 @@ impl Transaction<'_> {
         self.sink.emit(RunEvent::HostResources(host));
     }
 
-    /// Where a resource is applied; the purging type everywhere, as from Puppet 8 on.
+    /// The side on which a resource is applied. `resources` is applied everywhere, as in Puppet 8.
     pub(super) fn runs_on(&self, resource: &Resource) -> RunsOn {
         match resource.runs_on() {
             RunsOn::Host
@@ -300,7 +301,7 @@ impl Transaction<'_> {
         })
     }
 
-    /// The resources that this run will read from the device.
+    /// The resources that this run reads from the device.
     fn resources_to_read(&mut self) -> Vec<Arc<Wanted>> {
         let read: Vec<NodeId> = self
             .graph
@@ -318,7 +319,7 @@ impl Transaction<'_> {
             .collect()
     }
 
-    /// Whether something that runs there is applied in this run.
+    /// Whether resources of this side are applied in this run.
     pub(super) fn is_applied(&self, runs_on: RunsOn) -> bool {
         match runs_on {
             RunsOn::Both => true,
@@ -327,18 +328,18 @@ impl Transaction<'_> {
         }
     }
 
-    /// Whether a resource is noop: by itself, else by the global setting.
+    /// Whether a resource is noop: by its own setting, otherwise by the global one.
     pub(super) fn is_noop(&self, node: NodeId) -> bool {
         let node = self.resources.node(node);
         match (&node.resource, node.meta().noop) {
             (Some(_), Some(noop)) => noop,
-            // A container's own noop says nothing about its markers.
+            // The noop setting of a container does not apply to its markers.
             _ => self.settings.noop,
         }
     }
 }
 
-/// Says that a catalog could not be loaded: a run that died before it began.
+/// Emits the events of a run that ended because the catalog cannot be loaded.
 pub fn refused(error: &LoadError, now: Timestamp, sink: &mut dyn Sink) {
     for told in &error.messages {
         sink.emit(LogEntry::of(told.clone(), now).into());

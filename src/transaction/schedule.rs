@@ -1,4 +1,5 @@
-//! Whether a resource's schedule allows it to be applied now (`docs/reference/transaction.md`, section 12).
+//! Whether the schedule of a resource permits it to be applied now (`docs/reference/transaction.md`, section
+//! 12).
 
 use crate::catalog::types::{PeriodRule, Schedule};
 use crate::compat::Deviation;
@@ -6,11 +7,11 @@ use crate::graph::VertexId;
 
 use super::run::{Transaction, TransactionError};
 
-/// What a schedule says.
+/// The state of a schedule.
 pub(super) enum ScheduleState {
     Now,
     NotNow,
-    /// There is no schedule of the name, or it cannot be worked out.
+    /// The schedule does not exist, or it cannot be evaluated.
     Unusable(String),
 }
 
@@ -21,7 +22,7 @@ impl Transaction<'_> {
     ) -> Result<ScheduleState, TransactionError> {
         let vertex = self.graph.vertex(id);
         let node = self.resources.node(vertex.node());
-        // Markers have none: it is not inherited by what a container contains.
+        // Markers have no schedule: contents do not inherit the schedule of a container.
         if self.settings.ignore_schedules || vertex.is_marker() {
             return Ok(ScheduleState::Now);
         }
@@ -36,7 +37,7 @@ impl Transaction<'_> {
         let Some(schedule) = found else {
             return self.unusable(format!("Could not find schedule {name}"));
         };
-        // Whoever asks about a resource remembers it.
+        // This creates the entry of the resource, as in Puppet.
         let checked = self.memory.state(self.memory_index).checked;
         let now = self.now().to_zoned(self.zone.clone());
         if schedule.divides_by_zero(&now) {

@@ -1,27 +1,27 @@
-//! How a catalog is applied.
+//! Settings of a run.
 
 use super::tags::TagSelection;
 use crate::compat::Deviations;
 
-/// How a catalog is applied. The default is what a device run does.
+/// Settings of a run. The default is for a device run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Change nothing, say what would change. A resource's own `noop` wins.
+    /// Report changes without applying them. A resource's own `noop` takes precedence.
     pub noop: bool,
-    /// Apply only what has one of these tags; empty selects all.
+    /// Apply only resources with one of these tags. Empty: apply all.
     pub tags: TagSelection,
-    /// Apply nothing that has one of these tags; wins over `tags`.
+    /// Skip resources with one of these tags. Takes precedence over `tags`.
     pub skip_tags: TagSelection,
     pub ignore_schedules: bool,
-    /// Say when each vertex is start and how long it elapsed.
+    /// Log the start and the duration of each evaluation.
     pub evaltrace: bool,
     pub merge_dependency_warnings: bool,
-    /// Whether the run is for a device; host types are skipped then. Otherwise device types are.
+    /// Whether the run is for a device: then host types are skipped, otherwise device types.
     pub for_device: bool,
     pub mixed: Mixed,
-    /// Emit the graphs; the name of the file that shows cycles is told in the message about them.
+    /// Emit graph files. The message about cycles names this file.
     pub cycles_file: Option<String>,
-    /// Deviations from Puppet 7; [`Deviations::puppet7`] for none.
+    /// Deviations from Puppet 7. Use [`Deviations::puppet7`] for none.
     pub deviations: Deviations,
 }
 
@@ -42,11 +42,11 @@ impl Default for Settings {
     }
 }
 
-/// What is said about host resources in a device's catalog.
+/// The report about host resources in the catalog of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mixed {
-    /// They are listed once, as a warning.
+    /// List them once, as a warning.
     Warn,
-    /// Nothing, as Puppet.
+    /// Report nothing, as Puppet.
     Silent,
 }

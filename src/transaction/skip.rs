@@ -1,4 +1,4 @@
-//! Whether a vertex is skipped, and what is said about it (`docs/reference/transaction.md`, section 7).
+//! Reasons to skip a vertex, and the messages about them (`docs/reference/transaction.md`, section 7).
 
 use indexmap::IndexSet;
 use switchtender_devices::model::RunsOn;
@@ -13,7 +13,7 @@ use super::run::{Transaction, TransactionError};
 use super::schedule::ScheduleState;
 
 impl Transaction<'_> {
-    /// Gathers the failed resources that a vertex depends on, from its direct predecessors.
+    /// Collects the failed resources that a vertex depends on, from its direct predecessors.
     pub(super) fn propagate_failure(&mut self, id: VertexId) {
         if !self.failures.is_empty() {
             let mut failed: IndexSet<NodeId> = IndexSet::new();
@@ -56,7 +56,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Whether tags say that the vertex is not for this run.
+    /// Whether the tags exclude the vertex from this run.
     pub(super) fn is_deselected(&self, id: VertexId) -> bool {
         let tags = &self.resources.node(self.graph.vertex(id).node()).tags;
         let settings = self.settings;
@@ -64,7 +64,7 @@ impl Transaction<'_> {
             || (!settings.tags.is_empty() && !settings.tags.matches(tags))
     }
 
-    /// The checks in their order; the first that strikes is told.
+    /// Runs the checks in Puppet's order. Returns the first that applies.
     pub(super) fn skip(&mut self, id: VertexId) -> Result<Option<Skip>, TransactionError> {
         let vertex = self.graph.vertex(id);
         let tags = &self.resources.node(vertex.node()).tags;
@@ -128,7 +128,7 @@ impl Transaction<'_> {
                     .container_of(node)
                     .and_then(|container| self.graph.ends(container))
                     .map(|(admissible, completed)| {
-                        // The marker evaluated last speaks for the container.
+                        // The marker that is evaluated last represents the container.
                         if self.failures.dependencies(completed).is_empty() {
                             admissible
                         } else {

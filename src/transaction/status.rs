@@ -1,4 +1,4 @@
-//! The status of the resource whose turn it is, and events about it as a whole.
+//! The status of the resource under evaluation, and its events without a property.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// An event about a resource as a whole.
+    /// An event without a property.
     pub(super) fn new_event(
         &self,
         name: impl Into<String>,

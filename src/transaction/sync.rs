@@ -34,9 +34,9 @@ pub(super) struct SyncResult {
 /// Values that count as in sync.
 #[derive(Clone, Copy)]
 pub(super) enum Expected<'a> {
-    /// Of the catalog.
+    /// From the catalog.
     Desired(&'a [Value]),
-    /// StoredValue by the last run.
+    /// From the history of the last run.
     Stored(&'a [Value]),
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// Tags that select resources: any of them, in any case.
+/// Tags that select resources. A resource needs one of them, in any case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagSelection(Vec<String>);
 
@@ -28,7 +28,7 @@ impl TagSelection {
             .any(|wanted| tags.iter().any(|tag| **tag == **wanted))
     }
 
-    /// `a, b`, as messages show it.
+    /// The tags separated by commas, for messages.
     pub fn shown(&self) -> String {
         self.0.join(", ")
     }

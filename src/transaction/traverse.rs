@@ -1,5 +1,4 @@
-//! The walk through the graph (`docs/reference/transaction.md`, section 4, *Traversal*): whose turn it is, and
-//! what a turn is made of.
+//! Traverses the graph (`docs/reference/transaction.md`, section 4, *Traversal*).
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use super::event::{RunEvent, Skip};
 use super::run::{Transaction, TransactionError};
 
 impl Transaction<'_> {
-    /// Walks the graph; whether it got to the end.
+    /// Traverses the graph. Returns whether all vertices were evaluated.
     pub(super) async fn traverse(&mut self) -> Result<bool, TransactionError> {
         let mut ready = ReadyQueue::new(&self.graph);
         let mut deferred = Vec::new();
@@ -73,7 +72,7 @@ impl Transaction<'_> {
         })
     }
 
-    /// A resource that no provider will ever take.
+    /// Fails a resource without a suitable provider.
     fn fail_unsuitable(&mut self, id: VertexId, providerless: &mut Vec<String>) {
         let Vertex::Resource(node) = self.graph.vertex(id) else {
             return;
@@ -118,7 +117,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// One vertex, from what must be read for its type to its refresh.
+    /// Evaluates one vertex, from prefetch to refresh.
     async fn evaluate_vertex(
         &mut self,
         id: VertexId,
@@ -157,8 +156,8 @@ impl Transaction<'_> {
             );
         }
         if let Some((node, status)) = self.started.take() {
-            // What is skipped may still be named when its type is prefetched, and what made others
-            // when they are done.
+            // A skipped resource is still needed for the prefetch of its type, and a generator
+            // until its children are evaluated.
             let is_over = status.skipped.is_none() && !self.made.contains_key(&id);
             self.sink.emit(RunEvent::Resource(Arc::new(status)));
             self.desired.remove(node);
@@ -207,7 +206,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// A skipped resource keeps what is remembered of it.
+    /// Keeps the history of a skipped resource.
     fn carry_history_over(&mut self) {
         let known = self.memory.history(self.memory_index);
         if !known.is_empty() {
