@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use switchtender_devices::model::{RunsOn, TypeModel};
 
-use crate::catalog::types::is_host_type;
-use crate::catalog::{Catalog, ResourceKind};
+use crate::catalog::{Catalog, ResourceKind, types};
 
 /// The policy for catalogs that mix resources of hosts and devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,9 +95,8 @@ fn is_typed(kind: ResourceKind, format: u64) -> Option<Destination> {
 }
 
 fn destination(name: &str, model: impl Fn(&str) -> Option<Arc<TypeModel>>) -> Option<Destination> {
-    match name {
-        "class" | "stage" | "component" | "whit" | "node" => return Some(Destination::Container),
-        _ => {}
+    if types::is_container(name) {
+        return Some(Destination::Container);
     }
     if let Some(model) = model(name) {
         return Some(match model.runs_on {
@@ -107,12 +105,11 @@ fn destination(name: &str, model: impl Fn(&str) -> Option<Arc<TypeModel>>) -> Op
             RunsOn::Host => Destination::Host,
         });
     }
-    match name {
-        // `resources` purges on both sides.
-        "notify" | "schedule" | "resources" => Some(Destination::Both(None)),
-        _ if is_host_type(name) => Some(Destination::Host),
-        _ => None,
-    }
+    let own = types::built_in(name)?;
+    Some(match own.model.runs_on {
+        RunsOn::Host if !own.behavior.is_purging() => Destination::Host,
+        _ => Destination::Both(None),
+    })
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use super::index::ResourceIndex;
 use super::load_error::{LoadError, LoadErrors, PartialCatalog};
 use super::redact::redact_strings;
 use super::resource_ref::ResourceRef;
-use super::wire::{self, Item, WireResource, WireVersion};
+use super::wire::{self, WireItem, WireResource, WireVersion};
 
 /// What loading needs besides the text.
 #[derive(Clone, Debug, Default)]
@@ -85,7 +85,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     let mut contents = Containment::default();
     let mut early = Vec::new();
     let wire = wire::read(&source.text, |item| match item {
-        Item::Resource(resource) => {
+        WireItem::Resource(resource) => {
             let index = resources.len();
             let found = findings.count();
             let declared = declare(resource, index, &mut texts, &facts, &mut findings);
@@ -97,8 +97,8 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             resources.push(declared);
         }
         // Servers send them after what they are about.
-        Item::Edge(edge) if resources.is_empty() => early.push(edge),
-        Item::Edge(edge) => contents.add(&edge, &names, &resources, &mut findings),
+        WireItem::Edge(edge) if resources.is_empty() => early.push(edge),
+        WireItem::Edge(edge) => contents.add(&edge, &names, &resources, &mut findings),
     })
     .map_err(|error| syntax_error(source, &error))?;
     for edge in &early {

@@ -78,9 +78,9 @@ pub fn built_in(name: &str) -> Option<ResourceType> {
     TYPES.get(name).cloned()
 }
 
-/// Whether a type (lower-case name) manages the machine an agent runs on.
-pub fn is_host_type(name: &str) -> bool {
-    host::NAMES.contains(&name)
+/// Whether resources of a type (lower-case name) only contain others.
+pub fn is_container(name: &str) -> bool {
+    matches!(name, "class" | "stage" | "component" | "whit" | "node")
 }
 
 /// How the wanted values of a type are kept and compared.
@@ -228,6 +228,11 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
     /// Why no resource of the type can be applied; each fails when it is reached.
     fn unusable(&self) -> Option<String> {
         None
+    }
+
+    /// Whether the type removes instances of another type. It does so on hosts and devices.
+    fn is_purging(&self) -> bool {
+        false
     }
 
     /// Whether the type works without a provider.

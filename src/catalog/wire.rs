@@ -31,20 +31,20 @@ pub(super) struct WireCatalog {
 }
 
 /// One of those that a catalog has many of.
-pub(super) enum Item<'a> {
+pub(super) enum WireItem<'a> {
     Resource(WireResource<'a>),
     Edge(WireEdge<'a>),
 }
 
-impl<'a> From<WireResource<'a>> for Item<'a> {
+impl<'a> From<WireResource<'a>> for WireItem<'a> {
     fn from(resource: WireResource<'a>) -> Self {
-        Item::Resource(resource)
+        WireItem::Resource(resource)
     }
 }
 
-impl<'a> From<WireEdge<'a>> for Item<'a> {
+impl<'a> From<WireEdge<'a>> for WireItem<'a> {
     fn from(edge: WireEdge<'a>) -> Self {
-        Item::Edge(edge)
+        WireItem::Edge(edge)
     }
 }
 
@@ -55,7 +55,7 @@ impl<'a> From<WireEdge<'a>> for Item<'a> {
 /// When the text is no catalog; what was handed over before is void then.
 pub(super) fn read<'a>(
     text: &'a str,
-    take: impl FnMut(Item<'a>),
+    take: impl FnMut(WireItem<'a>),
 ) -> serde_json::Result<WireCatalog> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let catalog = deserializer.deserialize_map(Whole { take })?;
@@ -68,7 +68,7 @@ struct Whole<F> {
     take: F,
 }
 
-impl<'a, F: FnMut(Item<'a>)> Visitor<'a> for Whole<F> {
+impl<'a, F: FnMut(WireItem<'a>)> Visitor<'a> for Whole<F> {
     type Value = WireCatalog;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,7 +94,7 @@ struct OtherFields<A, F> {
     edges: bool,
 }
 
-impl<'a, A: MapAccess<'a>, F: FnMut(Item<'a>)> MapAccess<'a> for OtherFields<A, F> {
+impl<'a, A: MapAccess<'a>, F: FnMut(WireItem<'a>)> MapAccess<'a> for OtherFields<A, F> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(
@@ -141,8 +141,8 @@ fn edges<'a, F>(take: &mut F) -> Each<'_, WireEdge<'a>, F> {
 
 impl<'a, T, F> DeserializeSeed<'a> for Each<'_, T, F>
 where
-    T: Deserialize<'a> + Into<Item<'a>>,
-    F: FnMut(Item<'a>),
+    T: Deserialize<'a> + Into<WireItem<'a>>,
+    F: FnMut(WireItem<'a>),
 {
     type Value = ();
 
@@ -153,8 +153,8 @@ where
 
 impl<'a, T, F> Visitor<'a> for Each<'_, T, F>
 where
-    T: Deserialize<'a> + Into<Item<'a>>,
-    F: FnMut(Item<'a>),
+    T: Deserialize<'a> + Into<WireItem<'a>>,
+    F: FnMut(WireItem<'a>),
 {
     type Value = ();
 

@@ -11,7 +11,7 @@ const ROUNDS: usize = 8;
 
 /// A vertex, or a joint of a line that crosses a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum LayoutSlot {
     Vertex(usize),
     Joint,
 }
@@ -20,7 +20,7 @@ pub(super) enum Slot {
 #[derive(Clone, Debug)]
 pub(super) struct Layers {
     pub layers: Vec<Vec<usize>>,
-    pub slots: Vec<Slot>,
+    pub slots: Vec<LayoutSlot>,
     /// For each line, its slots from the upper end to the lower end.
     pub paths: Vec<Vec<usize>>,
     /// Lines that close a cycle and point upwards.
@@ -30,7 +30,7 @@ pub(super) struct Layers {
 /// Arranges vertices `0..count` with lines between them.
 pub(super) fn arrange(count: usize, lines: &[(usize, usize)]) -> Layers {
     let (depth, upwards) = depths(count, lines);
-    let mut slots: Vec<Slot> = (0..count).map(Slot::Vertex).collect();
+    let mut slots: Vec<LayoutSlot> = (0..count).map(LayoutSlot::Vertex).collect();
     let mut layers = vec![Vec::new(); depth.iter().max().map_or(0, |deepest| deepest + 1)];
     for (vertex, layer) in depth.iter().enumerate() {
         layers[*layer].push(vertex);
@@ -44,7 +44,7 @@ pub(super) fn arrange(count: usize, lines: &[(usize, usize)]) -> Layers {
         };
         let mut way = vec![top];
         for layer in layers.iter_mut().take(depth[bottom]).skip(depth[top] + 1) {
-            slots.push(Slot::Joint);
+            slots.push(LayoutSlot::Joint);
             layer.push(slots.len() - 1);
             way.push(slots.len() - 1);
         }
@@ -170,7 +170,7 @@ mod tests {
     fn a_long_line_passes_each_layer_between_its_ends() {
         let arranged = arrange(3, &[(0, 1), (1, 2), (0, 2)]);
         assert_eq!(arranged.paths[2].len(), 3);
-        assert_eq!(arranged.slots[arranged.paths[2][1]], Slot::Joint);
+        assert_eq!(arranged.slots[arranged.paths[2][1]], LayoutSlot::Joint);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use foldhash::HashMap;
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
-use super::layers::{Layers, Slot, arrange};
+use super::layers::{Layers, LayoutSlot, arrange};
 use super::subgraph::{EdgeRelation, Subgraph};
 
 // Lengths in pixels, for a monospaced font of 12 pixels.
@@ -117,8 +117,10 @@ struct BoxPosition {
 /// The position of each slot, and the size of the image.
 fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
     let width_of = |slot: usize| match layers.slots[slot] {
-        Slot::Vertex(vertex) => names[vertex].chars().count() as f64 * CHARACTER + 2.0 * PADDING,
-        Slot::Joint => JOINT,
+        LayoutSlot::Vertex(vertex) => {
+            names[vertex].chars().count() as f64 * CHARACTER + 2.0 * PADDING
+        }
+        LayoutSlot::Joint => JOINT,
     };
     let widths: Vec<f64> = (layers.layers.iter())
         .map(|layer| {
@@ -133,7 +135,7 @@ fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
             x: 0.0,
             y: 0.0,
             width: width_of(slot),
-            height: if matches!(layers.slots[slot], Slot::Joint) {
+            height: if matches!(layers.slots[slot], LayoutSlot::Joint) {
                 0.0
             } else {
                 HEIGHT

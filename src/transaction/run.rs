@@ -233,7 +233,7 @@ impl Transaction<'_> {
     pub(super) fn runs_on(&self, resource: &Resource) -> RunsOn {
         match resource.runs_on() {
             RunsOn::Host
-                if resource.model().name == "resources"
+                if resource.ty.behavior.is_purging()
                     && self.deviations.has(Deviation::PurgersApply) =>
             {
                 RunsOn::Both

@@ -38,6 +38,10 @@ impl TypeBehavior for Purge {
         ValueStyle::Classic
     }
 
+    fn is_purging(&self) -> bool {
+        true
+    }
+
     fn providerless(&self) -> bool {
         true
     }
