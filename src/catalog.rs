@@ -1,9 +1,9 @@
-//! From the text that a Puppet server sends to a catalog that can be applied.
+//! From the response of a Puppet server to a catalog that can be applied.
 //!
 //! Two steps, both without I/O. [`load`] reads the wire format (`docs/reference/transaction.md`, sections 1
-//! and 2, steps 1 to 4): resources in order, references resolved, rich data and deferred calls
-//! turned into values. [`convert`] gives the resources their types (steps 5 to 9).
-//! Errors are worded as Puppet words them and carry places in the manifest and in the text.
+//! and 2, steps 1 to 4): it reads resources in order, resolves references and deferred calls, and
+//! decodes rich data. [`convert`] gives the resources their types (steps 5 to 9). Errors have
+//! Puppet's wording and positions in the manifest and in the text.
 
 mod compiled;
 mod convert;

@@ -1,4 +1,4 @@
-//! A catalog as it is declared: what a server compiled, before resources have their types.
+//! A catalog as the server compiled it, before its resources have types.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use switchtender_devices::value::Attributes;
 use super::index::ResourceIndex;
 use super::resource_ref::ResourceRef;
 
-/// A catalog whose references all lead somewhere. What its resources mean is not yet known.
+/// A catalog whose references are resolved. Its resources do not have types yet.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     /// The node or device it was compiled for.
@@ -18,22 +18,22 @@ pub struct Catalog {
     pub environment: Option<String>,
     pub code_id: Option<String>,
     pub catalog_uuid: Option<String>,
-    /// From 2 on every resource carries its kind.
+    /// From format 2 on every resource has a kind.
     pub format: u64,
     pub tags: Vec<String>,
     /// Lower-case names of the classes, for `classes.txt`.
     pub classes: Vec<String>,
-    /// In the order of the catalog, which is the order of evaluation where nothing else decides.
+    /// In the order of the catalog. This is the order of evaluation unless relationships change it.
     pub resources: Vec<CatalogResource>,
     /// Containment, from container to content, as indexes into `resources`.
     pub edges: Vec<(usize, usize)>,
-    /// Under what names resources are found, as far as their types do not matter.
+    /// Resources by name, without the names that depend on types.
     pub(super) names: ResourceIndex,
-    /// The text it was read from, for messages.
+    /// The text of the catalog, for messages.
     pub source: Arc<Source>,
 }
 
-/// The configuration version; only logged and reported.
+/// The configuration version, for logs and reports.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(untagged)]
 pub enum ConfigVersion {
@@ -56,12 +56,13 @@ pub struct CatalogResource {
     pub reference: ResourceRef,
     pub kind: ResourceKind,
     pub tags: Vec<Arc<str>>,
-    /// Position in the manifest. A line without a file is not kept.
+    /// The position in the manifest. A line without a file is dropped.
     pub place: Option<Place>,
     pub exported: bool,
-    /// Calls are made, rich data is read; values named as sensitive are wrapped.
+    /// Rich data is decoded and deferred calls are resolved. Values of sensitive parameters are
+    /// wrapped.
     pub parameters: Attributes,
-    /// The names that the compiler marked as sensitive, whether they have a value or not.
+    /// The names that the compiler marked as sensitive, with or without a value.
     pub sensitive: Vec<String>,
 }
 
@@ -77,7 +78,7 @@ pub(crate) fn position(place: Option<&Place>) -> String {
     Position(place).to_string()
 }
 
-/// As [`position`], made when a message is.
+/// As [`position`], without an allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Position<'a>(pub Option<&'a Place>);
 
@@ -90,14 +91,14 @@ impl fmt::Display for Position<'_> {
     }
 }
 
-/// What the compiler said a resource is.
+/// The kind of a resource according to the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResourceKind {
-    /// Has a type that agents know.
+    /// A resource type that agents know.
     Compilable,
     Class,
     Defined,
     Unknown,
-    /// Not said.
+    /// The catalog has no kind for the resource.
     Missing,
 }

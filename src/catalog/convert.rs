@@ -1,8 +1,9 @@
-//! From declared resources to typed ones (`docs/reference/transaction.md`, section 2, steps 5 to 9).
+//! Converts the resources of a catalog to typed ones (`docs/reference/transaction.md`, section 2, steps 5 to
+//! 9).
 //!
-//! Attributes are assigned in the type's order, then defaults, then the resource as a whole is
-//! checked; names are registered, default resources added, relationships looked up. All errors are
-//! collected; the message of the whole is the one that Puppet would have stopped at.
+//! Attributes are assigned in the order of the type, then defaults, then the resource is validated.
+//! Names are registered, default resources added, and relationships resolved. All errors are
+//! collected; the message of the result is the first one, as in Puppet.
 
 mod conversion;
 mod defaults;
@@ -24,48 +25,47 @@ use self::type_lookup::TypeLookup;
 use super::Level;
 use super::compiled::{Catalog, position};
 use super::load_error::{LoadError, LoadErrors, LoadMessage};
-use super::resource::Relation;
 use super::resources::{Resources, node_id};
 use super::types::TypeSource;
 use crate::compat::{Deviation, Deviations};
 
-/// What typing needs besides the catalog.
+/// The context of the conversion.
 pub struct Typing<'a> {
     pub types: &'a dyn TypeSource,
-    /// The platform's canonical form of attributes that the model has resolved.
+    /// Brings attributes that the model has resolved into the platform's canonical form.
     pub canonicalize: &'a dyn Fn(&TypeModel, Attributes) -> Result<Attributes, ValueError>,
     /// Whether Puppet's schedules (`daily` and so on) are added.
     pub default_schedules: bool,
     pub deviations: Deviations,
 }
 
-/// Gives every resource of a catalog its type.
+/// Converts every resource of a catalog to its type.
 ///
 /// # Errors
-/// With every finding about types, attributes, names and relationships.
+/// With all errors of types, attributes, names and relationships.
 pub fn convert(catalog: Catalog, typing: &Typing) -> Result<Resources, LoadError> {
     convert_canonical(catalog, typing, Vec::new())
 }
 
-/// As [`convert`], where the canonical attributes of some resources, in the order of the catalog,
-/// have been worked out before: models and platform are not asked again.
+/// As [`convert`], with canonical attributes that the caller already has, in the order of the
+/// catalog.
 ///
 /// # Errors
 /// As [`convert`].
 pub fn convert_canonical(
     mut catalog: Catalog,
     typing: &Typing,
-    known: Vec<Option<Attributes>>,
+    canonical: Vec<Option<Attributes>>,
 ) -> Result<Resources, LoadError> {
-    let mut known = known.into_iter();
+    let mut canonical = canonical.into_iter();
     let source = Arc::clone(&catalog.source);
-    let mut findings = LoadErrors::new(&source);
+    let mut errors = LoadErrors::new(&source);
     let declared = std::mem::take(&mut catalog.resources);
     let mut edges = std::mem::take(&mut catalog.edges);
     let format = catalog.format;
     let mut resources = Resources::of(catalog, declared.len() + SCHEDULES.len() + 1);
     let mut found_types = TypeLookup::default();
-    // Before the first that is wrong.
+    // The number of resources before the first error.
     let mut right = 0;
     for (index, mut declared) in declared.into_iter().enumerate() {
         let ty = found_types.find(&declared, format, typing);
@@ -74,7 +74,7 @@ pub fn convert_canonical(
             typing,
             resources: &mut resources,
             messages: Vec::new(),
-            known: known.next().flatten(),
+            canonical: canonical.next().flatten(),
         };
         let added = ty
             .and_then(|ty| converting.node(ty))
@@ -89,7 +89,7 @@ pub fn convert_canonical(
                     }
                     Ok(())
                 }
-                Err(collision) => Err(ResourceError::whole(
+                Err(collision) => Err(ResourceError::new(
                     if collision.duplicate {
                         "duplicate"
                     } else {
@@ -101,18 +101,18 @@ pub fn convert_canonical(
         match added {
             Ok(()) if right == index => right += 1,
             Ok(()) => {}
-            Err(finding) => {
-                finding.report(&declared, index, &mut findings);
+            Err(error) => {
+                error.report(&declared, index, &mut errors);
                 resources.add_refused(&declared);
             }
         }
     }
-    // Containment in the order of the resources, whatever the order of the edges.
+    // Contents have the order of the resources, not of the edges.
     edges.sort_by_key(|(_, content)| *content);
     for (container, content) in edges {
         resources.contain(node_id(container), node_id(content));
     }
-    if let Err(mut error) = findings.finish() {
+    if let Err(mut error) = errors.finish() {
         error.add_messages(resources, right);
         return Err(error);
     }
@@ -139,9 +139,9 @@ pub fn convert_canonical(
 }
 
 impl LoadError {
-    /// Adds what there is to say of the resources that were added before one that is wrong.
+    /// Adds the messages about resources before the first error.
     fn add_messages(&mut self, mut resources: Resources, before: usize) {
-        // A container that contains itself leaves some without a path; that is told another time.
+        // A containment cycle leaves some resources without a path. It is reported elsewhere.
         let _ = resources.build_paths();
         for (level, id, message) in std::mem::take(&mut resources.messages) {
             let node = resources.node(id);
@@ -167,19 +167,18 @@ impl LoadError {
     }
 }
 
-/// Every reference of a relationship must lead somewhere (step 9).
+/// Verifies that the target of every relationship exists (step 9).
 fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<(), LoadError> {
     resources.relate_all();
-    let mut findings = LoadErrors::new(source);
+    let mut errors = LoadErrors::new(source);
     for (id, relation, other) in resources.unrelated() {
         let node = resources.node(*id);
-        let what = if relation.inward() {
+        let role = if relation.inward() {
             "dependency"
         } else {
             "dependent"
         };
-        let name = Relation::ALL.iter().find(|(known, _)| known == relation);
-        let name = name.map_or("", |(_, name)| name);
+        let name = relation.name();
         let diagnostic = Diagnostic::error(
             "missing-reference",
             format!(
@@ -188,10 +187,10 @@ fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<()
             ),
         )
         .in_manifest(node.place.clone());
-        findings.add(
+        errors.add(
             diagnostic,
             format!(
-                "Could not find {what} {other} for {}{}",
+                "Could not find {role} {other} for {}{}",
                 node.reference,
                 position(node.place.as_ref())
             ),
@@ -203,5 +202,5 @@ fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<()
             ],
         );
     }
-    findings.finish()
+    errors.finish()
 }

@@ -1,12 +1,11 @@
-//! Deferred values: calls that the agent makes when it has the catalog (`docs/reference/transaction.md`,
-//! section 2, step 4).
+//! Deferred values: calls that the agent resolves (`docs/reference/transaction.md`, section 2, step 4).
 //!
-//! A name beginning with `$` looks a variable up, with the arguments as the way into it. Functions
-//! are a table of pure ones: code of a Puppet module cannot run here.
+//! A name that begins with `$` looks up a variable, with the arguments as path. The functions are
+//! pure: code of a Puppet module cannot run here.
 
 use switchtender_devices::value::Value;
 
-/// A call that cannot be made.
+/// A call that cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum DeferredError {
     #[error("Unknown function '{0}'")]
@@ -22,7 +21,7 @@ pub(super) enum DeferredError {
 }
 
 impl DeferredError {
-    /// What to do about it.
+    /// The hint for the user.
     pub fn help(&self) -> String {
         match self {
             DeferredError::UnknownFunction(_) => {
@@ -41,7 +40,7 @@ impl DeferredError {
     }
 }
 
-/// The value with all calls in it made, innermost first.
+/// Resolves all calls in a value, innermost first.
 pub(super) fn resolve(value: Value, facts: &Value) -> Result<Value, DeferredError> {
     Ok(match value {
         Value::Deferred(deferred) => {
@@ -79,21 +78,21 @@ fn call(name: &str, arguments: &[Value], facts: &Value) -> Result<Value, Deferre
     let Some((_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
         return Err(DeferredError::UnknownFunction(name.to_owned()));
     };
-    // What is made from a secret is one.
+    // A value computed from a secret is a secret.
     let secret = arguments
         .iter()
         .any(|argument| matches!(argument, Value::Sensitive(_)));
-    let plain: Vec<Value> = arguments
+    let unwrapped: Vec<Value> = arguments
         .iter()
         .map(|argument| argument.unwrap_sensitive().clone())
         .collect();
-    let result = function(&plain).map_err(|expects| DeferredError::Arguments {
+    let result = function(&unwrapped).map_err(|expects| DeferredError::Arguments {
         name: name.to_owned(),
         expects,
         got: if secret {
             "sensitive values".to_owned()
         } else {
-            Value::List(plain.clone()).inspect()
+            Value::List(unwrapped.clone()).inspect()
         },
     })?;
     Ok(if secret && name != "unwrap" {
@@ -122,7 +121,7 @@ fn dig(value: &Value, path: &[Value]) -> Value {
 
 type Function = fn(&[Value]) -> Result<Value, &'static str>;
 
-/// The functions that deferred calls may use, by name.
+/// The functions of deferred calls, by name.
 const FUNCTIONS: [(&str, Function); 12] = [
     ("join", join),
     ("upcase", |arguments| {

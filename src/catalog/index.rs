@@ -1,11 +1,11 @@
-//! The names under which resources are found (`docs/reference/transaction.md`, section 14): references,
-//! explicit aliases, and the values of namevars in place of the title.
+//! The index of resources by name (`docs/reference/transaction.md`, section 14): references, aliases, and
+//! values of namevars.
 
 use switchtender_devices::map::{IndexMap, with_room};
 
 use super::resource_ref::{ReferenceText, ResourceRef};
 
-/// Resources by name, as their places in the catalog.
+/// Positions of resources in the catalog by name.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceIndex(IndexMap<ResourceRef, usize>);
 
@@ -14,9 +14,9 @@ impl ResourceIndex {
         Self(with_room(count))
     }
 
-    /// Whether a resource has its reference for a name.
+    /// Whether the resource at a position has this reference.
     pub fn has(&self, reference: &ResourceRef, place: usize) -> bool {
-        // Without aliases references stand in the order of the resources.
+        // Without aliases, references have the order of the resources.
         let found = self.0.get_index(place);
         found.is_some_and(|(name, at)| *at == place && name.is_same(reference))
             || self.get(reference) == Some(place)
@@ -26,7 +26,7 @@ impl ResourceIndex {
         self.0.get(reference).copied()
     }
 
-    /// The resource that a text refers to.
+    /// The resource with the reference in a text.
     pub fn find(&self, text: &str) -> Option<usize> {
         match ReferenceText::of(text) {
             Some(written) => self.0.get(&written).copied(),
@@ -34,15 +34,15 @@ impl ResourceIndex {
         }
     }
 
-    /// Gives a resource a name, which no other has from then on.
+    /// Adds a name of a resource. It replaces an earlier resource of that name.
     pub fn insert(&mut self, name: ResourceRef, place: usize) {
         self.0.insert(name, place);
     }
 
-    /// Gives a resource a name that no other has.
+    /// Adds a name of a resource.
     ///
     /// # Errors
-    /// With the resource that has it.
+    /// Returns the resource that already has the name.
     pub fn claim(&mut self, name: ResourceRef, place: usize) -> Result<(), usize> {
         match *self.0.entry(name).or_insert(place) {
             known if known == place => Ok(()),

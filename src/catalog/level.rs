@@ -1,8 +1,9 @@
-//! Levels of messages, as Puppet names and orders them (`docs/reference/transaction.md`, section 17).
+//! Levels of log messages, with the names and the order of Puppet (`docs/reference/transaction.md`, section
+//! 17).
 
 use std::fmt;
 
-/// How much a message matters; rising.
+/// The importance of a message, in increasing order.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -31,7 +32,7 @@ impl Level {
         ("verbose", Level::Info),
     ];
 
-    /// The level of a name; `verbose` is `info`.
+    /// Parses the name of a level. `verbose` is `info`.
     pub fn parse(name: &str) -> Option<Self> {
         Self::NAMES
             .iter()
@@ -39,7 +40,7 @@ impl Level {
             .map(|(_, level)| *level)
     }
 
-    /// The names that `loglevel` takes.
+    /// The values of `loglevel`.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Self::NAMES.iter().map(|(name, _)| *name)
     }

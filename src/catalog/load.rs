@@ -1,8 +1,7 @@
-//! Loading a catalog: text → resources in order, with references resolved and calls made
+//! Loads a catalog from text: reads the resources in order, resolves references and deferred calls
 //! (`docs/reference/transaction.md`, section 2, steps 1 to 4).
 //!
-//! Everything that can be found is found in one pass and told at once; the message of the whole is
-//! the first one, as Puppet would have raised it.
+//! One pass finds and reports all errors. The message of the result is the first one, as in Puppet.
 
 mod containment;
 mod syntax;
@@ -24,17 +23,17 @@ use super::redact::redact_strings;
 use super::resource_ref::ResourceRef;
 use super::wire::{self, WireItem, WireResource, WireVersion};
 
-/// What loading needs besides the text.
+/// The context of loading.
 #[derive(Clone, Debug, Default)]
 pub struct Loading {
-    /// The facts that deferred calls may look up.
+    /// The facts for deferred calls.
     pub facts: Attributes,
 }
 
-/// The source of a catalog from a file's or a response's bytes.
+/// The source of a catalog from the bytes of a file or response.
 ///
 /// # Errors
-/// When the bytes are no UTF-8, with the place of the first bad one.
+/// The bytes are not UTF-8. The error points to the first invalid one.
 pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, LoadError> {
     let name = name.into();
     let error = match String::from_utf8(bytes) {
@@ -42,8 +41,8 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
         Err(error) => error,
     };
     let offset = error.utf8_error().valid_up_to();
-    let message = format!("{name} is no UTF-8 text (byte {offset})");
-    // Each bad byte is one sign in what is shown; what comes before is as it was.
+    let message = format!("{name} is not UTF-8 (byte {offset})");
+    // Each invalid byte is shown as one replacement character; the text before it is unchanged.
     let shown = redact_strings(&Source::new(
         name,
         String::from_utf8_lossy(error.as_bytes()).into_owned(),
@@ -61,12 +60,12 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
     })
 }
 
-/// Reads a catalog. PSON is read as the JSON that it is.
+/// Reads a catalog. PSON is read as JSON.
 ///
 /// # Errors
-/// With every finding about syntax, or about duplicates, aliases, edges and values.
+/// With all errors of syntax, duplicates, aliases, edges and values.
 pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadError> {
-    let mut findings = LoadErrors::new(source);
+    let mut errors = LoadErrors::new(source);
     let facts = Value::Hash(
         loading
             .facts
@@ -75,8 +74,8 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
             .collect(),
     );
 
-    // How many there are is not known before. Few resources are told in less text, and room in a
-    // list that is not needed is never touched. A table is touched all over.
+    // An estimate: the number of resources is not known in advance. Unused capacity of a list is
+    // never touched; a table is initialized completely, so it gets less.
     let count = source.text.len() / 256;
     let mut names = ResourceIndex::with_capacity(count / 2);
     let mut texts = Interner::default();
@@ -87,22 +86,22 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
     let wire = wire::read(&source.text, |item| match item {
         WireItem::Resource(resource) => {
             let index = resources.len();
-            let found = findings.count();
-            let declared = declare(resource, index, &mut texts, &facts, &mut findings);
-            let lacks_values = findings.count() > found;
-            let first = register(&mut names, index, &declared, &resources, &mut findings);
+            let before = errors.count();
+            let declared = declare(resource, index, &mut texts, &facts, &mut errors);
+            let lacks_values = errors.count() > before;
+            let first = register(&mut names, index, &declared, &resources, &mut errors);
             if lacks_values || !first {
                 damaged.insert(index);
             }
             resources.push(declared);
         }
-        // Servers send them after what they are about.
+        // Servers send the edges after the resources.
         WireItem::Edge(edge) if resources.is_empty() => early.push(edge),
-        WireItem::Edge(edge) => contents.add(&edge, &names, &resources, &mut findings),
+        WireItem::Edge(edge) => contents.add(&edge, &names, &resources, &mut errors),
     })
     .map_err(|error| syntax_error(source, &error))?;
     for edge in &early {
-        contents.add(edge, &names, &resources, &mut findings);
+        contents.add(edge, &names, &resources, &mut errors);
     }
 
     let catalog = Catalog {
@@ -122,7 +121,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
         names,
         source: Arc::clone(source),
     };
-    match findings.finish() {
+    match errors.finish() {
         Ok(()) => Ok(catalog),
         Err(error) => Err(LoadError {
             readable: Some(Box::new(PartialCatalog { catalog, damaged })),
@@ -136,7 +135,7 @@ fn declare(
     index: usize,
     texts: &mut Interner,
     facts: &Value,
-    findings: &mut LoadErrors,
+    errors: &mut LoadErrors,
 ) -> CatalogResource {
     let kind = match resource.kind.as_ref().map(|kind| &*kind.0) {
         Some("compilable_type") => ResourceKind::Compilable,
@@ -145,7 +144,7 @@ fn declare(
         Some(_) => ResourceKind::Unknown,
         None => ResourceKind::Missing,
     };
-    // The title of what contains nothing is a tag of nothing else.
+    // The title of a resource that contains nothing is not a tag of another resource.
     let is_own = |tag: &str| kind == ResourceKind::Compilable && tag == resource.title.0;
     let mut shared_tag = |tag: &str| match is_own(tag) {
         true => tag.into(),
@@ -177,7 +176,7 @@ fn declare(
         let value = match parsed.value() {
             Ok(value) => value,
             Err(error) => {
-                findings.add(
+                errors.add(
                     Diagnostic::error(
                         "catalog-value",
                         format!("{}: {name}: {error}", declared.reference),
@@ -192,7 +191,7 @@ fn declare(
         let value = match deferred::resolve(value, facts) {
             Ok(value) => value,
             Err(error) => {
-                findings.add(
+                errors.add(
                     Diagnostic::error(
                         "catalog-deferred",
                         format!("{}: {name}: {error}", declared.reference),
@@ -222,7 +221,7 @@ fn declare(
     declared
 }
 
-/// Texts that resources have in common: names of files and of attributes, and tags.
+/// Strings that resources share: names of files and attributes, and tags.
 #[derive(Default)]
 struct Interner(HashSet<Arc<str>>);
 
@@ -237,14 +236,15 @@ impl Interner {
     }
 }
 
-/// Registers reference and explicit aliases of a resource (section 14); what namevars say is known
-/// when resources have their types. Whether it is the first with its reference.
+/// Registers the reference and the aliases of a resource (section 14). Names from namevars are
+/// registered when resources have types. Returns whether it is the first resource with its
+/// reference.
 fn register(
     names: &mut ResourceIndex,
     index: usize,
     declared: &CatalogResource,
     earlier: &[CatalogResource],
-    findings: &mut LoadErrors,
+    errors: &mut LoadErrors,
 ) -> bool {
     let reference = &declared.reference;
     if let Err(existing) = names.claim(reference.clone(), index) {
@@ -253,7 +253,7 @@ fn register(
             Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),
             None => String::new(),
         };
-        findings.add(
+        errors.add(
             Diagnostic::error("duplicate", format!("{reference} is declared twice"))
                 .in_manifest(declared.place.clone())
                 .help("give one of them another title"),
@@ -270,7 +270,7 @@ fn register(
         let Err(existing) = names.claim(reference.sibling(alias), index) else {
             continue;
         };
-        findings.add(
+        errors.add(
             Diagnostic::error(
                 "alias",
                 format!(
@@ -293,7 +293,7 @@ fn register(
     true
 }
 
-/// Puppet's words for two resources under one name (section 14, *Collision*).
+/// Puppet's message about two resources with one name (section 14, *Collision*).
 pub(super) fn alias_collision(
     reference: &ResourceRef,
     shown: &str,
@@ -314,7 +314,7 @@ pub(super) fn alias_collision(
     )
 }
 
-/// The texts of a text or a list of texts.
+/// The strings of a string or a list of strings.
 pub(super) fn texts(value: &Value) -> Vec<String> {
     match value.unwrap_sensitive() {
         Value::List(items) => items.iter().map(Value::ruby_to_s).collect(),

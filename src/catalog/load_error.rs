@@ -1,4 +1,4 @@
-//! What stands in the way of loading a catalog: all of it at once, each with its place.
+//! Errors of loading a catalog: all of them, with their positions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use super::resource::Tags;
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct LoadError {
-    /// What Puppet says: the first error, with the position in the manifest.
+    /// Puppet's message: the first error, with the position in the manifest.
     pub message: String,
-    /// Everything that is wrong, with places; never empty.
+    /// All errors with their positions. Never empty.
     pub diagnostics: Vec<Diagnostic>,
-    /// What could be read all the same; nothing of a text that is no catalog.
+    /// The readable part of the catalog. `None` if the text is not a catalog.
     pub readable: Option<Box<PartialCatalog>>,
-    /// What there was to say of resources before the first that is wrong.
+    /// Messages about resources before the first error.
     pub messages: Vec<LoadMessage>,
 }
 
-/// What could be read of a catalog that cannot be loaded: good for looking at, not for applying.
+/// The readable part of a catalog that cannot be loaded. For analysis only, not for applying.
 #[derive(Clone, Debug)]
 pub struct PartialCatalog {
-    /// Without the values that could not be read and the edges that lead nowhere.
+    /// Without values that cannot be read and edges without an end.
     pub catalog: Catalog,
-    /// Resources that lack a value, and later declarations of one reference.
+    /// Resources with a missing value, and repeated declarations of a reference.
     pub damaged: BTreeSet<usize>,
 }
 
-/// A message about a resource, from loading it.
+/// A message about a resource from loading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadMessage {
     pub level: Level,
@@ -45,12 +45,12 @@ pub struct LoadMessage {
     pub place: Option<Place>,
 }
 
-/// LoadErrors whose places in the text are looked up when all are known.
+/// Collects errors. Their positions in the text are located at the end, in one pass.
 pub(super) struct LoadErrors<'a> {
     source: &'a Arc<Source>,
-    /// Puppet's words for the first.
+    /// Puppet's message of the first error.
     message: Option<String>,
-    found: Vec<(Diagnostic, Vec<Segment>)>,
+    errors: Vec<(Diagnostic, Vec<Segment>)>,
 }
 
 impl<'a> LoadErrors<'a> {
@@ -58,18 +58,18 @@ impl<'a> LoadErrors<'a> {
         Self {
             source,
             message: None,
-            found: Vec::new(),
+            errors: Vec::new(),
         }
     }
 
     pub fn add(&mut self, diagnostic: Diagnostic, message: String, path: Vec<Segment>) {
         self.message.get_or_insert(message);
-        self.found.push((diagnostic, path));
+        self.errors.push((diagnostic, path));
     }
 
-    /// How many there are so far.
+    /// The number of errors so far.
     pub fn count(&self) -> usize {
-        self.found.len()
+        self.errors.len()
     }
 
     pub fn finish(self) -> Result<(), LoadError> {
@@ -78,15 +78,15 @@ impl<'a> LoadErrors<'a> {
         };
         let spans = locate_all(
             &self.source.text,
-            self.found.iter().map(|(_, path)| path.as_slice()),
+            self.errors.iter().map(|(_, path)| path.as_slice()),
         );
-        let shown = redact(self.source);
+        let redacted = redact(self.source);
         let diagnostics = self
-            .found
+            .errors
             .into_iter()
             .zip(spans)
             .map(|((diagnostic, _), span)| match span {
-                Some(span) => diagnostic.at(&shown, span, ""),
+                Some(span) => diagnostic.at(&redacted, span, ""),
                 None => diagnostic,
             })
             .collect();

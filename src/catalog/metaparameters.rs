@@ -1,4 +1,4 @@
-//! Attributes that every resource has (`docs/reference/transaction.md`, section 15).
+//! Metaparameters: attributes of every resource (`docs/reference/transaction.md`, section 15).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,20 +26,20 @@ pub(crate) const NAMES: [&str; 12] = [
     "provider",
 ];
 
-/// Relationships of a resource, before it is known where they lead. In Puppet's order: `require`,
-/// `subscribe`, `before`, `notify`.
+/// Unresolved relationships of a resource, in Puppet's order: `require`, `subscribe`, `before`,
+/// `notify`.
 pub(crate) type Relations = Vec<(Relation, ResourceRef)>;
 
-/// A metaparameter's value that is wrong, in Puppet's words.
+/// An invalid metaparameter, in Puppet's words.
 pub(crate) struct BadMetaparameter {
     pub name: &'static str,
     pub message: String,
-    /// The message carries the position itself.
+    /// The message contains the position.
     pub positioned: bool,
 }
 
-/// Reads the metaparameters among a resource's parameters. `attribute` says whether the type has an
-/// attribute of a name, for `audit`.
+/// Reads the metaparameters of a resource. `attribute` returns whether the type has an attribute,
+/// for `audit`.
 pub(crate) fn read(
     parameters: &Attributes,
     reference: &ResourceRef,
@@ -69,7 +69,7 @@ pub(crate) fn read(
                     }
                 });
             }
-            // To Puppet, false is no name.
+            // Puppet ignores false here.
             "schedule" if *value == Value::Bool(false) => {}
             "schedule" => meta.schedule = Some(value.ruby_to_s()),
             "audit" => {
@@ -104,9 +104,9 @@ pub(crate) fn read(
             }
             "stage" | "provider" => {}
             _ => {
-                let (relation, _) = Relation::ALL
+                let relation = Relation::ALL
                     .into_iter()
-                    .find(|(_, known)| *known == name)
+                    .find(|relation| relation.name() == name)
                     .expect("all other metaparameters are handled above");
                 let mut values = Vec::new();
                 flatten(value, &mut values);
@@ -137,26 +137,26 @@ pub(super) fn valid_tag(tag: &str) -> bool {
         && chars.all(|c| c.is_alphanumeric() || "_:.-".contains(c))
 }
 
-/// Tags as Puppet keeps them: in lower case, with the segments of qualified names, each once.
-pub(super) fn kept_tags(
+/// Tags in Puppet's form: lower case, with the segments of qualified names, without duplicates.
+pub(super) fn normalize_tags(
     tags: Vec<Arc<str>>,
     intern: &mut impl FnMut(&str) -> Arc<str>,
 ) -> Vec<Arc<str>> {
-    // A compiler sends them so already, but for qualified names.
-    let is_kept = |(at, tag): (usize, &Arc<str>)| {
+    // Compilers send this form, except for qualified names.
+    let is_normalized = |(at, tag): (usize, &Arc<str>)| {
         tag.bytes().all(|byte| is_plain_lower(byte) && byte != b':') && !tags[..at].contains(tag)
     };
-    if tags.iter().enumerate().all(is_kept) {
+    if tags.iter().enumerate().all(is_normalized) {
         return tags;
     }
-    let mut kept = Vec::with_capacity(tags.len());
+    let mut normalized = Vec::with_capacity(tags.len());
     for tag in &tags {
-        add_tag(&mut kept, tag, intern);
+        add_tag(&mut normalized, tag, intern);
     }
-    kept
+    normalized
 }
 
-/// Adds a tag as Puppet keeps it: in lower case, with the segments of a qualified name.
+/// Adds a tag in Puppet's form: lower case, with the segments of a qualified name.
 pub(super) fn add_tag(
     tags: &mut Vec<Arc<str>>,
     tag: &str,

@@ -1,7 +1,7 @@
-//! Where in a JSON text a value stands.
+//! Positions of values in a JSON text.
 //!
-//! Loading does not keep places: it would cost every catalog what only a message needs. When one
-//! is to be shown, the text is parsed once more into a tree with byte ranges.
+//! Loading does not store positions, because only messages need them. To locate a value, the text
+//! is parsed again into a tree with byte ranges.
 
 use std::fmt;
 use std::ops::Range;
@@ -38,8 +38,8 @@ impl fmt::Display for Segment {
     }
 }
 
-/// The byte range of the value at a path; of its nearest ancestor where the path ends early.
-/// `None` when the text is no JSON at all.
+/// The byte range of the value at a path. If the path ends early, the range of the nearest
+/// ancestor. `None` if the text is not JSON.
 pub fn locate(text: &str, path: &[Segment]) -> Option<Range<usize>> {
     locate_all(text, [path]).remove(0)
 }

@@ -1,8 +1,7 @@
-//! The text of a catalog without its secrets, for messages that show it.
+//! Redacts the secrets in the text of a catalog, for messages that quote it.
 //!
-//! A catalog carries the values of `sensitive_parameters` in clear, and a message shows what
-//! stands around a mistake. What is shown is therefore a text of the same length in which secrets
-//! are redact_ranges; places stay what they are.
+//! A catalog contains the values of `sensitive_parameters` in clear text. The redacted text has the
+//! same length, so positions stay valid.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,8 +11,8 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use switchtender_devices::diagnostic::Source;
 
-/// The source of a catalog with its secrets redact_ranges. The text must be JSON that was parsed
-/// already: nesting is not bounded here.
+/// The source of a catalog with its secrets redacted. The text must be parsed JSON: the nesting is
+/// not limited here.
 pub fn redact(source: &Arc<Source>) -> Arc<Source> {
     let text = source.text.as_str();
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
@@ -31,27 +30,26 @@ pub fn redact(source: &Arc<Source>) -> Arc<Source> {
     redact_ranges(source, &spans)
 }
 
-/// The source of a damaged text with every string redact_ranges that is not a key: nobody can say
-/// which of them are secret.
+/// The source of invalid JSON with every string redacted except keys: any of them can be secret.
 pub fn redact_strings(source: &Arc<Source>) -> Arc<Source> {
     redact_ranges(source, &strings(&source.text))
 }
 
-/// The source with some ranges of it redact_ranges, byte by byte; quotes and line feeds stay.
+/// The source with some byte ranges redacted. Quotes and line feeds remain.
 pub fn redact_ranges(source: &Arc<Source>, spans: &[Range<usize>]) -> Arc<Source> {
     if spans.is_empty() {
         return Arc::clone(source);
     }
     let mut bytes = source.text.clone().into_bytes();
     for span in spans {
-        // A value of several bytes per character becomes as many asterisks.
+        // A character of several bytes becomes as many asterisks.
         for byte in bytes.get_mut(span.clone()).into_iter().flatten() {
             if !matches!(*byte, b'\n' | b'"') {
                 *byte = b'*';
             }
         }
     }
-    // Ranges end between characters, so what remains is text.
+    // Ranges end at character boundaries, so the result is text.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Source::new(source.name.clone(), text)
 }
@@ -87,7 +85,7 @@ fn of_resource(resource: &Object<'_>, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Payloads of `{"__ptype": "Sensitive", …}`, at any depth.
+/// Payloads of `{"__ptype": "Sensitive", …}` at any depth.
 fn wrapped(of: &Value<'_>, spans: &mut Vec<Range<usize>>) {
     match of {
         Value::Array(array) => array.elements.iter().for_each(|item| wrapped(item, spans)),
@@ -112,7 +110,7 @@ fn range(value: &Value<'_>) -> Range<usize> {
     range.start..range.end
 }
 
-/// The strings of a damaged text that no colon follows.
+/// The strings of invalid JSON that are not followed by a colon.
 fn strings(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut spans = Vec::new();

@@ -1,4 +1,4 @@
-//! A resource with its type: attributes assigned, relations read, names known.
+//! A resource with its type, attributes and relationships.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 use super::resource_ref::ResourceRef;
 use super::types::{ResourceType, ValueStyle};
 
-/// Index of a node in [`super::Resources`]; handed out in the order in which nodes were added.
+/// Index of a node in [`super::Resources`], in the order of addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(crate) u32);
 
@@ -23,32 +23,32 @@ impl NodeId {
     }
 }
 
-/// The tags of a resource, shared with everything that is said about it.
+/// The tags of a resource, shared with its messages and events.
 pub type Tags = Arc<[Arc<str>]>;
 
-/// An entry of the catalog: a resource, or a container of resources.
+/// An entry of the catalog: a resource or a container.
 #[derive(Clone, Debug)]
 pub struct CatalogNode {
     pub reference: ResourceRef,
     pub place: Option<Place>,
-    /// Lower-case, complete.
+    /// All tags, in lower case.
     pub tags: Tags,
     meta: Option<Box<Metaparameters>>,
-    /// In the order of [`Relation::ALL`], then as given. Those of the catalog lead somewhere.
+    /// In the order of [`Relation::ALL`], then as declared. The targets exist.
     pub relations: SmallVec<[(Relation, NodeId); 2]>,
     /// `None` for stages, classes and instances of defined types.
     pub resource: Option<Arc<Resource>>,
     pub(crate) container: Option<NodeId>,
-    /// Not from the catalog: every run has it.
+    /// A default resource, not from the catalog.
     pub is_default: bool,
-    /// References from the outermost container to the node; classes by their title alone.
+    /// References from the outermost container to the node. A class has only its title.
     pub path: Arc<[Arc<str>]>,
-    /// Messages name it without its containers.
+    /// Messages name the node without its containers.
     pub(crate) cut_path: bool,
 }
 
 impl CatalogNode {
-    /// A node of no container, without tags and path.
+    /// A node without container, tags and path.
     pub(super) fn new(reference: ResourceRef, place: Option<Place>) -> Self {
         Self {
             reference,
@@ -69,13 +69,13 @@ impl CatalogNode {
         Self { meta, ..self }
     }
 
-    /// The metaparameters, but for relationships.
+    /// The metaparameters except relationships.
     pub fn meta(&self) -> &Metaparameters {
         static NONE: Metaparameters = Metaparameters::NONE;
         self.meta.as_deref().unwrap_or(&NONE)
     }
 
-    /// The source of messages about it: its path, or what Puppet cut of it.
+    /// The source of messages about the node: its path, or the part that Puppet uses.
     pub fn source(&self) -> String {
         if self.cut_path {
             format!("/{}", self.reference)
@@ -96,13 +96,13 @@ impl CatalogNode {
     }
 }
 
-/// What containers can have too, and every resource; most have nothing of it.
+/// Metaparameters of resources and containers. Most nodes have none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metaparameters {
     pub noop: Option<bool>,
     pub schedule: Option<String>,
     pub level: Option<super::Level>,
-    /// Attributes to audit, in the order given.
+    /// The attributes to audit, in the order of declaration.
     pub audit: Vec<Name>,
     pub aliases: Vec<String>,
     pub tags: Vec<String>,
@@ -129,60 +129,70 @@ pub enum Relation {
 }
 
 impl Relation {
-    pub const ALL: [(Relation, &'static str); 4] = [
-        (Relation::Require, "require"),
-        (Relation::Subscribe, "subscribe"),
-        (Relation::Before, "before"),
-        (Relation::Notify, "notify"),
+    pub const ALL: [Relation; 4] = [
+        Relation::Require,
+        Relation::Subscribe,
+        Relation::Before,
+        Relation::Notify,
     ];
+
+    /// The name of the metaparameter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::Require => "require",
+            Relation::Subscribe => "subscribe",
+            Relation::Before => "before",
+            Relation::Notify => "notify",
+        }
+    }
 
     /// Whether the other resource comes first.
     pub fn inward(self) -> bool {
         matches!(self, Relation::Require | Relation::Subscribe)
     }
 
-    /// Whether events are delivered along it.
+    /// Whether it delivers events.
     pub fn refreshes(self) -> bool {
         matches!(self, Relation::Subscribe | Relation::Notify)
     }
 }
 
-/// What a resource wants of its attributes.
+/// A typed resource and its desired state.
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub ty: ResourceType,
     held: ResourceValues,
-    /// The namevar's value; of several, the values in the order of their names. Empty where the
-    /// title is the one name.
+    /// The value of the namevar, or the values of several namevars in the order of their names.
+    /// Empty if the title is the only name.
     pub(crate) names: Vec<String>,
-    /// Made by a purging resource.
+    /// Generated by a purging resource.
     pub(crate) purged: bool,
-    /// The catalog's own reference and title, for [`Wanted`].
+    /// The reference in the catalog, for [`Wanted`].
     pub(crate) reference: ResourceRef,
 }
 
-/// The values of a resource.
+/// The attribute values of a resource.
 #[derive(Clone, Debug)]
 enum ResourceValues {
-    /// As providers get them too, so that they are there once. In definition order.
+    /// Shared with providers. In the order of definition.
     Canonical {
         wanted: Arc<Wanted>,
-        /// Properties that have no value.
+        /// Properties without a value.
         audited: Vec<Name>,
     },
-    /// As Puppet's own types keep them. Large catalogs have few of these.
+    /// Values of Puppet's own types.
     Assigned(Box<Assigned>),
 }
 
 #[derive(Clone, Debug, Default)]
 struct Assigned {
-    /// Namevars and parameters that have a value.
+    /// Namevars and parameters with a value.
     parameters: Attributes,
-    /// Properties that are given, defaulted, or only audited.
+    /// Properties that are declared, defaulted or audited.
     properties: IndexMap<Name, AssignedProperty>,
 }
 
-/// The wanted values of a property, `None` when it is only audited.
+/// The desired values of a property. `None` if it is only audited.
 #[derive(Clone, Debug, Default)]
 struct AssignedProperty {
     wanted: Option<Vec<Value>>,
@@ -192,8 +202,8 @@ struct AssignedProperty {
 /// A property of a resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Property<'a> {
-    /// Wanted values; `None` when the property is only audited. Types with canonical values and
-    /// Resource API types have exactly one.
+    /// The desired values. `None` if the property is only audited. Canonical types and Resource API
+    /// types have exactly one.
     pub wanted: Option<&'a [Value]>,
     pub sensitive: bool,
 }
@@ -220,7 +230,7 @@ impl<'a> Property<'a> {
 }
 
 impl Resource {
-    /// A resource with values that model and platform have brought to their canonical form.
+    /// A resource with canonical values.
     pub(super) fn canonical(
         ty: ResourceType,
         reference: ResourceRef,
@@ -246,7 +256,7 @@ impl Resource {
         Self::holding(ty, reference, held)
     }
 
-    /// A resource without values, which are assigned one by one.
+    /// A resource without values. The caller assigns them one by one.
     pub(super) fn unassigned(ty: ResourceType, reference: ResourceRef) -> Self {
         Self::holding(ty, reference, ResourceValues::Assigned(Box::default()))
     }
@@ -282,14 +292,17 @@ impl Resource {
         self.assigned().properties.insert(name, property);
     }
 
-    /// Marks the values of a property as sensitive; whether it has any.
+    /// Marks the values of a property as sensitive. Returns whether it has any.
     pub(super) fn mark_sensitive(&mut self, name: &str) -> bool {
-        let property = self.assigned().properties.get_mut(name);
-        let property = property.filter(|property| property.wanted.is_some());
-        property.map(|property| property.sensitive = true).is_some()
+        self.assigned()
+            .properties
+            .get_mut(name)
+            .filter(|property| property.wanted.is_some())
+            .map(|property| property.sensitive = true)
+            .is_some()
     }
 
-    /// Puts the properties that were assigned into definition order.
+    /// Sorts the assigned properties into the order of definition.
     pub(super) fn sort(&mut self) {
         let model = Arc::clone(&self.ty.model);
         let position = |name: &Name| model.attributes.get_index_of(name.as_str());
@@ -301,7 +314,7 @@ impl Resource {
         }
     }
 
-    /// Adds a property to be audited, unless it is there.
+    /// Adds an audited property, if it is missing.
     pub(crate) fn audit(&mut self, name: &str) {
         let known = self.property(name).is_some();
         match &mut self.held {
@@ -323,7 +336,7 @@ impl Resource {
         self.ty.model.runs_on
     }
 
-    /// The name on the device: the namevar's value, the first of several.
+    /// The name on the device: the value of the first namevar.
     pub fn name(&self) -> &str {
         let first = self.names.first();
         first.map_or(self.reference.title(), String::as_str)
@@ -359,7 +372,7 @@ impl Resource {
         attribute.is_some_and(AttributeModel::is_property)
     }
 
-    /// The properties that are given, defaulted, or only audited, in definition order.
+    /// The declared, defaulted or audited properties, in the order of definition.
     pub fn properties(&self) -> impl Iterator<Item = (&Name, Property<'_>)> {
         let (canonical, assigned) = match &self.held {
             ResourceValues::Canonical { wanted, audited } => {
@@ -367,13 +380,14 @@ impl Resource {
             }
             ResourceValues::Assigned(assigned) => {
                 let properties = assigned.properties.iter();
-                let properties =
-                    properties.map(|(name, property)| (name, Property::assigned(property)));
-                (None, Some(properties))
+                (
+                    None,
+                    Some(properties.map(|(name, property)| (name, Property::assigned(property)))),
+                )
             }
         };
-        let canonical = canonical.into_iter().flatten();
-        canonical.chain(assigned.into_iter().flatten())
+        let assigned = assigned.into_iter().flatten();
+        canonical.into_iter().flatten().chain(assigned)
     }
 
     fn canonical_properties<'a>(
@@ -381,7 +395,7 @@ impl Resource {
         wanted: &'a Wanted,
         audited: &'a [Name],
     ) -> impl Iterator<Item = (&'a Name, Property<'a>)> {
-        // Both are in definition order, so that nothing needs to be looked up.
+        // Both have the order of definition, so no lookup is necessary.
         let mut values = wanted.attributes.iter().peekable();
         self.ty
             .model
@@ -400,7 +414,7 @@ impl Resource {
             })
     }
 
-    /// Whether all wanted values count, or any of them does.
+    /// Whether all desired values apply, instead of any of them.
     pub(crate) fn wants_all(&self, property: &str) -> bool {
         self.ty.behavior.values() == ValueStyle::Classic
             && self
@@ -411,7 +425,7 @@ impl Resource {
                 .is_some_and(|attribute| attribute.array.is_some())
     }
 
-    /// The value that a property is set to and shown as: of several alternatives the first.
+    /// The value to set and to show: of several alternatives the first.
     pub fn wanted(&self, property: &str) -> Option<Cow<'_, Value>> {
         self.of_alternatives(property, self.property(property)?.wanted?)
     }
@@ -424,7 +438,7 @@ impl Resource {
         }
     }
 
-    /// The wanted value of a property, or the value of a parameter.
+    /// The desired value of a property, or the value of a parameter.
     pub fn value(&self, attribute: &str) -> Option<Cow<'_, Value>> {
         match self.parameter(attribute) {
             Some(value) => Some(Cow::Borrowed(value)),
@@ -432,7 +446,7 @@ impl Resource {
         }
     }
 
-    /// The resource as providers see it, where it is kept in that form.
+    /// The form for providers, if the resource stores it.
     pub(crate) fn canonical_wanted(&self) -> Option<&Arc<Wanted>> {
         match &self.held {
             ResourceValues::Canonical { wanted, .. } => Some(wanted),
@@ -440,8 +454,8 @@ impl Resource {
         }
     }
 
-    /// The resource as providers see it. `audited_as_undef` adds properties of Resource API types
-    /// that are only audited.
+    /// The form for providers. `audited_as_undef` adds properties of Resource API types that are
+    /// only audited.
     pub(crate) fn to_wanted(&self, audited_as_undef: bool) -> Arc<Wanted> {
         let assigned = match &self.held {
             ResourceValues::Canonical { wanted, .. } => return Arc::clone(wanted),

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use indexmap::Equivalent;
 use switchtender_devices::value::Value;
 
-/// A resource's name in a catalog. Prints as `Network_vlan[100]`; cheap to clone.
+/// The name of a resource in a catalog. Prints as `Network_vlan[100]`; cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ResourceRef {
     text: Arc<str>,
-    /// Bytes of the type's name at the beginning of the text.
+    /// Length of the type name in bytes.
     type_length: u32,
 }
 
-/// A value that is no reference.
+/// A value that is not a resource reference.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("No title provided and {} is not a valid resource reference", value.inspect())]
 pub struct ParseReferenceError {
@@ -24,7 +24,8 @@ pub struct ParseReferenceError {
 }
 
 impl ResourceRef {
-    /// A reference from its parts. The type's segments are capitalized, as are a class's.
+    /// A reference from its parts. The segments of the type are capitalized, and those of a class
+    /// title.
     pub fn new(type_name: &str, title: &str) -> Self {
         let type_name = capitalize(type_name);
         let title = match (&*type_name, title) {
@@ -35,7 +36,7 @@ impl ResourceRef {
         Self::of_parts(&type_name, &title)
     }
 
-    /// Another name of something of the same type, taken as it is.
+    /// A reference to the same type with another title, taken literally.
     pub(super) fn sibling(&self, name: &str) -> Self {
         Self::of_parts(self.type_name(), name)
     }
@@ -52,10 +53,10 @@ impl ResourceRef {
         }
     }
 
-    /// The reference that a value of a relationship is; `Type[title]` as text.
+    /// The reference in a value of a relationship: `Type[title]` as text.
     ///
     /// # Errors
-    /// When it is anything else, with the value.
+    /// The value is not a reference.
     pub fn of(value: &Value) -> Result<Self, ParseReferenceError> {
         let parsed = match value {
             Value::String(text) => Self::parse(text),
@@ -66,11 +67,11 @@ impl ResourceRef {
         })
     }
 
-    /// Reads `Type[title]`: the type up to the first `[`, in any case, the title up to the last
-    /// `]`, taken literally.
+    /// Parses `Type[title]`: the type up to the first `[`, in any case, and the title up to the
+    /// last `]`, taken literally.
     ///
     /// # Errors
-    /// When the text is not of this form, with the text.
+    /// The text does not have this form.
     pub fn parse(text: &str) -> Result<Self, ParseReferenceError> {
         match (ReferenceText::of(text), parts(text)) {
             (Some(written), _) => Ok(Self {
@@ -92,7 +93,7 @@ impl ResourceRef {
         Arc::ptr_eq(&self.text, &other.text)
     }
 
-    /// The same, shared.
+    /// The text, shared.
     pub(crate) fn shared(&self) -> Arc<str> {
         Arc::clone(&self.text)
     }
@@ -102,7 +103,7 @@ impl ResourceRef {
         &self.text[..self.type_length as usize]
     }
 
-    /// The type as models are named, `network_vlan`.
+    /// The type in the form of models, `network_vlan`.
     pub fn model_name(&self) -> String {
         self.type_name().to_lowercase()
     }
@@ -135,7 +136,7 @@ impl fmt::Display for ResourceRef {
     }
 }
 
-/// A reference where it stands in a text, to look up the [`ResourceRef`] that it prints as.
+/// A reference within a text, for the lookup of the equal [`ResourceRef`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ReferenceText<'a> {
     text: &'a str,
@@ -143,8 +144,7 @@ pub(super) struct ReferenceText<'a> {
 }
 
 impl<'a> ReferenceText<'a> {
-    /// `None` for what is no reference, and for one whose capitals are not in order. Those that a
-    /// server sends are.
+    /// `None` if it is not a reference or not capitalized. Servers send capitalized references.
     pub fn of(text: &'a str) -> Option<Self> {
         let (type_name, title) = parts(text)?;
         let in_order = is_capitalized(type_name) && (type_name != "Class" || is_capitalized(title));
@@ -192,20 +192,20 @@ pub(super) fn capitalize(name: &str) -> Cow<'_, str> {
     segments.join("::").into()
 }
 
-/// Whether [`capitalize`] leaves a name as it is; false for some that are not ASCII.
+/// Whether [`capitalize`] leaves a name unchanged. False for some names that are not ASCII.
 fn is_capitalized(name: &str) -> bool {
     let is_segment = |segment: &str| {
         segment.starts_with(|first: char| first.is_ascii_uppercase())
             && segment[1..].bytes().all(is_plain_lower)
     };
-    // Looking for one byte is much cheaper than looking for two.
+    // A search for one byte is much cheaper than a search for two.
     match name.contains(':') {
         true => name.split("::").all(is_segment),
         false => is_segment(name),
     }
 }
 
-/// Not changed by lower case, and ASCII.
+/// ASCII and not changed by conversion to lower case.
 pub(super) fn is_plain_lower(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_uppercase()
 }

@@ -1,4 +1,4 @@
-//! The typed resources of a catalog: found by name, contained in containers, in order.
+//! The typed resources of a catalog: index, containment and order.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use super::resource_ref::ResourceRef;
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     pub(crate) nodes: Vec<CatalogNode>,
-    /// The resource list: the catalog's order, generated resources beside their makers.
+    /// The order of the catalog, with generated resources next to their generators.
     order: Vec<NodeId>,
     contents: HashMap<NodeId, Vec<NodeId>>,
-    /// Those of the catalog have their names before they are here themselves.
+    /// Names of the catalog's resources exist before the resources are added.
     names: ResourceIndex,
-    /// Relationships that lead nowhere yet.
+    /// Relationships without a target so far.
     unrelated: Vec<(NodeId, Relation, ResourceRef)>,
-    /// The types with title patterns that resources have.
+    /// Types with title patterns.
     patterned: HashMap<String, Arc<TypeModel>>,
     tags: HashSet<Arc<str>>,
     /// Messages from loading, in order.
@@ -39,7 +39,7 @@ pub struct Resources {
     pub classes: Vec<String>,
 }
 
-/// Two resources under one name, in Puppet's words.
+/// Two resources with one name, in Puppet's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Collision {
@@ -48,7 +48,7 @@ pub(crate) struct Collision {
 }
 
 impl Resources {
-    /// No resources yet, room for some, and all else that a catalog says.
+    /// No resources, with capacity for some, and the metadata of the catalog.
     pub(super) fn of(catalog: Catalog, count: usize) -> Self {
         Self {
             version: catalog.version,
@@ -73,8 +73,8 @@ impl Resources {
         self.nodes[id.index()].resource.as_deref()
     }
 
-    /// Lets go of a resource whose turn in a run is over, so that the report of a large catalog
-    /// finds room where the catalog was. Puppet's own types stay: schedules are asked at any time.
+    /// Drops a resource after its evaluation, so that the report of a large catalog can use its
+    /// memory. Puppet's own types stay: schedules are needed throughout the run.
     pub(crate) fn release(&mut self, id: NodeId) {
         let resource = &mut self.nodes[id.index()].resource;
         resource.take_if(|resource| resource.canonical_wanted().is_some());
@@ -85,7 +85,7 @@ impl Resources {
         &self.order
     }
 
-    /// Every node in the order in which they were added.
+    /// Every node in the order of addition.
     pub fn added(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len()).map(node_id)
     }
@@ -111,7 +111,7 @@ impl Resources {
         if let Some(found) = self.names.get(reference) {
             return Some(node_id(found));
         }
-        // A title of a type with several namevars names the resource with these values.
+        // For a type with several namevars, the title is parsed into their values.
         let model = self.patterned.get(reference.type_name())?;
         let names = model.names(reference.title());
         (names.len() > 1).then(|| {
@@ -120,7 +120,7 @@ impl Resources {
         })?
     }
 
-    /// A resource by the lower-case name of its type and a title, alias or namevar value.
+    /// A resource by the lower-case type name and a title, alias or namevar value.
     pub fn find_by_name(&self, model_name: &str, name: &str) -> Option<NodeId> {
         self.find(&ResourceRef::new(model_name, name))
     }
@@ -180,7 +180,7 @@ impl Resources {
         self.nodes.push(node);
     }
 
-    /// Keeps the place of a resource that is wrong, for those after it to be where they should be.
+    /// Adds a node for an invalid resource, so that later resources keep their positions.
     pub(super) fn add_refused(&mut self, declared: &CatalogResource) {
         self.push(CatalogNode::new(
             declared.reference.clone(),
@@ -188,7 +188,7 @@ impl Resources {
         ));
     }
 
-    /// Adds a relationship, or remembers it until there is what it leads to.
+    /// Adds a relationship, or stores it until its target exists.
     fn relate(&mut self, id: NodeId, relation: Relation, other: ResourceRef) {
         match self.find(&other) {
             Some(other) => self.nodes[id.index()].relations.push((relation, other)),
@@ -196,14 +196,14 @@ impl Resources {
         }
     }
 
-    /// Looks again for what relationships lead to.
+    /// Resolves the stored relationships.
     pub(crate) fn relate_all(&mut self) {
         for (id, relation, other) in std::mem::take(&mut self.unrelated) {
             self.relate(id, relation, other);
         }
     }
 
-    /// Relationships that lead nowhere, in the order of the resources that have them.
+    /// Relationships without a target, in the order of their resources.
     pub(super) fn unrelated(&self) -> &[(NodeId, Relation, ResourceRef)] {
         &self.unrelated
     }
@@ -225,17 +225,17 @@ impl Resources {
         }
     }
 
-    /// Explicit aliases, then the namevar values where they are not the title.
+    /// Explicit aliases, then the values of namevars if they differ from the title.
     fn alias_keys(&self, node: &NewNode, id: NodeId) -> Result<Vec<ResourceRef>, Collision> {
         let mut keys = Vec::new();
-        let mut claim = |values: &[Value], shown: String| {
+        let mut claim = |values: &[Value], display: String| {
             let texts: Vec<String> = values.iter().map(Value::ruby_to_s).collect();
             let key = node.reference.sibling(&joined(&texts));
             match self.names.get(&key) {
                 Some(existing) if existing < id.index() => Err(Collision {
                     message: alias_collision(
                         &node.reference,
-                        &shown,
+                        &display,
                         values,
                         node.place.as_ref(),
                         self.nodes[existing].place.as_ref(),
@@ -254,7 +254,7 @@ impl Resources {
                 claim(std::slice::from_ref(&value), value.inspect())?;
             }
         }
-        // The key of namevars is the list of their values.
+        // The key of several namevars is the list of their values.
         let own: &[String] = match &node.resource {
             Some(resource) => &resource.names,
             None => node.name.as_slice(),
@@ -266,7 +266,7 @@ impl Resources {
         Ok(keys)
     }
 
-    /// Puts what was made right after its maker, in the order given.
+    /// Moves generated resources directly after their generators, in order.
     pub(crate) fn order_after_makers(&mut self, made: &HashMap<NodeId, Vec<NodeId>>) {
         if made.is_empty() {
             return;
@@ -278,7 +278,7 @@ impl Resources {
             if moved.contains(&id) {
                 continue;
             }
-            // What was made may have made others.
+            // Generated resources can generate others.
             let mut next = vec![id];
             while let Some(id) = next.pop() {
                 self.order.push(id);
@@ -296,7 +296,7 @@ impl Resources {
             .get_or_insert(container);
     }
 
-    /// Works out the path of every node. A container that contains itself is returned.
+    /// Computes the path of every node. The error is a container that contains itself.
     pub(crate) fn build_paths(&mut self) -> Result<(), NodeId> {
         for id in self.added() {
             let mut chain = Vec::new();
@@ -348,7 +348,7 @@ impl Resources {
             .collect()
     }
 
-    /// `resources.txt`: lower-case references of resources with something wanted of a property.
+    /// `resources.txt`: lower-case references of resources with a managed property.
     pub fn resources_txt(&self) -> String {
         self.order
             .iter()
@@ -371,7 +371,7 @@ impl Resources {
     }
 }
 
-/// A node before it is in a catalog.
+/// A node that is not in the catalog yet.
 pub(crate) struct NewNode {
     pub reference: ResourceRef,
     pub place: Option<Place>,
@@ -379,7 +379,7 @@ pub(crate) struct NewNode {
     pub meta: Metaparameters,
     pub relations: Relations,
     pub resource: Option<Resource>,
-    /// What a container's parameter `name` says; a resource knows its own.
+    /// The parameter `name` of a container.
     pub name: Option<String>,
 }
 
@@ -387,7 +387,7 @@ pub(crate) fn node_id(index: usize) -> NodeId {
     NodeId(u32::try_from(index).expect("a catalog has fewer than four thousand million resources"))
 }
 
-/// ValueStyle of namevars in the order of their names.
+/// The values of namevars, ordered by name.
 pub(crate) fn sorted_names(names: &Attributes) -> Vec<String> {
     let mut names: Vec<(&Name, &Value)> = names.iter().collect();
     names.sort_by_key(|(name, _)| *name);

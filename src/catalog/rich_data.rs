@@ -1,7 +1,7 @@
-//! Puppet's rich data: values that JSON has no words for (`docs/reference/transaction.md`, section 1).
+//! Puppet's rich data: values without a JSON equivalent (`docs/reference/transaction.md`, section 1).
 //!
-//! An object with the key `__ptype` stands for a typed value. Reading follows references inside
-//! a value; writing is used for what we store ourselves.
+//! An object with the key `__ptype` is a typed value. Reading follows references within a value.
+//! Writing is used for stored state.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub enum RichDataError {
     LocalRef(String),
 }
 
-/// Kinds whose payload is a text and nothing else.
+/// Kinds with a string as payload.
 const TEXT_KINDS: [&str; 7] = [
     "Regexp",
     "Timestamp",
@@ -37,14 +37,14 @@ const TEXT_KINDS: [&str; 7] = [
     "Type",
 ];
 
-/// JSON as it was read: a value already, unless there is something typed in it.
+/// Parsed JSON: a value, or JSON that contains typed values.
 pub(super) enum Parsed {
     Plain(Value),
     Rich(Json),
 }
 
 impl Parsed {
-    /// The value, typed values made.
+    /// The value with typed values decoded.
     ///
     /// # Errors
     /// As [`read`].
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for ParsedVisitor {
     fn visit_u64<E>(self, number: u64) -> Result<Parsed, E> {
         Ok(match i64::try_from(number) {
             Ok(number) => Parsed::Plain(number.into()),
-            // Refused when it is made a value, where it is known whose it is.
+            // The error is reported when the value is decoded, where its owner is known.
             Err(_) => Parsed::Rich(number.into()),
         })
     }
@@ -157,15 +157,15 @@ impl<'de> Visitor<'de> for ParsedVisitor {
     }
 }
 
-/// The value of a JSON value with rich data in it.
+/// Decodes a JSON value with rich data.
 ///
 /// # Errors
-/// When a typed value has an unknown type or a payload that is not of its form.
+/// A typed value has an unknown type or an invalid payload.
 pub fn read(json: &Json) -> Result<Value, RichDataError> {
     read_in(json, json, 0)
 }
 
-/// How many references may lead to each other before they are taken for a loop.
+/// The maximum number of references that follow each other; more count as a loop.
 const MAX_REFERENCES: usize = 16;
 
 fn read_in(json: &Json, root: &Json, references: usize) -> Result<Value, RichDataError> {
@@ -284,7 +284,8 @@ fn typed(
     })
 }
 
-/// Puppet's text of a type object: `Pcore::IntegerType` with `from` and `to` is `Integer[1, 9]`.
+/// Puppet's notation of a type object: `Pcore::IntegerType` with `from` and `to` is `Integer[1,
+/// 9]`.
 fn pcore_type(kind: &str, object: &Map<String, Json>) -> Option<String> {
     let name = kind.strip_prefix("Pcore::")?.strip_suffix("Type")?;
     let parameters: Vec<String> = object
@@ -330,8 +331,8 @@ fn follow<'a>(root: &'a Json, path: &str) -> Option<&'a Json> {
     Some(value)
 }
 
-/// A value as JSON that [`read`] reads back as the same value. Sensitive values are written in
-/// clear inside their wrapper: only for places that keep secrets.
+/// Encodes a value as JSON that [`read`] decodes to the same value. Sensitive values are written in
+/// clear text inside their wrapper: use it only where secrets may be stored.
 pub fn write(value: &Value) -> Json {
     let typed = |kind: &str, payload: Json| json!({"__ptype": kind, "__pvalue": payload});
     match value {
@@ -369,8 +370,8 @@ pub fn write(value: &Value) -> Json {
     }
 }
 
-/// A value as the JSON of reports: typed values as text, enumerated ones as their names, hash keys
-/// as text, sensitive values masked.
+/// A value as JSON for reports: typed values, symbols and hash keys as strings, sensitive values
+/// redacted.
 pub fn write_plain(value: &Value) -> Json {
     match value {
         Value::Undef => Json::Null,

@@ -1,8 +1,8 @@
-//! Resource types: a model and what is special about the type beyond it.
+//! Resource types: a model and the behavior that a model cannot express.
 //!
-//! Nearly all of a type is data, its [`TypeModel`]. What remains (a property that compares in its
-//! own way, resources that make others, the types that Puppet itself has) is a [`TypeBehavior`];
-//! types from definitions share one, [`ModelOnly`].
+//! Nearly everything of a type is data, its [`TypeModel`]. The rest (own comparisons, generated
+//! resources, Puppet's own types) is a [`TypeBehavior`]. Types from definitions share
+//! [`ModelOnly`].
 
 mod host;
 mod notify;
@@ -21,7 +21,7 @@ use super::resource::Resource;
 
 pub use schedule::{PeriodRule, Schedule};
 
-/// A type as the engine works with it.
+/// A type of the engine.
 #[derive(Clone, Debug)]
 pub struct ResourceType {
     pub model: Arc<TypeModel>,
@@ -29,7 +29,7 @@ pub struct ResourceType {
 }
 
 impl ResourceType {
-    /// A type that is described by its model alone.
+    /// A type without behavior of its own.
     pub fn from_model(model: Arc<TypeModel>) -> Self {
         Self {
             model,
@@ -38,12 +38,12 @@ impl ResourceType {
     }
 }
 
-/// Where types are looked up, by lower-case name.
+/// Finds types by their lower-case name.
 pub trait TypeSource: Sync {
     fn find(&self, name: &str) -> Option<ResourceType>;
 }
 
-/// The types that Puppet has built in, and those that a function finds models for.
+/// Puppet's own types, and types of models that a function finds.
 pub struct Types<F> {
     models: F,
 }
@@ -83,29 +83,29 @@ pub fn is_container(name: &str) -> bool {
     matches!(name, "class" | "stage" | "component" | "whit" | "node")
 }
 
-/// How the wanted values of a type are kept and compared.
+/// How a type stores and compares desired values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueStyle {
     /// One canonical value per property, compared as a whole.
     Canonical,
-    /// `Puppet::Type`: a list of wanted values; arrays want all, others any of them.
+    /// `Puppet::Type`: a list of desired values. Array properties need all of them, others any.
     Classic,
-    /// Resource API: one value as it came, booleans wanted as enumerated values.
+    /// Resource API: one value as declared, booleans as symbols.
     ResourceApi,
 }
 
-/// What a declared value of a property brings with it.
+/// The effects of a declared value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ValueTraits {
     /// The event's name, instead of `P_changed`.
     pub event: Option<&'static str>,
-    /// Setting it empties the resource's own refresh queue.
+    /// Setting it clears the resource's own refresh queue.
     pub invalidates_refreshes: bool,
-    /// It has setter code of its own, which decides how unexpected errors are worded.
+    /// The type has its own setter, which decides the wording of unexpected errors.
     pub own_setter: bool,
 }
 
-/// A resource that another one makes.
+/// A generated resource.
 #[derive(Clone, Debug)]
 pub struct NewResource {
     pub type_name: String,
@@ -113,32 +113,32 @@ pub struct NewResource {
     pub parameters: Attributes,
 }
 
-/// What a resource makes before the run.
+/// The result of generation before the run.
 #[derive(Clone, Debug)]
 pub enum Generation {
     Resources(Vec<NewResource>),
-    /// The removal of every instance of the type that the catalog does not have.
+    /// Remove every instance of the type that is not in the catalog.
     Purge {
         type_name: String,
     },
 }
 
-/// What is special about a type. Everything has a default, which is [`ModelOnly`].
+/// The behavior of a type. The defaults are those of [`ModelOnly`].
 pub trait TypeBehavior: Send + Sync + fmt::Debug {
     fn values(&self) -> ValueStyle {
         ValueStyle::Canonical
     }
 
-    /// Whether attributes that the model does not have are taken as parameters.
+    /// Whether unknown attributes count as parameters.
     fn open(&self) -> bool {
         false
     }
 
-    /// Checks one value of a resource, which has the attributes before it, and brings the value to
-    /// its form. Only for types that are not canonical.
+    /// Validates one value and converts it to its stored form. The resource has the attributes
+    /// before it. Not for canonical types.
     ///
     /// # Errors
-    /// In Puppet's words, without the attribute's name.
+    /// Puppet's message, without the name of the attribute.
     fn munge(
         &self,
         resource: &Resource,
@@ -149,21 +149,21 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
         allowed(&attribute.values, value)
     }
 
-    /// The value of an attribute that is not given, for a resource of this name; `managed` when a
-    /// property is wanted.
+    /// The default of an attribute, for a resource with this name. `managed`: the resource has a
+    /// managed property.
     fn default(&self, attribute: &AttributeModel, name: &str, managed: bool) -> Option<Value> {
         let _ = (name, managed);
         attribute.default.clone()
     }
 
     /// # Errors
-    /// The attributes do not go together.
+    /// The attributes contradict each other.
     fn validate(&self, resource: &Resource) -> Result<(), String> {
         let _ = resource;
         Ok(())
     }
 
-    /// The property's own comparison; `None` for the standard one.
+    /// The property's own comparison. `None`: the standard comparison.
     fn in_sync(
         &self,
         resource: &Resource,
@@ -175,7 +175,7 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The text of a change, instead of `P changed OLD to NEW`.
+    /// The message of a change, instead of `P changed OLD to NEW`.
     fn change_text(&self, property: &str) -> Option<String> {
         let _ = property;
         None
@@ -195,22 +195,23 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
         true
     }
 
-    /// Whether setting the property twice is the same as once; else it is never corrective.
+    /// Whether setting the property twice has the same result as once. Otherwise a change is never
+    /// corrective.
     fn idempotent(&self, property: &str) -> bool {
         let _ = property;
         true
     }
 
-    /// Resources to make before the run.
+    /// Generates resources before the run.
     ///
     /// # Errors
-    /// The run goes on without them and is failed.
+    /// The run continues without them and fails.
     fn generate(&self, resource: &Resource) -> Result<Option<Generation>, String> {
         let _ = resource;
         Ok(None)
     }
 
-    /// Resources to make when the resource is reached.
+    /// Generates resources during the evaluation of the resource.
     ///
     /// # Errors
     /// As for [`generate`](Self::generate).
@@ -219,13 +220,13 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
         Ok(Vec::new())
     }
 
-    /// The message that applying the resource consists of. Such a type needs no provider.
+    /// The message that the resource logs. Such a type needs no provider.
     fn message(&self, resource: &Resource) -> Option<NotifyMessage> {
         let _ = resource;
         None
     }
 
-    /// Why no resource of the type can be applied; each fails when it is reached.
+    /// The reason why no resource of the type can be applied. Each fails when it is evaluated.
     fn unusable(&self) -> Option<String> {
         None
     }
@@ -241,22 +242,22 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
     }
 }
 
-/// What `notify` says.
+/// The message of `notify`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyMessage {
     pub text: String,
-    /// Said by the property instead of the run.
+    /// The message has the path of the property as source.
     pub with_path: bool,
 }
 
-/// A type that its model describes completely.
+/// The behavior of a type that its model describes completely.
 #[derive(Debug)]
 pub struct ModelOnly;
 
 impl TypeBehavior for ModelOnly {}
 
-/// Puppet's allowed values: texts, booleans and numbers are interned to the enumerated names they
-/// stand for; what matches a pattern is kept as given.
+/// Puppet's allowed values: strings, booleans and numbers become the symbols that they name. A
+/// value that matches a pattern stays unchanged.
 ///
 /// # Errors
 /// `Invalid value V. Valid values are a, b.`
@@ -298,7 +299,7 @@ pub fn allowed(specs: &[ValueSpec], value: &Value) -> Result<Value, String> {
     Err(message)
 }
 
-/// A small model, for the built-in types.
+/// A minimal model for built-in types.
 fn small_model(name: &str, runs_on: RunsOn, attributes: &[(&str, Role)]) -> TypeModel {
     let attributes: IndexMap<Name, AttributeModel> = attributes
         .iter()
@@ -327,7 +328,7 @@ fn small_attribute(name: &str, role: Role) -> AttributeModel {
     }
 }
 
-/// A type that nothing is known of but its name. Its resources fail when they are reached.
+/// A type that does not exist. Its resources fail when they are evaluated.
 pub fn unknown(name: &str) -> ResourceType {
     ResourceType {
         model: Arc::new(small_model(name, RunsOn::Both, &[("name", Role::Namevar)])),

@@ -1,7 +1,7 @@
-//! The JSON shape of a catalog, as a server sends it (`docs/reference/transaction.md`, section 1).
+//! The JSON format of a catalog from a server (`docs/reference/transaction.md`, section 1).
 //!
-//! Unknown fields are left alone: servers and stores add their own. What the fields mean is
-//! [`super::load`]'s business.
+//! Unknown fields are ignored: servers and stores add their own. [`super::load`] interprets the
+//! fields.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,7 +30,7 @@ pub(super) struct WireCatalog {
     pub classes: Vec<String>,
 }
 
-/// One of those that a catalog has many of.
+/// A resource or an edge.
 pub(super) enum WireItem<'a> {
     Resource(WireResource<'a>),
     Edge(WireEdge<'a>),
@@ -48,11 +48,11 @@ impl<'a> From<WireEdge<'a>> for WireItem<'a> {
     }
 }
 
-/// Reads a catalog. Its resources and edges are handed over one by one as they are read, so that a
-/// large catalog is never there in two forms.
+/// Reads a catalog. It passes resources and edges to `take` one by one, so that a large catalog is
+/// not in memory in two forms.
 ///
 /// # Errors
-/// When the text is no catalog; what was handed over before is void then.
+/// The text is not a catalog. Discard the items that were passed before.
 pub(super) fn read<'a>(
     text: &'a str,
     take: impl FnMut(WireItem<'a>),
@@ -63,7 +63,7 @@ pub(super) fn read<'a>(
     Ok(catalog)
 }
 
-/// Visits a catalog, and hands over its resources and edges.
+/// Visits a catalog, and passes on its resources and edges.
 struct Whole<F> {
     take: F,
 }
@@ -85,11 +85,11 @@ impl<'a, F: FnMut(WireItem<'a>)> Visitor<'a> for Whole<F> {
     }
 }
 
-/// The fields of a catalog but for its resources and edges, which are handed over on the way.
+/// The other fields of a catalog. Resources and edges are passed on.
 struct OtherFields<A, F> {
     map: A,
     take: F,
-    /// Whether they were there.
+    /// Whether the field was present.
     resources: bool,
     edges: bool,
 }
@@ -123,7 +123,7 @@ impl<'a, A: MapAccess<'a>, F: FnMut(WireItem<'a>)> MapAccess<'a> for OtherFields
     }
 }
 
-/// Visits a list, and hands over what is in it.
+/// Visits a list, and passes on its items.
 struct Each<'f, T, F> {
     take: &'f mut F,
     of: PhantomData<T>,
@@ -206,12 +206,12 @@ pub(super) struct WireEdge<'a> {
     pub target: Text<'a>,
 }
 
-/// A text where it stands in the catalog; a copy only if it has escapes.
+/// A string borrowed from the catalog, or a copy if it has escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
-/// ResourceIndex and values, in order.
+/// Names and values, in order.
 #[derive(Default)]
 pub(super) struct Parameters<'a>(pub Vec<(Text<'a>, Parsed)>);
 

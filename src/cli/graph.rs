@@ -67,7 +67,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
             &relationships,
             &resources,
         ),
-        None => Subgraph::whole(&relationships, &resources),
+        None => Subgraph::complete(&relationships, &resources),
     };
     if args.resource.is_none() && subgraph.nodes.len() > LARGEST {
         return Err(CommandError::new(format!(

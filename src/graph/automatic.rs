@@ -27,14 +27,14 @@ pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(Node
         ] {
             let relations = &resource.model().relations;
             for relation in relations.iter().filter(|relation| relation.kind == kind) {
-                for name in relation.names(|attribute| resource.value(attribute)) {
-                    if let Some(other) = resources.find_by_name(&relation.target, &name) {
-                        let shown = || resources.node(other).reference.to_string();
+                for title in relation.names(|attribute| resource.value(attribute)) {
+                    if let Some(other) = resources.find_by_name(&relation.target, &title) {
+                        let name = || resources.node(other).reference.to_string();
                         let removed = |id| resources.resource(id).is_some_and(is_removed);
                         // A resource is created after the resource that it requires, and deleted
                         // before it.
-                        let turned = removed(*id) && removed(other);
-                        if let Some(message) = connect(edges, kind, turned, *id, other, shown) {
+                        let reversed = removed(*id) && removed(other);
+                        if let Some(message) = connect(edges, kind, reversed, *id, other, name) {
                             messages.push((*id, message));
                         }
                     }
@@ -58,12 +58,12 @@ pub(super) fn is_removed(resource: &Resource) -> bool {
 fn connect(
     edges: &mut Edges<NodeId>,
     kind: AutoKind,
-    turned: bool,
+    reversed: bool,
     this: NodeId,
     other: NodeId,
-    shown: impl Fn() -> String,
+    name: impl Fn() -> String,
 ) -> Option<String> {
-    let (source, target) = match (kind, turned) {
+    let (source, target) = match (kind, reversed) {
         (AutoKind::Require | AutoKind::Subscribe, false)
         | (AutoKind::Before | AutoKind::Notify, true) => (other, this),
         (AutoKind::Before | AutoKind::Notify, false)
@@ -72,7 +72,7 @@ fn connect(
     let inward = source == other;
     let same = edges.contains(source, target);
     let opposite = edges.contains(target, source);
-    let skipped = || Some(format!("Skipping automatic relationship with {}", shown()));
+    let skipped = || Some(format!("Skipping automatic relationship with {}", name()));
     // Puppet checks outward edges in the other direction. This affects only the messages.
     match (inward, same, opposite) {
         (true, true, _) | (false, _, true) => None,
@@ -89,7 +89,7 @@ fn connect(
                 AutoKind::Subscribe | AutoKind::Notify => EdgeKind::Refresh,
             };
             edges.add(source, target, edge);
-            Some(format!("Adding {word} relationship with {}", shown()))
+            Some(format!("Adding {word} relationship with {}", name()))
         }
     }
 }

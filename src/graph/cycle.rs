@@ -26,7 +26,7 @@ pub fn find(graph: &Graph, resources: &Resources) -> Vec<DependencyCycle> {
         .map(|members| {
             let mut members: Vec<(String, VertexId)> = members
                 .into_iter()
-                .map(|id| (graph.vertex(id).reference(resources), id))
+                .map(|id| (graph.vertex(id).graph_name(resources), id))
                 .collect();
             members.sort();
             members
@@ -54,14 +54,14 @@ fn is_acyclic(graph: &Graph) -> bool {
 /// and the last to the first. If several are equally short, the one that starts at the earliest
 /// vertex.
 pub fn shortest<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
-    knot: &[N],
+    component: &[N],
     next: impl Fn(N) -> I,
 ) -> Option<Vec<N>> {
     // In a large component any of the short cycles is good enough.
     const STARTS: usize = 200;
-    let inside: HashSet<N> = knot.iter().copied().collect();
+    let inside: HashSet<N> = component.iter().copied().collect();
     let next = |member| next(member).filter(|target| inside.contains(target));
-    let starts = knot.iter().take(STARTS);
+    let starts = component.iter().take(STARTS);
     starts
         .filter_map(|&start| back_to(start, next))
         .min_by_key(Vec::len)
@@ -77,12 +77,12 @@ fn back_to<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
     while let Some(member) = queue.pop_front() {
         for target in next(member) {
             if target == start {
-                let mut way = vec![member];
-                while way[way.len() - 1] != start {
-                    way.push(came_from[&way[way.len() - 1]]);
+                let mut path = vec![member];
+                while path[path.len() - 1] != start {
+                    path.push(came_from[&path[path.len() - 1]]);
                 }
-                way.reverse();
-                return Some(way);
+                path.reverse();
+                return Some(path);
             }
             if let Entry::Vacant(vacant) = came_from.entry(target) {
                 vacant.insert(member);
@@ -173,16 +173,16 @@ pub fn message(
         count => format!("Found {count} dependency cycles:\n"),
     };
     for cycle in cycles {
-        let shown = |id: &VertexId| graph.vertex(*id).shown(resources);
+        let name = |id: &VertexId| graph.vertex(*id).display_name(resources);
         let (names, line_break): (Vec<String>, _) = match wording {
             Wording::Puppet => {
                 let walk = walks(graph, cycle, 1).swap_remove(0);
-                (walk.iter().map(shown).collect(), "\\n")
+                (walk.iter().map(name).collect(), "\\n")
             }
             Wording::Lines => {
-                let way = shortest(cycle, |id| graph.edges.successors(id))
+                let path = shortest(cycle, |id| graph.edges.successors(id))
                     .expect("members of a cycle reach themselves");
-                let mut names: Vec<String> = way.iter().map(shown).collect();
+                let mut names: Vec<String> = path.iter().map(name).collect();
                 // Both markers of a container have its name.
                 names.dedup();
                 names.push(names[0].clone());

@@ -20,7 +20,7 @@ use super::vertex::{Graph, VertexId};
 /// Places removed resources after the last resource that may use them.
 pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
     let mut removed: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
-    for (id, resource) in known(resources) {
+    for (id, resource) in typed(resources) {
         if is_removed(resource) {
             let kind = resource.model().name.as_str();
             removed.entry(kind).or_default().push(id);
@@ -31,7 +31,7 @@ pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
     }
     let mut users: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     let mut user_types: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (id, resource) in known(resources) {
+    for (id, resource) in typed(resources) {
         let kind = resource.model().name.as_str();
         for relation in &resource.model().relations {
             let target = relation.target.as_str();
@@ -53,8 +53,9 @@ pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
     for (depth, kind) in types {
         // Places of earlier deferrals affect later ones.
         let places = places(graph);
-        let users = users[kind].iter().filter_map(|user| graph.ends(*user));
-        let mut users: Vec<(VertexId, VertexId)> = users
+        let mut users: Vec<(VertexId, VertexId)> = users[kind]
+            .iter()
+            .filter_map(|user| graph.ends(*user))
             .map(|(user, _)| (places[user.index()], user))
             .collect();
         users.sort_unstable_by(|one, other| other.cmp(one));
@@ -75,9 +76,8 @@ pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
     }
 }
 
-fn known(resources: &Resources) -> impl Iterator<Item = (NodeId, &Resource)> {
-    let order = resources.order().iter();
-    order.filter_map(|id| Some((*id, resources.resource(*id)?)))
+fn typed(resources: &Resources) -> impl Iterator<Item = (NodeId, &Resource)> {
+    (resources.order().iter()).filter_map(|id| Some((*id, resources.resource(*id)?)))
 }
 
 /// Whether a resource may use a resource that it does not name. It may if it is removed, or if the

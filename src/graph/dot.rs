@@ -50,7 +50,7 @@ pub fn relationships(edges: &Edges<NodeId>, resources: &Resources) -> String {
 /// `expanded_relationships.dot`: the graph that is traversed.
 pub fn expanded(graph: &Graph, resources: &Resources) -> String {
     let mut dot = Dot::new("Expanded_relationships");
-    let name = |id: VertexId| graph.vertex(id).reference(resources);
+    let name = |id: VertexId| graph.vertex(id).graph_name(resources);
     for id in graph.ids() {
         dot.vertex(&name(id));
     }
@@ -70,13 +70,13 @@ pub fn cycles(cycles: &[DependencyCycle], graph: &Graph, resources: &Resources) 
     for cycle in cycles {
         let mut walks = cycle::walks(graph, cycle, WALKS_PER_CYCLE);
         walks.sort_by_cached_key(|walk| {
-            let name = |id: &VertexId| graph.vertex(*id).reference(resources);
+            let name = |id: &VertexId| graph.vertex(*id).graph_name(resources);
             walk.iter().map(name).collect::<Vec<_>>()
         });
         for walk in walks {
             let names: Vec<String> = walk
                 .iter()
-                .map(|id| format!("\"{}\"", escape(&graph.vertex(*id).shown(resources))))
+                .map(|id| format!("\"{}\"", escape(&graph.vertex(*id).display_name(resources))))
                 .collect();
             text += &names.join(" -> ");
             text.push('\n');

@@ -138,8 +138,11 @@ mod tests {
                     None => expected.push((source, target, 1)),
                 }
             }
-            let taken = edges.take_outgoing(removed).into_iter();
-            let taken: Vec<_> = taken.map(|(target, counts)| (removed, target, counts.order)).collect();
+            let taken: Vec<_> = edges
+                .take_outgoing(removed)
+                .into_iter()
+                .map(|(target, counts)| (removed, target, counts.order))
+                .collect();
             let (leaving, expected): (Vec<_>, Vec<_>) =
                 expected.into_iter().partition(|edge| edge.0 == removed);
             prop_assert_eq!(taken, leaving);

@@ -42,14 +42,14 @@ pub(super) fn arrange(count: usize, lines: &[(usize, usize)]) -> Layers {
         } else {
             (*to, *from)
         };
-        let mut way = vec![top];
+        let mut path = vec![top];
         for layer in layers.iter_mut().take(depth[bottom]).skip(depth[top] + 1) {
             slots.push(LayoutSlot::Joint);
             layer.push(slots.len() - 1);
-            way.push(slots.len() - 1);
+            path.push(slots.len() - 1);
         }
-        way.push(bottom);
-        paths.push(way);
+        path.push(bottom);
+        paths.push(path);
     }
     let mut arranged = Layers {
         layers,
@@ -104,8 +104,8 @@ impl Layers {
     fn order(&mut self) {
         let mut above: Vec<Vec<usize>> = vec![Vec::new(); self.slots.len()];
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.slots.len()];
-        for way in &self.paths {
-            for pair in way.windows(2) {
+        for path in &self.paths {
+            for pair in path.windows(2) {
                 below[pair[0]].push(pair[1]);
                 above[pair[1]].push(pair[0]);
             }

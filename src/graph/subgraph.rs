@@ -44,10 +44,11 @@ pub enum EdgeRelation {
 
 impl Subgraph {
     /// The complete catalog without the default resources.
-    pub fn whole(relationships: &Edges<NodeId>, resources: &Resources) -> Self {
-        let nodes = resources.order().iter().copied();
-        let nodes = nodes.filter(|id| !resources.node(*id).is_default);
-        Self::of(nodes.collect(), None, relationships, resources)
+    pub fn complete(relationships: &Edges<NodeId>, resources: &Resources) -> Self {
+        let nodes = (resources.order().iter().copied())
+            .filter(|id| !resources.node(*id).is_default)
+            .collect();
+        Self::new(nodes, None, relationships, resources)
     }
 
     /// Everything within `depth` steps of a resource: along relationships in both directions, to
@@ -80,22 +81,23 @@ impl Subgraph {
                 });
             }
         }
-        let nodes = resources.order().iter().copied();
-        let nodes = nodes.filter(|id| distances.contains_key(id));
-        Self::of(nodes.collect(), Some(center), relationships, resources)
+        let nodes = (resources.order().iter().copied())
+            .filter(|id| distances.contains_key(id))
+            .collect();
+        Self::new(nodes, Some(center), relationships, resources)
     }
 
-    fn of(
+    fn new(
         nodes: Vec<NodeId>,
         center: Option<NodeId>,
         relationships: &Edges<NodeId>,
         resources: &Resources,
     ) -> Self {
-        let known: HashSet<NodeId> = nodes.iter().copied().collect();
+        let members: HashSet<NodeId> = nodes.iter().copied().collect();
         let mut edges = Vec::new();
         for id in &nodes {
             let contents = resources.contents(*id).iter();
-            for content in contents.filter(|content| known.contains(*content)) {
+            for content in contents.filter(|content| members.contains(*content)) {
                 edges.push(Edge {
                     from: *id,
                     to: *content,
@@ -103,7 +105,7 @@ impl Subgraph {
                 });
             }
             for (to, counts) in relationships.outgoing(*id) {
-                if known.contains(&to) {
+                if members.contains(&to) {
                     edges.push(Edge {
                         from: *id,
                         to,

@@ -59,7 +59,7 @@ pub fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
     put(format_args!(
         r##"<rect width="100%" height="100%" style="fill: #ffffff; stroke: none"/>"##
     ));
-    for (number, (edge, way)) in subgraph.edges.iter().zip(&layers.paths).enumerate() {
+    for (number, (edge, line)) in subgraph.edges.iter().zip(&layers.paths).enumerate() {
         let class = match edge.kind {
             _ if layers.upwards.contains(&number) || edge.from == edge.to => "upwards",
             EdgeRelation::Contains => "contains",
@@ -67,11 +67,11 @@ pub fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
             EdgeRelation::Automatic => "automatic",
             EdgeRelation::Refresh => "refresh",
         };
-        let ends = match way[0] == lines[number].0 {
+        let ends = match line[0] == lines[number].0 {
             true => r#"marker-end="url(#head)""#,
             false => r#"marker-start="url(#head)""#,
         };
-        let path = path(way, &places);
+        let path = path(line, &places);
         put(format_args!(r#"<path class="{class}" d="{path}" {ends}/>"#));
     }
     for (vertex, id) in subgraph.nodes.iter().enumerate() {
@@ -84,11 +84,11 @@ pub fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
         let place = &places[vertex];
         let left = place.x - place.width / 2.0;
         let name = escape(names[vertex]);
-        let told = node.place.as_ref().map_or_else(String::new, |place| {
+        let position = node.place.as_ref().map_or_else(String::new, |place| {
             format!(" ({}:{})", escape(&place.file), place.line)
         });
         put(format_args!(
-            r#"<g class="{class}"><title>{name}{told}</title><rect x="{left:.1}" y="{:.1}" width="{:.1}" height="{HEIGHT}" rx="4"/><text x="{:.1}" y="{:.1}" text-anchor="middle">{name}</text></g>"#,
+            r#"<g class="{class}"><title>{name}{position}</title><rect x="{left:.1}" y="{:.1}" width="{:.1}" height="{HEIGHT}" rx="4"/><text x="{:.1}" y="{:.1}" text-anchor="middle">{name}</text></g>"#,
             place.y,
             place.width,
             place.x,
@@ -158,9 +158,9 @@ fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
 }
 
 /// A path from the lower edge of each slot to the upper edge of the next.
-fn path(way: &[usize], places: &[BoxPosition]) -> String {
-    let first = &places[way[0]];
-    if way.len() == 2 && way[0] == way[1] {
+fn path(line: &[usize], places: &[BoxPosition]) -> String {
+    let first = &places[line[0]];
+    if line.len() == 2 && line[0] == line[1] {
         let (right, middle) = (first.x + first.width / 2.0, first.y + HEIGHT / 2.0);
         return format!(
             "M{right:.1} {:.1} C{:.1} {:.1} {:.1} {:.1} {right:.1} {:.1}",
@@ -173,7 +173,7 @@ fn path(way: &[usize], places: &[BoxPosition]) -> String {
         );
     }
     let mut text = format!("M{:.1} {:.1}", first.x, first.y + first.height);
-    for pair in way.windows(2) {
+    for pair in line.windows(2) {
         let (from, to) = (&places[pair[0]], &places[pair[1]]);
         let (start, end) = (from.y + from.height, to.y);
         let bend = (end - start) / 2.0;

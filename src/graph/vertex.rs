@@ -54,7 +54,7 @@ impl Vertex {
     }
 
     /// The name in messages: a marker has the name of its container.
-    pub fn shown(self, resources: &Resources) -> String {
+    pub fn display_name(self, resources: &Resources) -> String {
         let reference = &resources.node(self.node()).reference;
         match self {
             Vertex::Sentinel(_) => reference.title().to_owned(),
@@ -63,7 +63,7 @@ impl Vertex {
     }
 
     /// The name in graphs: `Whit[Admissible_class[Foo]]` for a marker.
-    pub fn reference(self, resources: &Resources) -> String {
+    pub fn graph_name(self, resources: &Resources) -> String {
         let reference = &resources.node(self.node()).reference;
         let marker = |word: &str, reference: &ResourceRef| {
             // Puppet treats the text as a type name and capitalizes each segment.

@@ -97,15 +97,15 @@ impl From<LogEntry> for RunEvent {
 
 impl LogEntry {
     /// An entry for a message from loading the catalog.
-    pub fn of(told: LoadMessage, time: Timestamp) -> Self {
+    pub fn new(message: LoadMessage, time: Timestamp) -> Self {
         Self {
-            level: told.level,
-            message: told.message,
-            source: told.source,
-            tags: told.tags,
+            level: message.level,
+            message: message.message,
+            source: message.source,
+            tags: message.tags,
             time,
-            line: told.place.as_ref().map(|place| place.line),
-            file: told.place.map(|place| place.file),
+            line: message.place.as_ref().map(|place| place.line),
+            file: message.place.map(|place| place.file),
         }
     }
 }

@@ -27,7 +27,7 @@ impl Transaction<'_> {
                 Ok(None) => continue,
                 Ok(Some(Generation::Resources(new))) => Ok((new, false)),
                 Ok(Some(Generation::Purge { type_name })) => self
-                    .removals(maker, &type_name)
+                    .purge_removals(maker, &type_name)
                     .await
                     .map(|new| (new, true)),
                 Err(message) => Err(message),
@@ -72,7 +72,7 @@ impl Transaction<'_> {
     }
 
     /// The removals of all instances that are not in the catalog.
-    async fn removals(
+    async fn purge_removals(
         &mut self,
         maker: NodeId,
         type_name: &str,
@@ -103,7 +103,7 @@ impl Transaction<'_> {
                 .map(|value| value.unwrap_sensitive().ruby_to_s())
                 .collect();
             let title = values.join("/");
-            let known = self
+            let is_declared = self
                 .resources
                 .find(&ResourceRef::new(type_name, &title))
                 .is_some()
@@ -111,7 +111,7 @@ impl Transaction<'_> {
                     .resources
                     .find_instance(&ty.model.name, &names)
                     .is_some();
-            if known {
+            if is_declared {
                 continue;
             }
             let mut parameters = names;
@@ -128,14 +128,14 @@ impl Transaction<'_> {
             if !meta.tags.is_empty() {
                 parameters.insert("tag".to_owned(), meta.tags.clone().into());
             }
-            for (relation, name) in Relation::ALL {
+            for relation in Relation::ALL {
                 let others: Vec<String> = relations
                     .iter()
                     .filter(|(kind, _)| *kind == relation)
                     .map(|(_, other)| self.resources.node(*other).reference.to_string())
                     .collect();
                 if !others.is_empty() {
-                    parameters.insert(name.to_owned(), others.into());
+                    parameters.insert(relation.name().to_owned(), others.into());
                 }
             }
             removals.push(NewResource {
@@ -155,8 +155,8 @@ impl Transaction<'_> {
         purged: bool,
     ) -> Result<(NodeId, bool), String> {
         let reference = ResourceRef::new(&new.type_name, &new.title);
-        if let Some(known) = self.resources.find(&reference) {
-            return Ok((known, false));
+        if let Some(existing) = self.resources.find(&reference) {
+            return Ok((existing, false));
         }
         let ty = self
             .types

@@ -36,7 +36,7 @@ impl Transaction<'_> {
         let vertex = self.graph.vertex(id);
         let source = match vertex {
             Vertex::Resource(node) => self.resources.node(node).source(),
-            marker => marker.shown(&self.resources),
+            marker => marker.display_name(&self.resources),
         };
         self.log_from(id, source, level, message.into());
     }

@@ -54,8 +54,8 @@ impl Transaction<'_> {
             self.deliver(id, group);
         }
         if invalidates {
-            let shown = self.graph.vertex(id).shown(&self.resources);
-            self.log_vertex(id, Level::Info, format!("Unscheduling refresh on {shown}"));
+            let name = self.graph.vertex(id).display_name(&self.resources);
+            self.log_vertex(id, Level::Info, format!("Unscheduling refresh on {name}"));
             if let Some(queue) = self.queues.get_mut(&id) {
                 *queue = EventQueue::default();
             }
@@ -110,16 +110,12 @@ impl Transaction<'_> {
 
     fn queue(&mut self, source: VertexId, target: VertexId, group: EventGroup) {
         let vertex = self.graph.vertex(target);
-        let shown = vertex.shown(&self.resources);
+        let name = vertex.display_name(&self.resources);
         if vertex.completes() {
-            let message = format!("The container {shown} will propagate my refresh event");
+            let message = format!("The container {name} will propagate my refresh event");
             self.log_vertex(source, Level::Debug, message);
         } else {
-            self.log_vertex(
-                source,
-                Level::Info,
-                format!("Scheduling refresh of {shown}"),
-            );
+            self.log_vertex(source, Level::Info, format!("Scheduling refresh of {name}"));
         }
         let queue = self.queues.entry(target).or_default();
         queue.count += group.count;
@@ -129,11 +125,11 @@ impl Transaction<'_> {
     /// Drops the events that wait for a skipped vertex.
     pub(super) fn drop_events(&mut self, id: VertexId) {
         if self.queues.remove(&id).is_some() {
-            let shown = self.graph.vertex(id).shown(&self.resources);
+            let name = self.graph.vertex(id).display_name(&self.resources);
             self.log_vertex(
                 id,
                 Level::Info,
-                format!("Unscheduling all events on {shown}"),
+                format!("Unscheduling all events on {name}"),
             );
         }
     }

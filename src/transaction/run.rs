@@ -182,14 +182,14 @@ impl Transaction<'_> {
 
     fn log_load_message(&mut self, node: NodeId, level: Level, message: String) {
         let node = self.resources.node(node);
-        let told = LoadMessage {
+        let message = LoadMessage {
             level,
             message,
             source: node.source(),
             tags: node.tags.clone(),
             place: node.place.clone(),
         };
-        let entry = LogEntry::of(told, self.now());
+        let entry = LogEntry::new(message, self.now());
         self.sink.emit(entry.into());
     }
 
@@ -341,8 +341,8 @@ impl Transaction<'_> {
 
 /// Emits the events of a run that ended because the catalog cannot be loaded.
 pub fn refused(error: &LoadError, now: Timestamp, sink: &mut dyn Sink) {
-    for told in &error.messages {
-        sink.emit(LogEntry::of(told.clone(), now).into());
+    for message in &error.messages {
+        sink.emit(LogEntry::new(message.clone(), now).into());
     }
     let message = &error.message;
     let entry = LogEntry {

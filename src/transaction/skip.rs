@@ -70,12 +70,12 @@ impl Transaction<'_> {
         let tags = &self.resources.node(vertex.node()).tags;
         let settings = self.settings;
         if settings.skip_tags.matches(tags) {
-            let message = format!("Skipping with skip tags {}", settings.skip_tags.shown());
+            let message = format!("Skipping with skip tags {}", settings.skip_tags.render());
             self.log_vertex(id, Level::Debug, message);
             return Ok(Some(Skip::Tags));
         }
         if !settings.tags.is_empty() && !settings.tags.matches(tags) {
-            let message = format!("Not tagged with {}", settings.tags.shown());
+            let message = format!("Not tagged with {}", settings.tags.render());
             self.log_vertex(id, Level::Debug, message);
             return Ok(Some(Skip::Tags));
         }

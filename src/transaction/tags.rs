@@ -29,7 +29,7 @@ impl TagSelection {
     }
 
     /// The tags separated by commas, for messages.
-    pub fn shown(&self) -> String {
+    pub fn render(&self) -> String {
         self.0.join(", ")
     }
 }

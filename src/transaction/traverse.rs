@@ -93,12 +93,12 @@ impl Transaction<'_> {
             status.failed = true;
             self.failures.add(id);
             if self.deviations.has(Deviation::NoProviderHasEvent) {
-                let why = self.provider.supports(&model).err().unwrap_or_default();
-                let message = if why.is_empty() {
+                let reason = self.provider.supports(&model).err().unwrap_or_default();
+                let message = if reason.is_empty() {
                     format!("Could not find a suitable provider for {}", model.name)
                 } else {
                     format!(
-                        "Could not find a suitable provider for {}: {why}",
+                        "Could not find a suitable provider for {}: {reason}",
                         model.name
                     )
                 };
@@ -208,9 +208,9 @@ impl Transaction<'_> {
 
     /// Keeps the history of a skipped resource.
     fn carry_history_over(&mut self) {
-        let known = self.memory.history(self.memory_index);
-        if !known.is_empty() {
-            self.next_history.push((self.memory_index, known.clone()));
+        let history = self.memory.history(self.memory_index);
+        if !history.is_empty() {
+            self.next_history.push((self.memory_index, history.clone()));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! One declared resource and its type: attributes assigned, checked, marked
-//! (`docs/reference/transaction.md`, section 2, steps 5 to 7).
+//! Converts one declared resource: assigns, checks and marks its attributes (`docs/reference/transaction.md`,
+//! section 2, steps 5 to 7).
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ use super::Typing;
 use super::resource_error::ResourceError;
 use crate::catalog::Level;
 use crate::catalog::compiled::{CatalogResource, Position, ResourceKind};
-use crate::catalog::metaparameters::{self, Relations, add_tag, kept_tags, valid_tag};
+use crate::catalog::metaparameters::{self, Relations, add_tag, normalize_tags, valid_tag};
 use crate::catalog::resource::{Metaparameters, Resource};
 use crate::catalog::resource_ref::ResourceRef;
 use crate::catalog::resources::{NewNode, Resources, sorted_names};
 use crate::catalog::types::{NewResource, ResourceType, ValueStyle};
 use crate::compat::Deviation;
 
-/// Metaparameters, and relationships among them.
+/// Metaparameters and relationships.
 type Meta = (Metaparameters, Relations);
 
-/// One declared resource on its way.
+/// One declared resource during its conversion.
 pub(super) struct Conversion<'a, 'b> {
     pub declared: &'a mut CatalogResource,
     pub typing: &'a Typing<'b>,
     pub resources: &'a mut Resources,
     pub messages: Vec<(Level, String)>,
-    /// Its canonical attributes, where they are known.
-    pub known: Option<Attributes>,
+    /// Its canonical attributes, if the caller has them.
+    pub canonical: Option<Attributes>,
 }
 
 impl Conversion<'_, '_> {
@@ -45,7 +45,7 @@ impl Conversion<'_, '_> {
             tags.clear();
             own_tags(&mut tags, &reference, &mut intern);
         } else {
-            tags = kept_tags(tags, &mut intern);
+            tags = normalize_tags(tags, &mut intern);
         }
         if api
             && place.is_some()
@@ -175,7 +175,7 @@ impl Conversion<'_, '_> {
         resource.names = names_beside_title(&resource);
         resource.sort();
         if let Err(message) = resource.ty.behavior.validate(&resource) {
-            return Err(ResourceError::whole(
+            return Err(ResourceError::new(
                 "validation",
                 format!(
                     "Validation of {} failed: {message}{at}",
@@ -187,7 +187,7 @@ impl Conversion<'_, '_> {
         Ok((resource, meta))
     }
 
-    /// ResourceIndex that `audit` makes properties of.
+    /// The names of `audit` that become properties.
     fn audited(&self, resource: &Resource, meta: &Metaparameters) -> Vec<Name> {
         let model = &resource.ty.model;
         if meta.audit == ["all"] {
@@ -197,7 +197,7 @@ impl Conversion<'_, '_> {
         meta.audit.iter().filter(property).cloned().collect()
     }
 
-    /// Model and platform say what canonical attributes are.
+    /// Model and platform define the canonical attributes.
     fn canonical_attributes(
         &mut self,
         model: &Arc<TypeModel>,
@@ -211,7 +211,7 @@ impl Conversion<'_, '_> {
                 format!("Got nil value for {name}"),
             ));
         }
-        let finding = |error: ValueError| {
+        let error = |error: ValueError| {
             let message = if model.attributes.contains_key(error.attribute.as_str()) {
                 format!(
                     "Parameter {} failed on {reference}: {}{at}",
@@ -228,27 +228,27 @@ impl Conversion<'_, '_> {
                 ..ResourceError::attribute(&error.attribute, message)
             }
         };
-        if let Some(attributes) = self.known.take() {
+        if let Some(attributes) = self.canonical.take() {
             return Ok(attributes);
         }
-        let resolved = model.resolve(reference.title(), &given);
-        let resolved = resolved.map_err(|errors| {
-            let mut errors = errors.into_iter().map(&finding);
+        let resolved = model.resolve(reference.title(), &given).map_err(|errors| {
+            let mut errors = errors.into_iter().map(&error);
             let mut first = errors.next().expect("a failure has an error");
             first.further = errors.collect();
             first
         })?;
-        (self.typing.canonicalize)(model, resolved).map_err(&finding)
+        (self.typing.canonicalize)(model, resolved).map_err(&error)
     }
 
-    /// What is given besides metaparameters; these stay.
+    /// The attributes other than metaparameters.
     fn take_attributes(&mut self, model: &TypeModel) -> Attributes {
         let mut given = std::mem::take(&mut self.declared.parameters);
         given.retain(|name, value| {
             if !metaparameters::NAMES.contains(&name.as_str()) {
                 return true;
             }
-            // A type may have an attribute of such a name, as f5_monitor has `provider`.
+            // A type can have an attribute with the name of a metaparameter: f5_monitor has
+            // `provider`.
             let both = model.attributes.contains_key(name);
             let value = match both {
                 true => value.clone(),
@@ -269,7 +269,7 @@ impl Conversion<'_, '_> {
     ) -> Result<(), ResourceError> {
         let name = &attribute.name;
         let values = resource.ty.behavior.values();
-        // Resource API types must be told that a value is wrapped, others get what is in it.
+        // Resource API types get the wrapped value, other types its content.
         let value = match values {
             ValueStyle::ResourceApi => value,
             _ => value.unwrap_sensitive(),
@@ -296,15 +296,12 @@ impl Conversion<'_, '_> {
                 value.ruby_to_s()
             ))),
             Role::Property | Role::InitOnly => {
-                let wanted = match (values, value) {
-                    (ValueStyle::Classic, Value::List(items)) => {
-                        items.iter().map(munge).collect::<Result<Vec<_>, _>>()
-                    }
+                let desired: Result<Vec<_>, _> = match (values, value) {
+                    (ValueStyle::Classic, Value::List(items)) => items.iter().map(munge).collect(),
                     _ => munge(value).map(|value| vec![value]),
                 };
-                let wanted = wanted.map_err(failed)?;
                 let sensitive = matches!(value, Value::Sensitive(_));
-                resource.assign_property(name.clone(), wanted, sensitive);
+                resource.assign_property(name.clone(), desired.map_err(failed)?, sensitive);
                 Ok(())
             }
             Role::Namevar | Role::Parameter => {
@@ -315,14 +312,14 @@ impl Conversion<'_, '_> {
         }
     }
 
-    /// Marks what the compiler named as sensitive (section 2, *Sensitive marking*).
+    /// Marks the attributes that the compiler named as sensitive (section 2, *Sensitive marking*).
     fn mark_sensitive(&mut self, resource: &mut Resource) {
         for name in &self.declared.sensitive {
             let unable = format!("Unable to mark '{name}' as sensitive: ");
             if resource.mark_sensitive(name) {
                 continue;
             }
-            let (level, why) = match resource.ty.model.attributes.get(name.as_str()) {
+            let (level, reason) = match resource.ty.model.attributes.get(name.as_str()) {
                 Some(attribute) if attribute.is_property() => (
                     Level::Warning,
                     "the property itself was not assigned a value.".to_owned(),
@@ -341,18 +338,18 @@ impl Conversion<'_, '_> {
                     ),
                 ),
             };
-            self.messages.push((level, unable + &why));
+            self.messages.push((level, unable + &reason));
         }
     }
 }
 
-/// The catalog's parameters over what the title says.
+/// Parameters of the catalog take precedence over values from the title.
 fn given(resource: &Resource, declared: &CatalogResource) -> Result<Attributes, ResourceError> {
     let model = &resource.ty.model;
     let title = declared.reference.title();
     let mut given = model.names(title);
     if !model.titles.is_empty() && given.is_empty() {
-        return Err(ResourceError::whole(
+        return Err(ResourceError::new(
             "title",
             format!("No set of title patterns matched the title \"{title}\"."),
         ));
@@ -387,7 +384,7 @@ fn is_managed(resource: &Resource) -> bool {
     })
 }
 
-/// The values of the namevars; none where there is one and it is the title.
+/// The values of the namevars; empty if the only one equals the title.
 fn names_beside_title(resource: &Resource) -> Vec<String> {
     let mut namevars = resource.ty.model.namevars();
     if let (Some(name), None) = (namevars.next(), namevars.next()) {
@@ -415,7 +412,7 @@ fn own_tags(
     }
 }
 
-/// A resource that another one makes, not yet in the catalog.
+/// Converts a generated resource. The caller adds it to the catalog.
 pub(crate) fn convert_generated(
     new: &NewResource,
     ty: ResourceType,
@@ -436,11 +433,9 @@ pub(crate) fn convert_generated(
         typing,
         resources,
         messages: Vec::new(),
-        known: None,
+        canonical: None,
     };
-    let mut node = converting
-        .node(Some(ty))
-        .map_err(|finding| finding.message)?;
+    let mut node = converting.node(Some(ty)).map_err(|error| error.message)?;
     let mut tags = Vec::new();
     own_tags(&mut tags, &node.reference, &mut |tag| {
         resources.intern_tag(tag)

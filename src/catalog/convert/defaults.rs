@@ -1,4 +1,4 @@
-//! Resources that every run has, whatever its catalog (`docs/reference/transaction.md`, section 2, step 8).
+//! Resources of every run, independent of the catalog (`docs/reference/transaction.md`, section 2, step 8).
 
 use switchtender_devices::value::{Attributes, Value};
 
@@ -7,7 +7,7 @@ use super::conversion::convert_generated;
 use crate::catalog::resources::Resources;
 use crate::catalog::types::{self, NewResource};
 
-/// Title, period and repetitions of the schedules that every run has.
+/// Title, period and repetitions of the default schedules.
 pub(super) const SCHEDULES: [(&str, &str, i64); 6] = [
     ("puppet", "hourly", 2),
     ("hourly", "hourly", 1),
@@ -17,7 +17,7 @@ pub(super) const SCHEDULES: [(&str, &str, i64); 6] = [
     ("never", "never", 1),
 ];
 
-/// Resources that every run has: schedules, if wanted, and the file bucket (step 8).
+/// Adds the default schedules, if requested, and the file bucket (step 8).
 pub(super) fn add_defaults(resources: &mut Resources, typing: &Typing) {
     let mut defaults = Vec::new();
     if typing.default_schedules {

@@ -1,4 +1,4 @@
-//! Which type a declared resource has (`docs/reference/transaction.md`, section 2, step 5).
+//! Finds the type of a declared resource (`docs/reference/transaction.md`, section 2, step 5).
 
 use super::Typing;
 use super::resource_error::ResourceError;
@@ -6,10 +6,10 @@ use crate::catalog::compiled::{CatalogResource, ResourceKind};
 use crate::catalog::types::{self, ResourceType};
 use crate::compat::Deviation;
 
-/// Types by the name that resources have, each looked up once.
+/// Types by type name. Each is looked up once.
 #[derive(Default)]
 pub(super) struct TypeLookup {
-    known: foldhash::HashMap<String, Option<ResourceType>>,
+    types: foldhash::HashMap<String, Option<ResourceType>>,
 }
 
 impl TypeLookup {
@@ -28,11 +28,11 @@ impl TypeLookup {
         if !by_name && declared.kind != ResourceKind::Compilable {
             return Ok(None);
         }
-        let found = match self.known.get(type_name) {
-            Some(known) => known.clone(),
+        let found = match self.types.get(type_name) {
+            Some(ty) => ty.clone(),
             None => {
                 let found = typing.types.find(&type_name.to_lowercase());
-                self.known.insert(type_name.to_owned(), found.clone());
+                self.types.insert(type_name.to_owned(), found.clone());
                 found
             }
         };
@@ -42,14 +42,14 @@ impl TypeLookup {
         }
         match found {
             Some(found) => Ok(Some(found)),
-            // Whatever the format, one that is said to be a type is none if nobody knows it.
+            // In any format, a resource with the kind of a type needs a type that exists.
             None if (!by_name || declared.kind == ResourceKind::Compilable)
                 && typing.deviations.has(Deviation::UnknownTypeFailsResource) =>
             {
                 Ok(Some(types::unknown(&type_name.to_lowercase())))
             }
             None if by_name => Ok(None),
-            None => Err(ResourceError::whole(
+            None => Err(ResourceError::new(
                 "unknown-type",
                 format!("Resource type '{type_name}' was not found"),
             )),

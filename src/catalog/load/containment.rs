@@ -1,4 +1,4 @@
-//! What is in which container: edges, resolved as they are read.
+//! Containment edges, resolved while they are read.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use crate::catalog::index::ResourceIndex;
 use crate::catalog::load_error::LoadErrors;
 use crate::catalog::wire::WireEdge;
 
-/// What is in containers, as far as it has been read.
+/// The containment edges that were read so far.
 #[derive(Default)]
 pub(super) struct Containment<'a> {
     pub edges: Vec<(usize, usize)>,
     count: usize,
-    /// Edges from one container come in a row,
+    /// The last container: edges of one container usually follow each other.
     container: (Cow<'a, str>, Option<usize>),
-    /// and contents mostly as the resources came.
+    /// The next expected content: contents usually have the order of the resources.
     next: usize,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Containment<'a> {
         edge: &WireEdge<'a>,
         names: &ResourceIndex,
         resources: &[CatalogResource],
-        findings: &mut LoadErrors,
+        errors: &mut LoadErrors,
     ) {
         let index = self.count;
         self.count += 1;
@@ -40,7 +40,7 @@ impl<'a> Containment<'a> {
         };
         self.next = content.map_or(self.next, |content| content + 1);
         let mut missing = |role: &str, text: &str| {
-            findings.add(
+            errors.add(
                 Diagnostic::error(
                     "catalog-edge",
                     format!("the {role} of a containment edge, {text}, is not in the catalog"),

@@ -1,4 +1,4 @@
-//! A text that is no catalog, and the place where it ceases to be one.
+//! Errors for texts that are not JSON, with their position.
 
 use std::sync::Arc;
 
@@ -9,20 +9,23 @@ use crate::catalog::redact::redact_strings;
 
 pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> LoadError {
     let offset = offset(&source.text, error.line(), error.column());
-    let said = error.to_string();
-    let said = said
+    let text = error.to_string();
+    let reason = text
         .rsplit_once(" at line ")
-        .map_or(said.as_str(), |(said, _)| said);
-    let message = format!("Could not intern from data: {said}");
+        .map_or(text.as_str(), |(reason, _)| reason);
+    let message = format!("Could not intern from data: {reason}");
     let end = source.text[offset..]
         .chars()
         .next()
         .map_or(offset, |c| offset + c.len_utf8());
     LoadError {
         diagnostics: vec![
-            Diagnostic::error("catalog-syntax", format!("this is no catalog: {said}"))
-                .at(&redact_strings(source), offset..end, "")
-                .help("a catalog is the JSON body that a Puppet server answers with"),
+            Diagnostic::error(
+                "catalog-syntax",
+                format!("cannot read the catalog: {reason}"),
+            )
+            .at(&redact_strings(source), offset..end, "")
+            .help("pass the JSON catalog that a Puppet server returned"),
         ],
         messages: Vec::new(),
         message,

@@ -1,5 +1,5 @@
-//! Types that manage the machine an agent runs on. Here they are only told apart from others: they
-//! are never applied, so their attributes are taken as they come.
+//! Types that manage the agent's own host. They are never applied here, so any attribute is
+//! accepted.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use switchtender_devices::model::{Refresh, Role, RunsOn};
 
 use super::{ResourceType, TypeBehavior, ValueStyle, small_model};
 
-/// Puppet's own, and those of the modules that come with its agent.
+/// Puppet's own types, and those of the modules that ship with its agent.
 pub(super) const NAMES: [&str; 21] = [
     "augeas",
     "cron",
@@ -48,7 +48,7 @@ pub(super) fn resource_type(name: &str) -> ResourceType {
     }
 }
 
-/// A type that takes any attribute.
+/// A type that accepts any attribute.
 #[derive(Debug)]
 pub(super) struct Open;
 
@@ -66,7 +66,7 @@ impl TypeBehavior for Open {
     }
 }
 
-/// A type of which only the name is known.
+/// A type that does not exist.
 #[derive(Debug)]
 pub(super) struct Unknown {
     pub type_name: String,

@@ -1,4 +1,4 @@
-//! `notify`: says something in every run (section 7).
+//! `notify`: logs a message in every run (section 7).
 
 use std::sync::Arc;
 

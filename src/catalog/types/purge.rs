@@ -1,4 +1,4 @@
-//! `resources`: removes what the catalog does not have (section 6).
+//! `resources`: removes instances that are not in the catalog (section 6).
 
 use std::sync::Arc;
 

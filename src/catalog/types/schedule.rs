@@ -1,4 +1,4 @@
-//! `schedule`: when resources may be applied (section 12, *Schedules*).
+//! `schedule`: the times when resources may be applied (section 12, *Schedules*).
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl TypeBehavior for ScheduleType {
         match attribute.name.as_str() {
             "range" => {
                 for range in each(value) {
-                    Range::parse(&range).map_err(|error| error.told(value))?;
+                    Range::parse(&range).map_err(|error| error.render(value))?;
                 }
             }
             "weekday" => {
@@ -79,7 +79,7 @@ fn check_repeat(resource: &Resource, value: &Value) -> Result<(), String> {
     if repeat(value).is_none() {
         return Err("Repeat must be a number".to_owned());
     }
-    // Puppet compares what was given, so that the text `1` is not 1.
+    // Puppet compares the declared value, so the string `1` differs from 1.
     match resource.parameter("periodmatch").and_then(Value::as_str) {
         Some(period) if period != "distance" && *value != Value::Integer(1) => Err(format!(
             "Repeat must be 1 unless periodmatch is 'distance', not '{period}'"
@@ -88,13 +88,13 @@ fn check_repeat(resource: &Resource, value: &Value) -> Result<(), String> {
     }
 }
 
-/// A schedule that says whether something may be done now.
+/// A schedule. It permits or forbids applying a resource at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schedule {
     ranges: Vec<Range>,
     weekdays: Vec<Weekday>,
     period: Option<Period>,
-    /// Times per period.
+    /// Repetitions per period.
     repeat: i64,
     by_number: bool,
 }
@@ -120,18 +120,18 @@ impl Period {
     }
 }
 
-/// When a resource that was never checked counts as checked, and how periods are counted by number.
+/// The rules for resources that were never checked, and for counting periods by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeriodRule {
-    /// Whole periods differ; what was never checked is due.
+    /// Compares complete periods. A resource that was never checked is due.
     Sound,
-    /// As Puppet: days of months and hours of days are compared, never is the start of 1970.
+    /// As Puppet: compares days of months and hours of days. Never checked means the start of 1970.
     Puppet,
 }
 
 impl Schedule {
-    /// The schedule that a `schedule` resource describes. What it cannot be was refused when the
-    /// resource got its type.
+    /// The schedule of a `schedule` resource. Invalid values were refused when the catalog was
+    /// converted.
     pub fn of(resource: &Resource) -> Self {
         let list = |name: &str| resource.parameter(name).map(each).unwrap_or_default();
         let word = |name: &str| resource.parameter(name).and_then(Value::as_str);
@@ -157,12 +157,12 @@ impl Schedule {
         }
     }
 
-    /// Whether a resource last checked then may be applied now.
+    /// Whether a resource that was last checked at `checked` may be applied now.
     pub fn allows(&self, checked: Option<Timestamp>, now: &Zoned, numbering: PeriodRule) -> bool {
         self.in_ranges(now) && self.period_is_over(checked, now, numbering)
     }
 
-    /// Whether asking at this moment would divide a period by a `repeat` of 0.
+    /// Whether the check divides a period by a `repeat` of 0.
     pub fn divides_by_zero(&self, now: &Zoned) -> bool {
         let divides = !self.by_number && !matches!(self.period, None | Some(Period::Never));
         self.repeat == 0 && divides && self.in_ranges(now)
@@ -229,25 +229,26 @@ impl Schedule {
     }
 }
 
-/// A time of day to another, both inclusive; over midnight when the end is not after the start.
+/// From one time of day to another, both inclusive. Past midnight if the end is not after the
+/// start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Range {
     start: Time,
     end: Time,
 }
 
-/// What is wrong with a range, in Puppet's words.
+/// An invalid range, in Puppet's words.
 #[derive(Clone, Debug, PartialEq)]
 enum BadRange {
-    /// It does not look like one.
+    /// It does not have the form of a range.
     Form(String),
-    /// A part of it is out of its bounds.
+    /// A part is out of bounds.
     Part { part: &'static str, number: String },
 }
 
 impl BadRange {
-    /// The message about a value that has it; Puppet tells of parts when it works the value out.
-    fn told(&self, value: &Value) -> String {
+    /// The message about the value. Puppet checks the parts when it munges the value.
+    fn render(&self, value: &Value) -> String {
         match self {
             Self::Form(text) => format!("Invalid range value '{text}'"),
             Self::Part { part, number } => format!(
@@ -288,7 +289,7 @@ impl Range {
         })
     }
 
-    /// The day on which the range that holds this moment began.
+    /// The day on which the range around this time started.
     fn start_day(&self, now: &Zoned) -> Option<Date> {
         let (today, time) = (now.date(), now.time());
         if self.start < self.end {
@@ -315,7 +316,7 @@ fn repeat(value: &Value) -> Option<i64> {
     value.ruby_to_s().parse().ok()
 }
 
-/// A weekday by its name, the first three letters of it, or its number from Sunday, 0.
+/// A weekday by its name, its first three letters, or its number (Sunday is 0).
 fn weekday(value: &Value) -> Result<Weekday, String> {
     const DAYS: [(&str, Weekday); 7] = [
         ("sunday", Weekday::Sunday),

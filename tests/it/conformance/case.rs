@@ -224,7 +224,7 @@ fn edges(resources: &Resources) -> Json {
     let mut edges: Vec<[Json; 4]> = Vec::new();
     for id in graph.ids() {
         for (target, counts) in graph.edges.outgoing(id) {
-            let ends = [id, target].map(|id| json!(graph.vertex(id).reference(resources)));
+            let ends = [id, target].map(|id| json!(graph.vertex(id).graph_name(resources)));
             for kind in counts.kinds() {
                 let [source, target] = ends.clone();
                 let (event, callback) = match kind {

@@ -193,7 +193,7 @@ proptest! {
             if from.is_marker() {
                 continue;
             }
-            let first = order[&from.reference(&resources)];
+            let first = order[&from.graph_name(&resources)];
             let mut open = vec![id];
             let mut seen = std::collections::HashSet::new();
             while let Some(at) = open.pop() {
@@ -202,7 +202,7 @@ proptest! {
                         open.push(target);
                         let to = graph.vertex(target);
                         if !to.is_marker() {
-                            prop_assert!(first < order[&to.reference(&resources)]);
+                            prop_assert!(first < order[&to.graph_name(&resources)]);
                         }
                     }
                 }
