@@ -5,6 +5,7 @@
 //! decodes rich data. [`convert`] gives the resources their types (steps 5 to 9). Errors have
 //! Puppet's wording and positions in the manifest and in the text.
 
+mod cached_status;
 mod compiled;
 mod convert;
 mod deferred;
@@ -22,6 +23,7 @@ pub mod rich_data;
 pub mod types;
 mod wire;
 
+pub use cached_status::CachedStatus;
 pub(crate) use compiled::position as manifest_position;
 pub use compiled::{Catalog, CatalogResource, ConfigVersion, ResourceKind};
 pub(crate) use convert::convert_generated;

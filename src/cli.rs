@@ -99,16 +99,16 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Apply(Box<apply::Args>),
-    Plan(Box<plan::Args>),
+    Apply(Box<apply::ApplyArgs>),
+    Plan(Box<plan::PlanArgs>),
     Validate(validate::ValidateArgs),
     Explain(explain::ExplainArgs),
     Graph(graph::GraphArgs),
-    Device(Box<device::Args>),
+    Device(Box<device::DeviceArgs>),
     Cert(cert::CertArgs),
     Doctor(doctor::DoctorArgs),
-    Facts(facts::Args),
-    Resource(resource::Args),
+    Facts(facts::FactsArgs),
+    Resource(resource::ResourceArgs),
     Inventory(inventory::InventoryArgs),
     Driver(driver::DriverArgs),
     Model(model::ModelArgs),
@@ -140,15 +140,10 @@ impl Command {
     }
 }
 
-/// After how many steps of tasks the network is looked at. A step may be a catalog's check or a
-/// transaction, and devices that have answered meanwhile wait.
-const EVENT_INTERVAL: u32 = 4;
-
 /// Runs a command's asynchronous part.
 fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .event_interval(EVENT_INTERVAL)
         .build();
     let runtime = runtime.map_err(|error| CommandError::new("cannot start").because(error))?;
     let result = runtime.block_on(work);
@@ -185,23 +180,30 @@ fn hangup_is_ignored() -> bool {
     ignored.is_some_and(|mask| mask & HANGUP != 0)
 }
 
-/// What an interrupt does to a run: the first asks it to stop and is told by `say`, the second
-/// ends the process where it is, after `last`.
-///
-/// # Cancellation
-/// May be dropped at any time; interrupts then do nothing more.
-async fn stop_when_interrupted(stop: CancellationToken, say: impl Fn(&str), last: impl Fn()) {
-    interrupted().await;
-    stop.cancel();
-    say(
-        "interrupted: resources under way are finished, the rest is skipped; once more ends at once",
-    );
-    interrupted().await;
-    last();
-    std::process::exit(INTERRUPTED.into());
+/// The task that handles interrupts of a run; it is aborted when this is dropped.
+struct InterruptTask(tokio::task::JoinHandle<()>);
+
+impl InterruptTask {
+    /// The first interrupt cancels `stop`, the second aborts the process.
+    fn start(stop: CancellationToken, view: view::ViewSender) -> Self {
+        Self(tokio::spawn(async move {
+            interrupted().await;
+            stop.cancel();
+            view.notice("stopping after the current resource; press Ctrl-C again to abort");
+            interrupted().await;
+            view.flush();
+            std::process::exit(INTERRUPTED.into());
+        }))
+    }
 }
 
-/// As a shell tells of a program that INT has ended.
+impl Drop for InterruptTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The exit code that shells use for a program that SIGINT ended.
 const INTERRUPTED: u8 = 130;
 
 /// Runs the program with the process's own arguments.

@@ -1,21 +1,21 @@
 //! Many device runs side by side, in one process.
 //!
-//! One task per device ([`device_run`]); nothing is shared but limits ([`limits`]). Nothing about
-//! one device can stop, block or redirect another: a failure or a panic in one run is that
-//! device's alone. Begin at [`device_run::Fleet::run_device`].
+//! One task per device ([`device_run`]); the devices share nothing but limits ([`limits`]). A
+//! failure or a panic in one run is the failure of that device alone. Start reading at
+//! [`device_run::run`].
 
-mod admission;
+mod catalog_check;
 pub mod catalog_files;
+pub mod catalog_source;
+pub mod connector;
+mod convert_resources;
 pub mod device_run;
+pub mod inspect;
+pub mod inventory_run;
 pub mod limits;
-pub mod look;
-mod preparation;
-pub mod reach;
+pub mod mock_fleet;
+pub mod run_counts;
 pub mod runner;
-mod saving;
-pub mod served_device;
-pub mod stand_in;
+mod save_config;
+pub mod server_run;
 mod state_files;
-pub mod tally;
-pub mod turns;
-mod typed;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::catalog::{ConfigVersion, Level};
+use crate::catalog::{CachedStatus, ConfigVersion, Level};
 use crate::transaction::{EventStatus, LogEntry, ResourceStatus, RunEvent};
 
 pub use metrics::{Metric, Number};
@@ -35,17 +35,9 @@ pub struct Context {
     pub environment: Option<String>,
     pub server_used: Option<String>,
     pub job_id: Option<String>,
-    pub cached_catalog_status: CachedCatalog,
+    pub cached_catalog_status: CachedStatus,
     /// Minimum level of messages.
     pub log_level: Level,
-}
-
-/// Use of the cached catalog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CachedCatalog {
-    NotUsed,
-    ExplicitlyRequested,
-    OnFailure,
 }
 
 /// The result of a run.
@@ -145,6 +137,14 @@ impl Report {
     /// Marks the run as failed, because a step after the transaction failed.
     pub fn fail(&mut self) {
         self.failed_after_transaction = true;
+    }
+
+    /// Adds to the context what is known only after the run has started.
+    pub fn complete_context(&mut self, complete: impl FnOnce(&mut Context)) {
+        complete(&mut self.context);
+        if self.environment.is_none() {
+            self.environment.clone_from(&self.context.environment);
+        }
     }
 
     /// Adds a measured time, such as `config_retrieval`, to the metrics.

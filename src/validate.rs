@@ -24,7 +24,6 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::value::Attributes;
 
 use crate::catalog::{Catalog, LoadError};
-use crate::inventory::Device;
 use crate::route::Mixed;
 
 pub use effect::{Effect, blocks_apply, effect_of};
@@ -70,30 +69,17 @@ pub fn check(context: &RuleContext<'_>) -> Vec<Diagnostic> {
     findings.diagnostics(context.catalog, severities, || context.secret_paths())
 }
 
-/// The findings about a catalog for a device of the inventory, and the canonical attributes of its
-/// resources.
-pub fn for_device(
-    catalog: &Catalog,
-    device: &Device,
-    registry: &Registry,
-    policy: &Policy,
-) -> (Vec<Diagnostic>, Canonical) {
-    let target = CatalogTarget::for_device(device, registry, &Default::default());
-    for_run(catalog, registry, &target, policy)
-}
-
 /// The findings about a catalog that cannot be loaded: the load errors, and the findings that block
 /// a run about the part that is readable.
 pub fn for_partial(
     error: LoadError,
-    device: &Device,
+    target: &CatalogTarget,
     registry: &Registry,
     policy: &Policy,
 ) -> Vec<Diagnostic> {
     let mut findings = error.diagnostics;
     if let Some(readable) = error.readable {
-        let target = CatalogTarget::for_device(device, registry, &Default::default());
-        let context = RuleContext::new(&readable.catalog, registry, policy, &target);
+        let context = RuleContext::new(&readable.catalog, registry, policy, target);
         let context = context.without(readable.damaged);
         context.mask(&mut findings);
         findings.extend(check(&context).into_iter().filter(blocks_apply));

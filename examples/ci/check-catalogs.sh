@@ -23,4 +23,4 @@ validate --format sarif > "$artifacts/findings.sarif" || true
 validate
 
 "$switchtender" apply --inventory "$inventory" --catalog "$catalogs" \
-  --mock --twice --report "$artifacts/reports" --state-dir "$artifacts/state"
+  --mock --check-idempotence --report "$artifacts/reports" --state-dir "$artifacts/state"

@@ -30,6 +30,7 @@ use super::http::{Client, RequestError};
 use super::layout::{FileError, Layout};
 use super::puppet_conf::{Server, Settings};
 use super::run_log::RunLog;
+use crate::catalog::CachedStatus;
 
 /// What all devices of the proxy share.
 #[derive(Debug)]
@@ -49,24 +50,6 @@ impl Proxy {
             definitions: Definitions::default(),
             catalogs: Semaphore::new(catalog_concurrency.max(1)),
             settings,
-        }
-    }
-}
-
-/// How a cached catalog came into a report, in the report's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CachedStatus {
-    NotUsed,
-    ExplicitlyRequested,
-    OnFailure,
-}
-
-impl CachedStatus {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            CachedStatus::NotUsed => "not_used",
-            CachedStatus::ExplicitlyRequested => "explicitly_requested",
-            CachedStatus::OnFailure => "on_failure",
         }
     }
 }

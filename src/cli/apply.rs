@@ -1,93 +1,94 @@
-//! `switchtender apply`: bring devices to what their catalogs say.
+//! `switchtender apply`: apply catalogs to devices.
 
 use super::exit::{CommandError, Exit};
-use super::run::{Filter, Manner, Run, Subject};
-use super::view::Ended;
+use super::run::{ResourceFilterArgs, RunArgs, RunCommand, TargetArgs};
+use super::view::DeviceSummary;
 use super::{Global, block_on};
-use crate::fleet::device_run::Purpose;
+use crate::fleet::device_run::RunMode;
 
 /// Apply catalogs to devices
 ///
-/// Exit: 0 all devices are as they should be, 1 something failed or a device could not run.
-/// --detailed-exitcodes tells more.
+/// Exit codes: 0 success, 1 a failure, or a device that could not run. See --detailed-exitcodes.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ApplyArgs {
     #[command(flatten)]
-    subject: Subject,
+    targets: TargetArgs,
 
     #[command(flatten)]
-    filter: Filter,
+    filter: ResourceFilterArgs,
 
-    /// Change nothing, say what would change
+    /// Report changes without making them
     #[arg(long)]
     noop: bool,
 
-    /// Apply again to the devices that ran, and fail when the second run changes anything
+    /// Apply a second time and fail if the second run sends any command
     #[arg(long, conflicts_with = "noop")]
-    twice: bool,
+    check_idempotence: bool,
 
     #[command(flatten)]
-    manner: Manner,
+    arguments: RunArgs,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+pub fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandError> {
     block_on(async {
-        let run = Run {
-            subject: &args.subject,
+        let arguments = &args.arguments;
+        let command = RunCommand {
+            targets: &args.targets,
             filter: &args.filter,
-            manner: &args.manner,
-            purpose: Purpose::Apply,
+            arguments,
+            mode: RunMode::Apply,
             noop: args.noop,
         };
-        let mut prepared = run.prepare().await?;
-        let reports = args.manner.report.as_deref();
-        let all = prepared.carry_out(&args.manner, reports, global).await?;
-        let exit = prepared.exit(&all, args.manner.detailed_exitcodes);
-        if !args.twice || prepared.interrupted() {
+        let mut prepared = command.prepare().await?;
+        let reports = arguments.report.as_deref();
+        let all = prepared.execute(arguments, reports, global).await;
+        let exit = prepared.exit(&all, arguments.detailed_exitcodes);
+        if !args.check_idempotence || prepared.is_interrupted() {
             return Ok(exit);
         }
-        // What kept a device from running has been told, and would be told again.
-        prepared.keep(
+        // A device that could not run has its error already.
+        prepared.retain(
             all.iter()
-                .filter(|ended| ended.tally().is_some())
-                .map(|ended| ended.device.as_str()),
+                .filter(|device| device.counts.is_some())
+                .map(|device| device.device.as_str()),
         );
         if prepared.is_empty() {
             return Ok(exit);
         }
-        let again = prepared.carry_out(&args.manner, None, global).await?;
-        match not_settled(&again) {
-            _ if prepared.interrupted() => Ok(Exit::FAILURE),
+        let second = prepared.execute(arguments, None, global).await;
+        match idempotence_error(&second) {
+            _ if prepared.is_interrupted() => Ok(Exit::FAILURE),
             Some(text) => Err(CommandError::new(text)),
             None => Ok(exit),
         }
     })
 }
 
-/// What the second run found to do all the same, in words: what it sent or failed to send, and
-/// devices that did not run again. A `notify` says its message in every run and sends nothing, and
-/// what is noop is pending in every run.
-fn not_settled(again: &[Ended]) -> Option<String> {
-    let (mut unsettled, mut not_run) = (Vec::new(), Vec::new());
-    for ended in again {
-        match ended.tally() {
-            None => not_run.push(ended.device.as_str()),
-            Some(tally) if tally.has_failed() || tally.operations > 0 => {
-                unsettled.push(ended.device.as_str());
+/// The devices whose second run sent commands, failed, or could not start. A `notify` sends no
+/// command, and noop resources are pending in every run.
+fn idempotence_error(second: &[DeviceSummary]) -> Option<String> {
+    let (mut not_idempotent, mut not_run) = (Vec::new(), Vec::new());
+    for device in second {
+        match device.counts {
+            None => not_run.push(device.device.as_str()),
+            Some(counts) if counts.has_failed() || counts.operations > 0 => {
+                not_idempotent.push(device.device.as_str());
             }
             Some(_) => {}
         }
     }
-    let told = [
-        ("changed or failed on", unsettled),
+    let reasons: Vec<String> = [
+        ("changes or failures on", not_idempotent),
         ("could not run on", not_run),
-    ];
-    let told = told.iter().filter(|(_, names)| !names.is_empty());
-    let told: Vec<String> = told
-        .map(|(what, names)| format!("{what}: {}", names.join(", ")))
-        .collect();
-    (!told.is_empty()).then(|| {
-        let told = told.join("; ");
-        format!("the second run should have found nothing to do, but {told}")
+    ]
+    .iter()
+    .filter(|(_, names)| !names.is_empty())
+    .map(|(reason, names)| format!("{reason} {}", names.join(", ")))
+    .collect();
+    (!reasons.is_empty()).then(|| {
+        format!(
+            "idempotence check failed: the second run had {}",
+            reasons.join("; ")
+        )
     })
 }

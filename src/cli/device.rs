@@ -6,28 +6,31 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use serde_json::json;
+use switchtender_devices::diagnostic::nearest;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use super::Global;
 use super::exit::{CommandError, Exit, print};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::{CredentialsReaders, SettingFlags};
-use super::run::Mixed;
-use super::view::puppet_code;
+use super::resource::{ManifestResource, ResourceFormat};
+use super::run::{Compat, Mixed};
+use super::view::{DeviceFailure, FinishedDevice, View, ViewTask};
+use super::{Global, InterruptTask};
 use crate::agent::disabled;
 use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;
 use crate::agent::run::Proxy;
-use crate::catalog::{Level, rich_data};
+use crate::catalog::Level;
 use crate::device_conf::{self, Entry};
-use crate::error_chain::chain;
+use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
+use crate::fleet::inspect;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
-use crate::fleet::served_device::{ServedError, ServedFleet};
+use crate::fleet::server_run::ServerFleet;
 use crate::inventory::Secrets;
 use crate::telemetry::device_span;
 use crate::transaction;
@@ -35,7 +38,7 @@ use crate::validate::Policy;
 
 /// Run devices against a Puppet Server, in the place of `puppet device`
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct DeviceArgs {
     /// Only this section of device.conf
     #[arg(short, long, value_name = "NAME")]
     target: Option<String>,
@@ -103,9 +106,13 @@ pub struct Args {
 
     #[command(flatten)]
     settings: SettingFlags,
+
+    /// Behave like this program where Switchtender deliberately differs from it
+    #[arg(long, value_enum)]
+    compat: Option<Compat>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+pub fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandError> {
     let settings = args.settings.read()?;
     args.check_combination()?;
     let devices = args.devices(&settings)?;
@@ -131,49 +138,43 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
         [] => &["console".to_owned()][..],
         names => names,
     };
-    let log = Arc::new(LogDestinations::open(
-        names,
-        level,
-        global.colored_stdout(),
-    )?);
+    let log = LogDestinations::open(names, level, global.colored_stdout())?;
     let stop = CancellationToken::new();
-    let listener = Arc::clone(&log);
-    let fleet = Arc::new(ServedFleet {
+    let fleet = Arc::new(ServerFleet {
         secrets: Secrets::new(args.credentials_readers == CredentialsReaders::Anyone),
         readers: args.credentials_readers.into(),
-        settings: args.transaction_settings(&settings),
-        policy: Policy {
-            mixed: args.mixed.into(),
-            ..Policy::default()
+        options: RunOptions {
+            settings: args.transaction_settings(&settings),
+            policy: Policy {
+                mixed: args.mixed.into(),
+                ..Policy::default()
+            },
+            mode: RunMode::Apply,
+            stop: stop.clone(),
+            time_limit: settings.runtimeout,
+            lock_wait: LockWait {
+                interval: settings.waitforlock,
+                limit: settings.maxwaitforlock,
+            },
         },
-        at_work: Semaphore::new(args.concurrency.into()),
+        active: Semaphore::new(args.concurrency.into()),
         log_level: level.min(Level::Notice),
         catalog,
-        stop: stop.clone(),
-        listener: Arc::new(move |device: &str, entry: &transaction::LogEntry| {
-            listener.write(device, entry);
-        }),
         proxy: Arc::new(Proxy::new(settings, args.catalog_concurrency.into())),
     });
-    let exit = super::block_on(async {
-        tokio::spawn(super::stop_when_interrupted(
-            stop.clone(),
-            |text| eprintln!("{text}"),
-            || (),
-        ));
+    super::block_on(async {
         if args.facts {
             return show_facts(&fleet, &devices[0]).await;
         }
         if let Some(wanted) = &args.resource {
             return show_resources(&fleet, &devices[0], wanted, args.to_yaml).await;
         }
-        Ok(run_all(fleet, devices, &stop, args.detailed_exitcodes).await)
-    });
-    log.finish();
-    exit
+        let bits = run_all(fleet, devices, Box::new(log)).await;
+        Ok(exit_code(bits, args.detailed_exitcodes))
+    })
 }
 
-impl Args {
+impl DeviceArgs {
     fn check_combination(&self) -> Result<(), CommandError> {
         if self.target.is_some() {
             return Ok(());
@@ -202,6 +203,7 @@ impl Args {
                 Mixed::Silent => transaction::Mixed::Silent,
                 _ => transaction::Mixed::Warn,
             },
+            deviations: super::run::deviations(self.compat),
             ..transaction::Settings::default()
         }
     }
@@ -257,45 +259,68 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
     Ok(Exit::SUCCESS)
 }
 
-async fn run_all(
-    fleet: Arc<ServedFleet>,
-    devices: Vec<Entry>,
-    stop: &CancellationToken,
-    detailed: bool,
-) -> Exit {
-    // Waiting for a signature needs no permit, so the runner has one for every device and the
-    // fleet counts those at work.
+/// Runs all devices; returns the bits of the exit code.
+async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<Entry>, view: Box<dyn View>) -> u8 {
+    // A device that waits for its certificate needs no permit: the fleet counts active devices.
     let limits = Limits::new(devices.len(), None, None, []);
     let members = devices
         .into_iter()
         .map(|device| (device, Membership::default()))
         .collect();
+    let stop = fleet.options.stop.clone();
+    let view = ViewTask::start(view);
+    let _interrupts = InterruptTask::start(stop.clone(), view.sender());
+    let (observer, sender) = (view.sender().observer(), view.sender());
     let mut code = 0;
     runner::run(
         members,
         &limits,
-        stop,
-        move |device| {
-            let fleet = Arc::clone(&fleet);
+        &stop,
+        move |device: Entry| {
+            let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
             async move {
-                let run = fleet.run(&device);
-                run.instrument(device_span(&device.name)).await
+                let began = Instant::now();
+                let run = fleet.run(&device, &observer);
+                let run = run.instrument(device_span(&device.name)).await;
+                (run, began.elapsed())
             }
         },
-        |device: Entry, result| match result {
-            Ok(bits) => code |= bits,
-            Err(error) => {
-                tracing::error!(
-                    device = device.name,
-                    error = chain(&error),
-                    "the run was lost"
-                );
-                code |= 1;
-            }
+        |device, ended| {
+            let (result, took) = match ended {
+                Ok((run, took)) => {
+                    code |= exit_bits(&run);
+                    (run.result.map_err(DeviceFailure::from), took)
+                }
+                Err(error) => {
+                    code |= 1;
+                    (Err(error.into()), Duration::ZERO)
+                }
+            };
+            sender.finished(FinishedDevice {
+                device: device.name,
+                platform: device.kind,
+                result,
+                report: None,
+                took,
+            });
         },
     )
     .await;
-    exit_code(code, detailed)
+    view.end(Vec::new());
+    code
+}
+
+/// A device's part of the exit code: bits 2 (changes) and 4 (failures), and 1 if it could not run.
+fn exit_bits(run: &DeviceRun) -> u8 {
+    let failed = match &run.result {
+        Ok(result) if result.failure.is_some() => 4,
+        _ => 0,
+    };
+    let could_not_run = u8::from(run.result.is_err() || run.stopped);
+    match run.report.exit_bits() {
+        Some(bits) => bits | failed | could_not_run,
+        None => 1,
+    }
 }
 
 /// Without `--detailed-exitcodes` only devices that could not run count.
@@ -303,59 +328,62 @@ fn exit_code(bits: u8, detailed: bool) -> Exit {
     Exit(if detailed { bits } else { bits & 1 })
 }
 
-async fn show_facts(fleet: &ServedFleet, device: &Entry) -> Result<Exit, CommandError> {
-    let facts = fleet
-        .facts_of(device)
-        .await
-        .map_err(|error| because(format!("cannot read the facts of {}", device.name), error))?;
-    let facts: serde_json::Value =
-        serde_json::from_str(&facts.to_json()).expect("it was made a moment ago");
+async fn show_facts(fleet: &ServerFleet, device: &Entry) -> Result<Exit, CommandError> {
+    let read = async {
+        let (connector, _) = fleet.connector(device).await?;
+        inspect::facts(&connector).await
+    };
+    let facts = read.await.map_err(|error| CommandError {
+        hint: error.hint(),
+        ..CommandError::new(format!("cannot read the facts of {}", device.name)).because(error)
+    })?;
+    let facts = fleet.agent_facts(device, &facts).to_json();
+    let facts: serde_json::Value = serde_json::from_str(&facts).expect("facts are JSON");
     print(&format!("{facts:#}\n"));
     Ok(Exit::SUCCESS)
 }
 
-fn because(text: String, error: ServedError) -> CommandError {
-    CommandError {
-        hint: error.hint(),
-        ..CommandError::new(text).because(error)
-    }
-}
-
 async fn show_resources(
-    fleet: &ServedFleet,
+    fleet: &ServerFleet,
     device: &Entry,
     wanted: &[String],
     yaml: bool,
 ) -> Result<Exit, CommandError> {
     let type_name = wanted[0].to_lowercase();
-    let mut instances = fleet
-        .instances_of(device, &type_name)
+    let text = format!("cannot read {type_name} of {}", device.name);
+    let (connector, registry) = fleet
+        .connector(device)
         .await
-        .map_err(|error| because(format!("cannot read {type_name} of {}", device.name), error))?;
+        .map_err(|error| CommandError {
+            hint: error.hint(),
+            ..CommandError::new(text.clone()).because(error)
+        })?;
+    let Some(model) = registry.model(&type_name) else {
+        let error = CommandError::new(format!("unknown type `{type_name}`"));
+        let names = registry.models().map(|model| model.name.as_str());
+        return Err(match nearest(&type_name, names) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        });
+    };
+    let read = inspect::instances(&connector, model).await;
+    let (driver, instances) = read.map_err(|error| CommandError {
+        hint: error.hint(),
+        ..CommandError::new(text).because(error)
+    })?;
+    let mut resources: Vec<_> = instances
+        .into_iter()
+        .map(|instance| ManifestResource::new(&driver, model, instance))
+        .collect();
     if let Some(name) = wanted.get(1) {
-        instances.retain(|(title, _)| title == name);
+        resources.retain(|resource| resource.title == *name);
     }
-    print(&match yaml {
-        true => {
-            let titles = instances.iter().map(|(title, attributes)| {
-                let attributes = attributes.iter();
-                let attributes: serde_json::Map<String, serde_json::Value> = attributes
-                    .map(|(name, value)| (name.to_string(), rich_data::write_plain(value)))
-                    .collect();
-                (title.clone(), attributes.into())
-            });
-            let titles: serde_json::Map<String, serde_json::Value> = titles.collect();
-            let tree = json!({ type_name: titles });
-            format!(
-                "---\n{}",
-                serde_saphyr::to_string(&tree).expect("a tree of texts is YAML")
-            )
-        }
-        false => instances
-            .iter()
-            .map(|(title, attributes)| puppet_code::resource(&type_name, title, attributes))
-            .collect(),
-    });
+    let (start, format) = match yaml {
+        true => ("---\n", ResourceFormat::Yaml),
+        false => ("", ResourceFormat::Puppet),
+    };
+    let text = super::resource::render(format, &type_name, &resources);
+    print(&format!("{start}{text}"));
     Ok(Exit::SUCCESS)
 }
 

@@ -1,25 +1,31 @@
 //! `switchtender facts`: what a device says about itself.
 
+use switchtender_devices::session::Access;
 use tracing::Instrument as _;
 
 use super::block_on;
 use super::exit::{CommandError, Exit, print};
 use super::one_device::OneDevice;
 use super::view::of_device;
-use crate::fleet::look;
+use crate::fleet::inspect;
 use crate::telemetry::device_span;
 
 /// Show the facts of a device as JSON
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct FactsArgs {
     #[command(flatten)]
     device: OneDevice,
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
+pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
     block_on(async {
-        let (reach, name) = args.device.reach().await?;
-        let facts = look::facts(&reach, &name)
+        let (connector, name) = args.device.connector().await?;
+        let read = async {
+            let device = &connector.inventory.devices[&name];
+            let connector = connector.connector(device, Access::ReadOnly).await?;
+            inspect::facts(&connector).await
+        };
+        let facts = read
             .instrument(device_span(&name))
             .await
             .map_err(|error| CommandError {

@@ -7,19 +7,21 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde_json::json;
 
 use super::exit::CommandError;
+use super::view::{DeviceFailure, DeviceSummary, FinishedDevice, View};
 use crate::catalog::Level;
-use crate::clock::puppet_time;
-use crate::transaction::LogEntry;
+use crate::clock::{self, puppet_time};
+use crate::fleet::device_run::DeviceEvent;
+use crate::transaction::{LogEntry, RunEvent};
 
-/// All destinations of one process.
+/// All destinations of one process: the view of `device`.
 pub struct LogDestinations {
     level: Level,
-    all: Mutex<Vec<Destination>>,
+    all: Vec<Destination>,
 }
 
 enum Destination {
@@ -43,28 +45,43 @@ impl LogDestinations {
             .iter()
             .map(|name| Destination::open(name, colored))
             .collect::<Result<_, _>>()?;
-        Ok(Self {
-            level,
-            all: Mutex::new(all),
-        })
+        Ok(Self { level, all })
+    }
+}
+
+impl View for LogDestinations {
+    /// Writes messages. A message that cannot be written is lost: a full disk must not stop the
+    /// devices.
+    fn event(&mut self, device: &str, event: &DeviceEvent) {
+        let (DeviceEvent::Run(RunEvent::Log(entry)) | DeviceEvent::Error(entry)) = event else {
+            return;
+        };
+        if entry.level >= self.level {
+            for destination in &mut self.all {
+                let _ = destination.write(device, entry);
+            }
+        }
     }
 
-    /// Writes a message about a device. What cannot be written is lost: a full disk must not stop
-    /// the devices.
-    pub fn write(&self, device: &str, entry: &LogEntry) {
-        if entry.level < self.level {
-            return;
-        }
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        for destination in all.iter_mut() {
-            let _ = destination.write(device, entry);
+    fn device(&mut self, device: &FinishedDevice) {
+        // Other errors come as events.
+        if let Err(DeviceFailure::Task(error)) = &device.result {
+            let entry = LogEntry {
+                level: Level::Err,
+                message: error.to_string(),
+                source: "Puppet".to_owned(),
+                tags: Arc::default(),
+                time: clock::timestamp(),
+                file: None,
+                line: None,
+            };
+            self.event(&device.device, &DeviceEvent::Error(Arc::new(entry)));
         }
     }
 
     /// Ends the lists.
-    pub fn finish(&self) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        for destination in all.iter_mut() {
+    fn end(&mut self, _all: &[DeviceSummary]) {
+        for destination in &mut self.all {
             if let Destination::List { file, count } = destination {
                 let _ = file.write_all(if *count == 0 { b"[]\n" } else { b"\n]\n" });
             }

@@ -1,12 +1,13 @@
-//! What commands that look at one device share.
+//! Arguments of the commands that read one device.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::exit::{CommandError, tell};
 use super::run::state_root;
-use crate::fleet::device_run::NotRun;
-use crate::fleet::reach::Reach;
-use crate::fleet::stand_in::{self, StandIns};
+use crate::fleet::connector::Connector;
+use crate::fleet::device_run::DeviceRunError;
+use crate::fleet::mock_fleet::{self, MockFleet};
 use crate::inventory::{DeviceSelection, Inventory, InventoryOptions, Secrets};
 use crate::store::Store;
 
@@ -17,7 +18,7 @@ pub struct OneDevice {
     #[arg(value_name = "DEVICE")]
     pub device: String,
 
-    /// The devices and how to reach them
+    /// Inventory of the devices
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
     inventory: PathBuf,
 
@@ -25,24 +26,24 @@ pub struct OneDevice {
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 
-    /// Look at a mock of its platform instead
+    /// Read a mock of its platform instead
     #[arg(long)]
     mock: bool,
 
-    /// What the mock begins with: DIR/<device>.cfg, the running configuration of a switch, for a
-    /// load balancer JSON as of `mock load-balancer --config`
+    /// Initial configuration of the mock: DIR/<device>.cfg, the running configuration of a switch,
+    /// or for a load balancer the JSON of `mock load-balancer --config`
     #[arg(long, value_name = "DIR", requires = "mock")]
     mock_config: Option<PathBuf>,
 
-    /// Where state is kept between runs; unless given $SWITCHTENDER_STATE, for root
-    /// /var/lib/switchtender, for others ~/.local/state/switchtender
+    /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
+    /// ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }
 
 impl OneDevice {
-    /// The way to the device, and its name in the inventory.
-    pub async fn reach(&self) -> Result<(Reach, String), CommandError> {
+    /// The connector of the inventory and the name of the device.
+    pub async fn connector(&self) -> Result<(Connector, String), CommandError> {
         let registry = super::definitions::load(self.definitions.as_deref())?;
         let inventory = Inventory::load(&self.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;
@@ -57,19 +58,18 @@ impl OneDevice {
             let text = format!("`{}` names {} devices", self.device, devices.len());
             return Err(CommandError::new(text).hint("name one"));
         };
-        let stand_ins = if self.mock {
-            let started = StandIns::start(&[device], self.mock_config.as_deref()).await;
+        let mocks = if self.mock {
+            let started = MockFleet::start(&[device], self.mock_config.as_deref()).await;
             let started =
                 started.map_err(|error| CommandError::new("cannot start a mock").because(error))?;
             if started.target(&device.name).is_none() {
-                return Err(
-                    CommandError::new(NotRun::NoMock(device.platform.clone()).to_string()).hint(
-                        format!(
-                            "platforms that have one: {}",
-                            stand_in::PLATFORMS.join(", ")
-                        ),
-                    ),
-                );
+                return Err(CommandError::new(
+                    DeviceRunError::NoMock(device.platform.clone()).to_string(),
+                )
+                .hint(format!(
+                    "platforms that have one: {}",
+                    mock_fleet::PLATFORMS.join(", ")
+                )));
             }
             for note in started.take_notes(&device.name) {
                 tell(&format!("warning: {}: {note}", device.name));
@@ -83,14 +83,14 @@ impl OneDevice {
             Some(dir) => dir.clone(),
             None => state_root()?,
         };
-        let reach = Reach {
+        let connector = Connector {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
-            registry,
+            registry: Arc::new(registry),
             store: Store::at(root),
-            stand_ins,
+            mocks,
             transcripts: None,
         };
-        Ok((reach, name))
+        Ok((connector, name))
     }
 }

@@ -1,35 +1,35 @@
 //! `switchtender plan`: what an apply would do, down to the commands. It cannot change anything.
 
 use super::exit::{CommandError, Exit};
-use super::run::{Filter, Manner, Run, Subject};
+use super::run::{ResourceFilterArgs, RunArgs, RunCommand, TargetArgs};
 use super::{Global, block_on};
-use crate::fleet::device_run::Purpose;
+use crate::fleet::device_run::RunMode;
 
-/// Show what apply would do: changes, exact commands, and the configuration's difference
+/// Show what apply would do: changes, exact commands, and the configuration difference
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct PlanArgs {
     #[command(flatten)]
-    subject: Subject,
+    targets: TargetArgs,
 
     #[command(flatten)]
-    filter: Filter,
+    filter: ResourceFilterArgs,
 
     #[command(flatten)]
-    manner: Manner,
+    arguments: RunArgs,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<Exit, CommandError> {
+pub fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError> {
     block_on(async {
-        let run = Run {
-            subject: &args.subject,
+        let command = RunCommand {
+            targets: &args.targets,
             filter: &args.filter,
-            manner: &args.manner,
-            purpose: Purpose::Plan,
+            arguments: &args.arguments,
+            mode: RunMode::Plan,
             noop: true,
         };
-        let prepared = run.prepare().await?;
-        let reports = args.manner.report.as_deref();
-        let all = prepared.carry_out(&args.manner, reports, global).await?;
-        Ok(prepared.exit(&all, args.manner.detailed_exitcodes))
+        let prepared = command.prepare().await?;
+        let reports = args.arguments.report.as_deref();
+        let all = prepared.execute(&args.arguments, reports, global).await;
+        Ok(prepared.exit(&all, args.arguments.detailed_exitcodes))
     })
 }

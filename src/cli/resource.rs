@@ -8,6 +8,7 @@ use switchtender_devices::change::{Instance, Wanted};
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::driver::{Driver, ProblemKind};
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::session::Access;
 use switchtender_devices::value::{Attributes, Value};
 use tracing::Instrument as _;
 
@@ -16,12 +17,12 @@ use super::exit::{CommandError, Exit, print, tell};
 use super::one_device::OneDevice;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
-use crate::fleet::look::{self, LookError};
+use crate::fleet::inspect::{self, InspectError};
 use crate::telemetry::device_span;
 
 /// Show the resources of a type that are on a device
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ResourceArgs {
     #[command(flatten)]
     device: OneDevice,
 
@@ -34,35 +35,40 @@ pub struct Args {
     name: Option<String>,
 
     /// Puppet code, YAML (as Hiera takes it) or JSON
-    #[arg(short, long, value_enum, default_value_t = Format::Puppet)]
-    format: Format,
+    #[arg(short, long, value_enum, default_value_t = ResourceFormat::Puppet)]
+    format: ResourceFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ResourceFormat {
     Puppet,
     Yaml,
     Json,
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
+pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
     block_on(async {
-        let (reach, device) = args.device.reach().await?;
+        let (connector, device) = args.device.connector().await?;
         let type_name = args.type_name.to_lowercase();
-        let Some(model) = reach.registry.model(&type_name).cloned() else {
-            let known = reach.registry.models().map(|model| model.name.as_str());
+        let Some(model) = connector.registry.model(&type_name).cloned() else {
+            let known = connector.registry.models().map(|model| model.name.as_str());
             let error = CommandError::new(format!("there is no type `{}`", args.type_name));
             return Err(match nearest(&type_name, known) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => error.hint("`switchtender driver list` lists the types"),
             });
         };
-        let instances = look::instances(&reach, &device, &model)
+        let read = async {
+            let device = &connector.inventory.devices[&device];
+            let connector = connector.connector(device, Access::ReadOnly).await?;
+            inspect::instances(&connector, &model).await
+        };
+        let instances = read
             .instrument(device_span(&device))
             .await
             .map_err(|error| {
                 let findings = match &error {
-                    LookError::NotRun(error) => error.findings().to_vec(),
+                    InspectError::Run(error) => error.findings().to_vec(),
                     _ => Vec::new(),
                 };
                 CommandError {
@@ -72,9 +78,9 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
                 }
             })?;
         let (driver, instances) = instances;
-        let mut shown: Vec<Declared> = instances
+        let mut shown: Vec<ManifestResource> = instances
             .into_iter()
-            .map(|instance| Declared::new(&driver, &model, instance))
+            .map(|instance| ManifestResource::new(&driver, &model, instance))
             .collect();
         if let Some(name) = &args.name {
             let name = spelt_as_on_device(&driver, &model, name);
@@ -85,10 +91,10 @@ pub fn run(args: &Args) -> Result<Exit, CommandError> {
                 )));
             }
         }
-        if shown.is_empty() && args.format == Format::Puppet {
+        if shown.is_empty() && args.format == ResourceFormat::Puppet {
             tell(&format!("{device} has no {type_name}"));
         }
-        print(&text(args.format, &type_name, &shown));
+        print(&render(args.format, &type_name, &shown));
         Ok(Exit::SUCCESS)
     })
 }
@@ -106,16 +112,16 @@ fn spelt_as_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String 
     }
 }
 
-/// An instance as a manifest would have it: `ensure` first, the namevar as the title.
-struct Declared {
-    title: String,
+/// An instance as a resource of a manifest: `ensure` first, the namevar as the title.
+pub struct ManifestResource {
+    pub title: String,
     attributes: Attributes,
     /// It belongs to the device itself: a manifest cannot manage it.
     reserved: bool,
 }
 
-impl Declared {
-    fn new(driver: &Driver, model: &Arc<TypeModel>, instance: Instance) -> Self {
+impl ManifestResource {
+    pub fn new(driver: &Driver, model: &Arc<TypeModel>, instance: Instance) -> Self {
         let namevars: Vec<&str> = model.namevars().collect();
         let names = namevars
             .iter()
@@ -164,7 +170,7 @@ impl Declared {
     }
 }
 
-fn text(format: Format, type_name: &str, shown: &[Declared]) -> String {
+pub fn render(format: ResourceFormat, type_name: &str, shown: &[ManifestResource]) -> String {
     let tree = || {
         let resources: Map<String, Json> = shown
             .iter()
@@ -181,13 +187,13 @@ fn text(format: Format, type_name: &str, shown: &[Declared]) -> String {
         )]))
     };
     match format {
-        Format::Puppet => {
+        ResourceFormat::Puppet => {
             let code = shown.iter().map(|one| one.code(type_name));
             code.collect::<Vec<_>>().join("\n")
         }
-        Format::Json => {
+        ResourceFormat::Json => {
             serde_json::to_string_pretty(&tree()).expect("a tree of texts is JSON") + "\n"
         }
-        Format::Yaml => serde_saphyr::to_string(&tree()).expect("a tree of texts is YAML"),
+        ResourceFormat::Yaml => serde_saphyr::to_string(&tree()).expect("a tree of texts is YAML"),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -11,17 +11,16 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::exit::{CommandError, Exit};
-use super::view::{self, Done, Ended, View};
-use super::{Global, stop_when_interrupted};
+use super::view::{self, DeviceSummary, FinishedDevice, ViewTask};
+use super::{Global, InterruptTask};
 use crate::compat::Deviations;
-use crate::error_chain::chain;
 use crate::fleet::catalog_files::CatalogFiles;
-use crate::fleet::device_run::{Fleet, Listener, Purpose};
+use crate::fleet::connector::{self, Connector};
+use crate::fleet::device_run::{LockWait, RunMode, RunOptions};
+use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::{Limits, Membership};
-use crate::fleet::reach::{self, Reach};
+use crate::fleet::mock_fleet::MockFleet;
 use crate::fleet::runner;
-use crate::fleet::stand_in::StandIns;
-use crate::fleet::turns::Turns;
 use crate::inventory::{self, Inventory, InventoryOptions, Secrets};
 use crate::route;
 use crate::store::{self, Store};
@@ -31,7 +30,7 @@ use crate::validate::Policy;
 
 /// Which devices and catalogs.
 #[derive(Debug, clap::Args)]
-pub struct Subject {
+pub struct TargetArgs {
     /// The devices and how to reach them
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
     pub inventory: PathBuf,
@@ -106,7 +105,7 @@ impl From<Mixed> for route::Mixed {
 
 /// Which resources.
 #[derive(Debug, clap::Args)]
-pub struct Filter {
+pub struct ResourceFilterArgs {
     /// Only resources with one of these tags
     #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
     pub tags: Vec<String>,
@@ -132,7 +131,7 @@ pub enum Compat {
 
 /// How the run is carried out.
 #[derive(Debug, clap::Args)]
-pub struct Manner {
+pub struct RunArgs {
     /// Devices at work at once
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
     pub concurrency: u16,
@@ -184,63 +183,65 @@ pub enum Output {
 }
 
 /// A run over devices, as the user asked for it.
-pub struct Run<'a> {
-    pub subject: &'a Subject,
-    pub filter: &'a Filter,
-    pub manner: &'a Manner,
-    pub purpose: Purpose,
+pub struct RunCommand<'a> {
+    pub targets: &'a TargetArgs,
+    pub filter: &'a ResourceFilterArgs,
+    pub arguments: &'a RunArgs,
+    pub mode: RunMode,
     pub noop: bool,
 }
 
-impl Run<'_> {
+impl RunCommand<'_> {
     /// Prepares everything that all devices share; mistakes in it end the command.
-    pub async fn prepare(&self) -> Result<Prepared, CommandError> {
-        let registry = super::definitions::load(self.subject.definitions.as_deref())?;
-        let inventory = Inventory::load(&self.subject.inventory, &InventoryOptions::default());
+    pub async fn prepare(&self) -> Result<PreparedRun, CommandError> {
+        let registry = super::definitions::load(self.targets.definitions.as_deref())?;
+        let inventory = Inventory::load(&self.targets.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;
-        let devices = inventory.select(&self.subject.selection.parse()?);
+        let devices = inventory.select(&self.targets.selection.parse()?);
         let devices = devices.map_err(CommandError::findings)?;
-        if let Err(error) = std::fs::metadata(&self.subject.catalog) {
-            let text = format!("cannot read {}", self.subject.catalog.display());
+        if let Err(error) = std::fs::metadata(&self.targets.catalog) {
+            let text = format!("cannot read {}", self.targets.catalog.display());
             return Err(CommandError::new(text).because(error).hint(
                 "--catalog names a catalog, or a directory that holds <device>.json for each device",
             ));
         }
-        if !self.subject.catalog.is_dir() && devices.len() > 1 {
+        if !self.targets.catalog.is_dir() && devices.len() > 1 {
             let text = format!(
                 "{} is one catalog, and {} devices are chosen",
-                self.subject.catalog.display(),
+                self.targets.catalog.display(),
                 devices.len()
             );
             return Err(CommandError::new(text)
                 .hint("choose its device with --target, or name a directory"));
         }
-        let stand_ins = if self.manner.mock {
-            let started = StandIns::start(&devices, self.manner.mock_config.as_deref()).await;
+        let mocks = if self.arguments.mock {
+            let started = MockFleet::start(&devices, self.arguments.mock_config.as_deref()).await;
             Some(started.map_err(|error| CommandError::new("cannot start a mock").because(error))?)
         } else {
             None
         };
-        let scratch = (self.manner.mock && self.manner.state_dir.is_none())
+        let scratch = (self.arguments.mock && self.arguments.state_dir.is_none())
             .then(tempfile::tempdir)
             .transpose()
             .map_err(|error| {
                 CommandError::new("cannot make a directory for the state").because(error)
             })?;
-        let root = match (&self.manner.state_dir, &scratch) {
+        let root = match (&self.arguments.state_dir, &scratch) {
             (Some(dir), _) => dir.clone(),
             // What is learnt from mocks must not be taken for knowledge of the real devices.
             (None, Some(scratch)) => scratch.path().to_owned(),
             (None, None) => state_root()?,
         };
         let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
-        if let Some(dir) = &self.manner.transcripts {
-            reach::begin_transcripts(dir, names.iter().map(String::as_str)).map_err(|error| {
-                let text = format!("cannot write transcripts to {}", dir.display());
-                CommandError::new(text).because(error)
-            })?;
+        if let Some(dir) = &self.arguments.transcripts {
+            connector::prepare_transcripts(dir, names.iter().map(String::as_str)).map_err(
+                |error| {
+                    let text = format!("cannot write transcripts to {}", dir.display());
+                    CommandError::new(text).because(error)
+                },
+            )?;
         }
-        if let Some(dir) = &self.manner.report {
+        if let Some(dir) = &self.arguments.report {
             // Found out before a device is changed, not after.
             let tried = store::create_dir(dir).and_then(|()| tempfile::tempfile_in(dir));
             tried.map_err(|error| {
@@ -255,47 +256,47 @@ impl Run<'_> {
                 jump_host: device.settings.jump_host().map(str::to_owned),
             })
             .collect();
-        let mixed = route::Mixed::from(self.subject.mixed);
-        let reach = Reach {
+        let mixed = route::Mixed::from(self.targets.mixed);
+        let connector = Connector {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
-            registry,
+            registry: Arc::new(registry),
             store: Store::at(root),
-            stand_ins,
-            transcripts: self.manner.transcripts.clone(),
+            mocks,
+            transcripts: self.arguments.transcripts.clone(),
         };
-        let fleet = Fleet {
-            reach,
+        let fleet = InventoryFleet {
+            connector,
             catalogs: CatalogFiles {
-                path: self.subject.catalog.clone(),
+                path: self.targets.catalog.clone(),
             },
-            turns: Turns::default(),
-            settings: Settings {
-                noop: self.noop,
-                tags: TagSelection::parse(&self.filter.tags.join(",")),
-                skip_tags: TagSelection::parse(&self.filter.skip_tags.join(",")),
-                ignore_schedules: self.filter.ignore_schedules,
-                mixed: match mixed {
-                    route::Mixed::Silent => transaction::Mixed::Silent,
-                    _ => transaction::Mixed::Warn,
+            options: RunOptions {
+                settings: Settings {
+                    noop: self.noop,
+                    tags: TagSelection::parse(&self.filter.tags.join(",")),
+                    skip_tags: TagSelection::parse(&self.filter.skip_tags.join(",")),
+                    ignore_schedules: self.filter.ignore_schedules,
+                    mixed: match mixed {
+                        route::Mixed::Silent => transaction::Mixed::Silent,
+                        _ => transaction::Mixed::Warn,
+                    },
+                    evaltrace: self.arguments.evaltrace,
+                    deviations: deviations(self.filter.compat),
+                    ..Settings::default()
                 },
-                evaltrace: self.manner.evaltrace,
-                deviations: match self.filter.compat {
-                    Some(Compat::Puppet7) => Deviations::puppet7(),
-                    None => Deviations::default(),
+                policy: Policy {
+                    mixed,
+                    allow_name_mismatch: self.targets.allow_name_mismatch,
+                    ..Policy::default()
                 },
-                ..Settings::default()
+                mode: self.mode,
+                stop: CancellationToken::new(),
+                time_limit: None,
+                lock_wait: LockWait::default(),
             },
-            policy: Policy {
-                mixed,
-                allow_name_mismatch: self.subject.allow_name_mismatch,
-                ..Policy::default()
-            },
-            purpose: self.purpose,
-            graphs: self.manner.graph.clone(),
-            stop: CancellationToken::new(),
+            graphs: self.arguments.graph.clone(),
         };
-        Ok(Prepared {
+        Ok(PreparedRun {
             fleet: Arc::new(fleet),
             names,
             members,
@@ -304,30 +305,27 @@ impl Run<'_> {
     }
 }
 
-/// How long a view may hold lines back to write them together.
-const TICK: Duration = Duration::from_millis(100);
-
-/// A fleet that is ready to run.
-pub struct Prepared {
-    pub fleet: Arc<Fleet>,
+/// A run whose devices can start.
+pub struct PreparedRun {
+    pub fleet: Arc<InventoryFleet>,
     names: Vec<String>,
     members: Vec<Membership>,
     /// State that ends with the run.
     _scratch: Option<tempfile::TempDir>,
 }
 
-impl Prepared {
+impl PreparedRun {
     /// Whether the run was asked to stop.
-    pub fn interrupted(&self) -> bool {
-        self.fleet.stop.is_cancelled()
+    pub fn is_interrupted(&self) -> bool {
+        self.fleet.options.stop.is_cancelled()
     }
 
-    /// Leaves the other devices out of the runs to come.
-    pub fn keep<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
-        let kept: HashSet<&str> = names.collect();
+    /// Limits the next runs to these devices.
+    pub fn retain<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let names: HashSet<&str> = names.collect();
         let devices = self.names.drain(..).zip(self.members.drain(..));
         (self.names, self.members) = devices
-            .filter(|(name, _)| kept.contains(name.as_str()))
+            .filter(|(name, _)| names.contains(name.as_str()))
             .unzip();
     }
 
@@ -339,16 +337,15 @@ impl Prepared {
     /// The exit code of a run (`docs/reference/transaction.md`, section 17, *Exit status of a run*): a device
     /// that could not run is never hidden behind others. A plan has changes where something would
     /// be sent; a noop run, as Puppet's, has none.
-    pub fn exit(&self, all: &[Ended], detailed: bool) -> Exit {
-        let tallies: Vec<_> = all.iter().map(Ended::tally).collect();
-        if self.interrupted() || tallies.iter().any(Option::is_none) {
+    pub fn exit(&self, all: &[DeviceSummary], detailed: bool) -> Exit {
+        if self.is_interrupted() || all.iter().any(|device| device.counts.is_none()) {
             return Exit::FAILURE;
         }
-        let tallies: Vec<_> = tallies.into_iter().flatten().collect();
-        let failed = tallies.iter().any(|tally| tally.has_failed());
-        let changed = tallies.iter().any(|tally| match self.fleet.purpose {
-            Purpose::Apply => tally.changed > 0,
-            Purpose::Plan => tally.to_send > 0,
+        let counts: Vec<_> = all.iter().filter_map(|device| device.counts).collect();
+        let failed = counts.iter().any(|counts| counts.has_failed());
+        let changed = counts.iter().any(|counts| match self.fleet.options.mode {
+            RunMode::Apply => counts.changed > 0,
+            RunMode::Plan => counts.to_send > 0,
         });
         match detailed {
             true => Exit(u8::from(changed) * 2 + u8::from(failed) * 4),
@@ -356,127 +353,90 @@ impl Prepared {
         }
     }
 
-    /// Writes the report of a device: of one that could not run, too.
-    fn write_report(&self, done: &Done, dir: &Path) -> Result<(), CommandError> {
-        let of_failure;
-        let report = match &done.result {
-            Ok(ran) => &ran.report,
-            Err(failure) => {
-                let device = &self.fleet.reach.inventory.devices[&done.device];
-                of_failure = self.fleet.report_of_failure(device, &chain(failure));
-                &of_failure
-            }
-        };
-        let path = dir.join(format!("{}.json", store::directory_name(&done.device)));
-        let text = serde_json::to_string_pretty(report).expect("a report is JSON") + "\n";
-        store::write_file(&path, &text).map_err(|error| {
-            CommandError::new(format!("cannot write the report of {}", done.device)).because(error)
-        })
-    }
-
-    /// Runs all devices, shows what happens, and writes their reports where they are wanted.
-    /// Ctrl-C stops in order; the results are there all the same.
-    ///
-    /// # Errors
-    /// A report could not be written; all devices have run.
-    pub async fn carry_out(
+    /// Runs all devices, shows what happens, and writes their reports to a directory. Ctrl-C stops
+    /// in order; the results are complete all the same.
+    pub async fn execute(
         &self,
-        manner: &Manner,
+        arguments: &RunArgs,
         reports: Option<&Path>,
         global: &Global,
-    ) -> Result<Vec<Ended>, CommandError> {
-        let purpose = self.fleet.purpose;
-        let view: Arc<Mutex<Box<dyn View>>> = Arc::new(Mutex::new(view::new(
-            manner.output,
-            purpose,
-            self.fleet.settings.noop,
+    ) -> Vec<DeviceSummary> {
+        let options = &self.fleet.options;
+        let view = ViewTask::start(view::new(
+            arguments.output,
+            options.mode,
+            options.settings.noop,
             global,
             self.names.len(),
-        )));
-        let limits = self.fleet.reach.inventory.limits;
-        let all = limits
-            .concurrency
-            .map_or(usize::from(manner.concurrency), |limit| {
-                limit.min(usize::from(manner.concurrency))
-            });
-        let limits = Limits::new(all, limits.per_site, limits.per_jump, &self.members);
-        let listener: Listener = {
-            let view = Arc::clone(&view);
-            Arc::new(move |device, event| lock(&view).event(device, event))
-        };
-        let stop = self.fleet.stop.clone();
-        let watch = {
-            let (said, view) = (Arc::clone(&view), Arc::clone(&view));
-            tokio::spawn(stop_when_interrupted(
-                stop,
-                move |text| lock(&said).say(text),
-                move || lock(&view).tick(),
-            ))
-        };
-        let ticks = {
-            let view = Arc::clone(&view);
-            tokio::spawn(async move {
-                loop {
-                    tokio::time::sleep(TICK).await;
-                    lock(&view).tick();
+        ));
+        let _interrupts = InterruptTask::start(options.stop.clone(), view.sender());
+        let devices = self.names.iter().cloned();
+        let devices = devices.zip(self.members.iter().cloned()).collect();
+        let work = {
+            let fleet = Arc::clone(&self.fleet);
+            let observer = view.sender().observer();
+            let reports = reports.map(Path::to_owned);
+            move |name: String| {
+                let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
+                let reports = reports.clone();
+                async move {
+                    let began = Instant::now();
+                    let run = fleet.run(&name, reports.as_deref(), &observer);
+                    let run = run.instrument(device_span(&name)).await;
+                    (run, began.elapsed())
                 }
-            })
-        };
-        let devices = self
-            .names
-            .iter()
-            .cloned()
-            .zip(self.members.iter().cloned())
-            .collect();
-        let fleet = Arc::clone(&self.fleet);
-        let work = move |name: String| {
-            let (fleet, listener) = (Arc::clone(&fleet), Arc::clone(&listener));
-            async move {
-                let began = Instant::now();
-                let run = fleet.run_device(&name, &listener);
-                let result = run.instrument(device_span(&name)).await;
-                (result, began.elapsed())
             }
         };
-        let mut all: Vec<Ended> = Vec::new();
-        let mut written = Ok(());
-        runner::run(devices, &limits, &self.fleet.stop, work, |name, ended| {
-            let (result, took) = match ended {
-                Ok((result, took)) => (result.map_err(Into::into), took),
-                Err(error) => (Err(error.into()), std::time::Duration::ZERO),
+        let mut all: Vec<DeviceSummary> = Vec::new();
+        let sender = view.sender();
+        let limits = self.limits(arguments);
+        runner::run(devices, &limits, &options.stop, work, |device, ended| {
+            let (result, report, took) = match ended {
+                Ok((run, took)) => (run.result.map_err(Into::into), Some(run.report), took),
+                Err(error) => (Err(error.into()), None, Duration::ZERO),
             };
-            let platform = self.fleet.reach.inventory.devices[&name].platform.clone();
-            let done = Done {
-                device: name,
-                platform,
+            let finished = FinishedDevice {
+                platform: self.fleet.connector.inventory.devices[&device]
+                    .platform
+                    .clone(),
+                device,
                 result,
+                report: report.filter(|_| options.mode == RunMode::Plan),
                 took,
             };
-            lock(&view).device(&done);
-            if let (Some(dir), true) = (reports, written.is_ok()) {
-                written = self.write_report(&done, dir);
-            }
-            all.push(done.into());
+            all.push(DeviceSummary::from(&finished));
+            sender.finished(finished);
         })
         .await;
-        watch.abort();
-        ticks.abort();
-        let places: HashMap<&str, usize> = self.names.iter().map(String::as_str).zip(0..).collect();
-        all.sort_by_key(|ended| places.get(ended.device.as_str()).copied());
-        lock(&view).end(&all);
-        written.map(|()| all)
+        let order: HashMap<&str, usize> = self.names.iter().map(String::as_str).zip(0..).collect();
+        all.sort_by_key(|ended| order.get(ended.device.as_str()).copied());
+        view.end(all.clone());
+        all
+    }
+
+    fn limits(&self, arguments: &RunArgs) -> Limits {
+        let limits = self.fleet.connector.inventory.limits;
+        let concurrency = usize::from(arguments.concurrency);
+        let all = limits
+            .concurrency
+            .map_or(concurrency, |limit| limit.min(concurrency));
+        Limits::new(all, limits.per_site, limits.per_jump, &self.members)
     }
 }
 
-/// Where state is kept when the user does not say.
+/// The deviations from Puppet 7 that are active.
+pub fn deviations(compat: Option<Compat>) -> Deviations {
+    match compat {
+        Some(Compat::Puppet7) => Deviations::puppet7(),
+        None => Deviations::default(),
+    }
+}
+
+/// The default state directory.
 pub fn state_root() -> Result<PathBuf, CommandError> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let root = rustix::process::geteuid().is_root();
     Store::default_root(variable, root).ok_or_else(|| {
         CommandError::new("there is no directory for the state").hint("name one with --state-dir")
     })
-}
-
-fn lock<T: ?Sized>(view: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    view.lock().unwrap_or_else(PoisonError::into_inner)
 }

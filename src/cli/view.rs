@@ -1,4 +1,4 @@
-//! What people and machines see: one rendering each of the same events and results.
+//! The output of a run: one rendering for people and one for machines of the same events.
 
 mod human;
 mod json;
@@ -6,6 +6,7 @@ mod operations;
 mod plan;
 pub mod puppet_code;
 mod table;
+mod task;
 
 use std::time::Duration;
 
@@ -15,73 +16,73 @@ use super::Global;
 use super::run::Output;
 use crate::catalog::Level;
 use crate::error_chain::chain;
-use crate::fleet::device_run::{NotRun, Purpose, Ran};
+use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult, RunMode};
+use crate::fleet::run_counts::RunCounts;
 use crate::fleet::runner::TaskError;
-use crate::fleet::tally::Tally;
-use crate::transaction::RunEvent;
+use crate::report::Report;
+
+pub use task::{ViewSender, ViewTask};
 
 /// A view of a run over devices.
 pub trait View: Send {
-    /// Something happened on a device. Events of several devices come mixed.
-    fn event(&mut self, device: &str, event: &RunEvent);
+    /// Something happened on a device. Events of several devices are mixed.
+    fn event(&mut self, device: &str, event: &DeviceEvent);
 
-    /// A device is done with.
-    fn device(&mut self, done: &Done);
+    /// The run of a device is over.
+    fn device(&mut self, device: &FinishedDevice);
 
-    /// Something about the run as a whole, for whoever sits before it.
-    fn say(&mut self, text: &str) {
+    /// A message about the run as a whole.
+    fn notice(&mut self, text: &str) {
         eprintln!("{text}");
     }
 
-    /// Some time has passed. What was held back to be written together is due.
-    fn tick(&mut self) {}
+    /// Writes collected lines.
+    fn flush(&mut self) {}
 
-    /// All devices are done with.
-    fn end(&mut self, all: &[Ended]);
+    /// All devices are finished.
+    fn end(&mut self, all: &[DeviceSummary]);
 }
 
-/// A device that is done with.
+/// A device whose run is over.
 #[derive(Debug)]
-pub struct Done {
+pub struct FinishedDevice {
     pub device: String,
     pub platform: String,
-    pub result: Result<Ran, Failure>,
+    pub result: Result<DeviceRunResult, DeviceFailure>,
+    /// The resources of the run, for plans.
+    pub report: Option<Report>,
     pub took: Duration,
 }
 
 /// Why a device has no result.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum DeviceFailure {
     #[error(transparent)]
-    NotRun(#[from] NotRun),
+    Run(#[from] DeviceRunError),
     #[error(transparent)]
     Task(#[from] TaskError),
 }
 
-/// What is kept of a device's run once it was shown.
-#[derive(Debug)]
-pub struct Ended {
+/// The part of a device's run that the end of the view needs.
+#[derive(Clone, Debug)]
+pub struct DeviceSummary {
     pub device: String,
     pub platform: String,
     /// `None`: the device could not run.
-    pub came_to: Option<(Tally, Statistics)>,
+    pub counts: Option<RunCounts>,
+    pub statistics: Statistics,
     pub took: Duration,
 }
 
-impl Ended {
-    pub fn tally(&self) -> Option<Tally> {
-        self.came_to.map(|(tally, _)| tally)
-    }
-}
-
-impl From<Done> for Ended {
-    fn from(done: Done) -> Self {
-        let ran = done.result.ok();
+impl From<&FinishedDevice> for DeviceSummary {
+    fn from(finished: &FinishedDevice) -> Self {
+        let result = finished.result.as_ref().ok();
         Self {
-            device: done.device,
-            platform: done.platform,
-            came_to: ran.map(|ran| (ran.tally, ran.statistics)),
-            took: done.took,
+            device: finished.device.clone(),
+            platform: finished.platform.clone(),
+            counts: result.map(|result| result.counts),
+            statistics: result.map(|result| result.statistics).unwrap_or_default(),
+            took: finished.took,
         }
     }
 }
@@ -105,17 +106,16 @@ fn level(global: &Global) -> Level {
     }
 }
 
-/// The view that the user asked for, of a run over so many devices that only says what it would
-/// change (`noop`), or changes it.
+/// The view of a run over so many devices.
 pub fn new(
     output: Output,
-    purpose: Purpose,
+    mode: RunMode,
     noop: bool,
     global: &Global,
     devices: usize,
 ) -> Box<dyn View> {
     match output {
-        Output::Json => Box::new(json::Json::new(purpose, global)),
-        Output::Human => Box::new(human::Human::new(purpose, noop, global, devices)),
+        Output::Json => Box::new(json::Json::new(mode, global)),
+        Output::Human => Box::new(human::Human::new(mode, noop, global, devices)),
     }
 }

@@ -1,472 +1,360 @@
-//! One device, from its lock to its result.
+//! One device, from its lock to its report.
 //!
 //! ```text
-//! preparation (lock, catalog, checks that need no device) ─► secrets ─► session ─► facts ─► driver
-//!      ─► transaction ─► proof by one read ─► save ─► close ─► memory
+//! lock ─► state ─► catalog, or facts and then catalog ─► offline checks ─► session
+//!      ─► transaction ─► graphs ─► verification ─► save ─► close ─► state files ─► report
 //! ```
 //!
-//! Whatever stands in the way before the transaction is a [`NotRun`]: the device was not changed.
-//! After that there is always a [`Ran`]. What happens is told as it happens and not kept, so that
-//! the memory of a fleet's run follows the devices at work.
+//! All commands that apply catalogs call [`run`]. They differ in their [`CatalogSource`], in their
+//! [`ReportSink`] and in the view that receives the events.
+//! An error before the transaction is a [`DeviceRunError`]: the device was not changed.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Instant;
+mod apply;
+mod error;
+mod recorder;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use switchtender_devices::diagnostic::Diagnostic;
-use switchtender_devices::driver::{Driver, Facts};
-use switchtender_devices::model::TypeModel;
-use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::driver_provider::{Difference, DriverProvider};
-use switchtender_devices::provider::{Provider, ReadOnly};
-use switchtender_devices::session::{Access, SessionError, Statistics};
+use switchtender_devices::driver::Facts;
+use switchtender_devices::provider::driver_provider::Difference;
+use switchtender_devices::session::{Access, Statistics};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::admission::worth_telling;
-use super::catalog_files::{CatalogError, CatalogFiles};
-use super::preparation::Prepared;
-use super::reach::Reach;
-use super::saving::Saving;
-use super::stand_in;
-use super::state_files::{self, LastRun, Managed};
-use super::tally::Tally;
-use super::turns::Turns;
-use crate::catalog::types::Types;
-use crate::catalog::{Level, ResourceRef};
-use crate::clock;
+use super::catalog_check::{PreparedCatalog, check_catalog};
+use super::catalog_source::{CatalogSource, CatalogText, ReportSink};
+use super::run_counts::RunCounts;
+use super::state_files::{DeviceState, LastRun};
+use crate::agent::run_log::RunLog as _;
 use crate::error_chain::chain;
-use crate::inventory::Device;
-use crate::report::{self, CachedCatalog, Report};
-use crate::store::{LockError, StoreError, blocking_io};
-use crate::transaction::{self, LogEntry, OperationRecord, RunEvent, Settings, Sink};
+use crate::report::Report;
+use crate::store::{DeviceLock, DeviceStore, LockError, blocking_io};
+use crate::transaction::Settings;
 use crate::validate::Policy;
 
-/// What the runs of a fleet share.
-pub struct Fleet {
-    pub reach: Reach,
-    pub catalogs: CatalogFiles,
-    pub turns: Turns,
+pub use error::DeviceRunError;
+use recorder::EventRecorder;
+pub use recorder::{DeviceEvent, Observer};
+
+/// What the runs of all devices share.
+pub struct RunOptions {
     pub settings: Settings,
     pub policy: Policy,
-    pub purpose: Purpose,
-    /// Where the graphs of each run are written, if they are wanted.
-    pub graphs: Option<PathBuf>,
-    /// Asked to stop: the operation at hand is finished, then the way out is taken.
+    pub mode: RunMode,
+    /// When it is cancelled, the current resource is finished and the run ends in order.
     pub stop: CancellationToken,
+    /// Limit for the run of one device.
+    pub time_limit: Option<Duration>,
+    pub lock_wait: LockWait,
 }
 
-/// What a run is for.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum RunMode {
     Apply,
-    /// Tell what would be done; nothing can be written, whatever the catalog says.
+    /// Show what an apply would do; nothing can be written, whatever the catalog contains.
     Plan,
 }
 
-/// Who hears of a device's events as they happen.
-pub type Listener = Arc<dyn Fn(&str, &RunEvent) + Send + Sync>;
+/// How long a run waits for the lock of its device. By default it does not wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LockWait {
+    /// Interval between two attempts; zero: one attempt.
+    pub interval: Duration,
+    pub limit: Option<Duration>,
+}
 
-/// A run that came as far as the transaction.
+/// The end of a device's run.
 #[derive(Debug)]
-pub struct Ran {
-    pub tally: Tally,
-    /// What happened, as a Puppet report.
+pub struct DeviceRun {
     pub report: Report,
-    /// What was set and is not as it was set.
+    /// The run was asked to stop, or exceeded its time limit.
+    pub stopped: bool,
+    pub result: Result<DeviceRunResult, DeviceRunError>,
+}
+
+/// The result of a run that reached the transaction.
+#[derive(Debug)]
+pub struct DeviceRunResult {
+    pub counts: RunCounts,
+    /// Attributes that were set and do not have that value.
     pub differences: Vec<Difference>,
-    /// What failed after the transaction: the proof, saving, keeping the state.
+    /// The first failure after the transaction: verification, saving, files.
     pub failure: Option<String>,
-    /// The difference to the device's configuration that the operations make, for plans.
+    /// The difference to the device's configuration that the commands make, for plans.
     pub predicted: Option<String>,
     pub facts: Facts,
     pub statistics: Statistics,
-    /// Findings about the catalog that did not stand in the way.
+    /// Findings about the catalog that did not prevent the run.
     pub findings: Vec<Diagnostic>,
 }
 
-/// Why a device could not run. It was not changed.
-#[derive(Debug, thiserror::Error)]
-pub enum NotRun {
-    #[error(transparent)]
-    Locked(#[from] LockError),
-    #[error("cannot get a catalog")]
-    Catalog(#[from] CatalogError),
-    #[error("the catalog is refused")]
-    Refused { findings: Vec<Diagnostic> },
-    #[error("a credential cannot be had")]
-    Credentials { findings: Vec<Diagnostic> },
-    #[error("there is no platform `{0}`")]
-    Platform(String),
-    #[error("there is no mock of platform {0}")]
-    NoMock(String),
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    #[error("cannot read what was kept of the device")]
-    Store(#[from] StoreError),
-    #[error("the run was stopped before it began")]
-    Stopped,
-}
-
-impl NotRun {
-    /// Findings in files, shown with their places.
-    pub fn findings(&self) -> &[Diagnostic] {
-        match self {
-            NotRun::Refused { findings } | NotRun::Credentials { findings } => findings,
-            _ => &[],
+impl RunOptions {
+    /// The access that a run needs before its catalog is known.
+    fn access(&self) -> Access {
+        match self.mode == RunMode::Apply && !self.settings.noop {
+            true => Access::ReadWrite,
+            false => Access::ReadOnly,
         }
     }
 
-    /// What to do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            NotRun::Session(error) => error.hint(),
-            NotRun::Catalog(error) => error.hint(),
-            NotRun::Platform(_) => Some(
-                "`switchtender inventory validate` shows where it stands; platforms of your own need \
-                 --definitions"
-                    .to_owned(),
-            ),
-            NotRun::NoMock(_) => Some(format!(
-                "--target and --label choose other devices; platforms that have a mock: {}",
-                stand_in::PLATFORMS.join(", ")
-            )),
-            _ => None,
+    /// A noop run can only write where the catalog overrides noop; a plan never writes.
+    fn access_for(&self, catalog: &PreparedCatalog) -> Access {
+        match self.mode == RunMode::Apply && catalog.has_noop_override {
+            true => Access::ReadWrite,
+            false => self.access(),
         }
+    }
+
+    /// Whether the run computes the effect of its commands on the configuration.
+    fn predicts(&self) -> bool {
+        self.mode == RunMode::Plan || self.settings.noop
     }
 }
 
-impl Fleet {
-    /// Runs one device.
-    ///
-    /// # Cancellation
-    /// Must not be dropped midway; it ends by itself soon after [`Fleet::stop`] was cancelled.
-    pub async fn run_device(&self, name: &str, listener: &Listener) -> Result<Ran, NotRun> {
-        let Prepared {
-            _lock,
-            store,
-            platform,
-            resources,
-            environment,
-            access,
-            findings,
-            mut kept,
-        } = {
-            let _turn = self.turns.processor().await;
-            if self.stop.is_cancelled() {
-                return Err(NotRun::Stopped);
+/// Runs one device.
+///
+/// # Cancellation
+/// Must not be dropped midway; it ends by itself soon after [`RunOptions::stop`] was cancelled.
+pub async fn run<P: CatalogSource + ReportSink>(
+    device: &str,
+    store: &DeviceStore,
+    peer: &mut P,
+    options: &RunOptions,
+    observer: &Observer,
+) -> DeviceRun {
+    let stop = options.stop.child_token();
+    let events = EventRecorder::new(
+        device,
+        observer,
+        Report::new(peer.report_context()),
+        options.predicts(),
+    );
+    let mut run = Running {
+        store,
+        options,
+        stop,
+        events,
+    };
+    let lock = match peer.wait_for_start(&run.stop).await {
+        Ok(()) => run.lock().await,
+        Err(error) => Err(error),
+    };
+    let (_lock, result) = match lock {
+        Ok(lock) => (Some(lock), run.run_within_limit(peer).await),
+        Err(error) => (None, Err(error)),
+    };
+    run.finish(peer, result).await
+}
+
+/// A run in progress.
+struct Running<'a> {
+    store: &'a DeviceStore,
+    options: &'a RunOptions,
+    stop: CancellationToken,
+    events: EventRecorder<'a>,
+}
+
+impl Running<'_> {
+    /// Takes the lock of the device.
+    async fn lock(&self) -> Result<DeviceLock, DeviceRunError> {
+        let LockWait { interval, limit } = self.options.lock_wait;
+        let mut waited = Duration::ZERO;
+        loop {
+            match self.store.lock() {
+                Err(LockError::Held { .. })
+                    if !interval.is_zero()
+                        && limit.is_none_or(|limit| waited < limit)
+                        && !self.stop.is_cancelled() => {}
+                other => return Ok(other?),
             }
-            self.prepare(name)?
-        };
-        if self.stop.is_cancelled() {
-            return Err(NotRun::Stopped);
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = tokio::time::sleep(interval) => {}
+            }
+            waited += interval;
         }
+    }
+
+    async fn run_within_limit<P: CatalogSource>(
+        &mut self,
+        peer: &mut P,
+    ) -> Result<DeviceRunResult, DeviceRunError> {
+        let began = Instant::now();
+        let late = AtomicBool::new(false);
+        let stop = self.stop.clone();
+        let limit = self.options.time_limit;
+        let result = tokio::select! {
+            result = async {
+                let result = self.run_device(peer).await;
+                let after = peer.after_run(&mut self.events).await;
+                match (result, after) {
+                    (Ok(result), after) => after.map(|()| result),
+                    (Err(error), Ok(())) => Err(error),
+                    (Err(error), Err(second)) => {
+                        self.events.run_log().error_chain(&second, None);
+                        Err(error)
+                    }
+                }
+            } => result,
+            () = cancel_after(limit, &stop, &late) => unreachable!("never ends"),
+        };
+        if late.load(Ordering::Relaxed) {
+            self.events.run_log().error(format!(
+                "The run did not end within {} s (runtimeout) and was stopped",
+                limit.unwrap_or_default().as_secs()
+            ));
+        }
+        self.events.report.measured("total", began.elapsed());
+        result
+    }
+
+    async fn run_device<P: CatalogSource>(
+        &mut self,
+        peer: &mut P,
+    ) -> Result<DeviceRunResult, DeviceRunError> {
+        let state = DeviceState::load(self.store)?;
+        let settings = peer.prepare(&self.stop, &mut self.events).await?;
+        self.events.secrets = settings.secrets;
+        let early = unless_stopped(&self.stop, peer.catalog(None, &mut self.events)).await??;
+        let early = early.map(|text| self.check(text)).transpose()?;
+        let access = early.as_ref().map_or(self.options.access(), |catalog| {
+            self.options.access_for(catalog)
+        });
+        let mut connector = unless_stopped(&self.stop, peer.connector(access)).await??;
+        let (mut session, facts) = connector.open().await?;
+        let catalog = match early {
+            Some(catalog) => Ok(catalog),
+            None => self.late_catalog(peer, &facts).await,
+        };
+        let ready = match catalog {
+            Ok(catalog) => {
+                self.emit_findings(&catalog);
+                let accepted = peer.before_transaction(&mut self.events).await;
+                accepted.map(|()| catalog)
+            }
+            Err(error) => Err(error),
+        };
+        let catalog = match ready {
+            Ok(catalog) => catalog,
+            Err(error) => {
+                session.close().await;
+                return Err(error);
+            }
+        };
+        let access_needed = self.options.access_for(&catalog);
+        if access_needed != access {
+            session.close().await;
+            connector = peer.connector(access_needed).await?;
+            session = connector.reopen().await?;
+        }
+        let contact = apply::Contact {
+            connector,
+            session,
+            facts,
+            access: access_needed,
+        };
+        let files = apply::Files {
+            state,
+            graph_dir: settings.graph_dir,
+            save: settings.save,
+        };
+        Ok(self.apply(catalog, contact, files).await)
+    }
+
+    /// The catalog of a source that needs the facts of the device.
+    async fn late_catalog<P: CatalogSource>(
+        &mut self,
+        peer: &mut P,
+        facts: &Facts,
+    ) -> Result<PreparedCatalog, DeviceRunError> {
+        let text =
+            unless_stopped(&self.stop, peer.catalog(Some(facts), &mut self.events)).await??;
+        self.check(text.expect("a source that has the facts has a catalog"))
+    }
+
+    fn check(&self, text: CatalogText) -> Result<PreparedCatalog, DeviceRunError> {
+        if self.stop.is_cancelled() {
+            return Err(DeviceRunError::Stopped);
+        }
+        let prepared = check_catalog(text, self.options)?;
         tracing::info!(
-            resources = resources.len(),
+            resources = prepared.resources.len(),
             "the catalog is loaded and checked"
         );
+        Ok(prepared)
+    }
 
-        let device = &self.reach.inventory.devices[name];
-        // Nothing has begun while credentials are looked up, which may take long.
-        let connection = tokio::select! {
-            biased;
-            () = self.stop.cancelled() => return Err(NotRun::Stopped),
-            connection = self.reach.connection(device, access) => connection?,
-        };
-        let (session, facts) = connection.open().await?;
-        let mut provider = DriverProvider::new(
-            Driver::new(&platform, &facts),
-            session,
-            Box::new(connection),
-            Arc::clone(&kept.remembered) as Arc<_>,
-        );
-        let began = Instant::now();
-        let mut told = Told {
-            device: name,
-            listener,
-            report: Report::new(self.report_context(device, environment)),
-            tally: Tally::new(),
-            graphs: self.graphs.is_some().then(Vec::new),
-            operations: self.predicts().then(Vec::new),
-        };
-        let of_mock = self.reach.stand_ins.iter();
-        let of_mock = of_mock.flat_map(|stand_ins| stand_ins.take_notes(name));
-        for note in of_mock.chain(provider.notes()) {
-            told.log(Level::Warning, note);
+    fn emit_findings(&mut self, catalog: &PreparedCatalog) {
+        for (level, text) in catalog.log_entries() {
+            self.events.log(level, text);
         }
-        for finding in &findings {
-            if let Some((level, text)) = worth_telling(finding) {
-                told.log(level, text);
+    }
+
+    /// Completes and delivers the report.
+    async fn finish<P: ReportSink>(
+        mut self,
+        peer: &mut P,
+        result: Result<DeviceRunResult, DeviceRunError>,
+    ) -> DeviceRun {
+        let has_lock = result
+            .as_ref()
+            .err()
+            .is_none_or(|error| !error.is_before_lock());
+        match &result {
+            Err(error) => self.events.record_error(error),
+            Ok(_) if self.events.is_cut_short() => self
+                .events
+                .run_log()
+                .error("the run was stopped; the remaining resources were skipped"),
+            Ok(_) => {}
+        }
+        peer.complete_report(&mut self.events.report);
+        let json = peer.report_json(&self.events.report);
+        let error = result.as_ref().err();
+        if let Err(error) = peer.deliver(&json, error, &mut self.events).await {
+            let text = format!("cannot write the report: {}", chain(&error));
+            self.events.fail(text);
+        }
+        if self.options.mode == RunMode::Apply && has_lock {
+            let (last_run, store) = (LastRun::new(&self.events.report, &json), self.store.clone());
+            if let Err(error) = blocking_io::run(move || last_run.write(&store)).await {
+                self.events.fail(format!(
+                    "cannot write the state of the device: {}",
+                    chain(&error)
+                ));
             }
         }
-        let mut guarded;
-        let applied: &mut dyn Provider = match access {
-            Access::ReadOnly => {
-                guarded = ReadOnly::new(&mut provider);
-                &mut guarded
-            }
-            Access::ReadWrite => &mut provider,
-        };
-        let managed = Managed::of(&resources);
-        let types = Types::new(|name: &str| self.reach.registry.model(name).cloned());
-        let settings = self.settings_of(name);
-        let input = transaction::Input {
-            resources,
-            types: &types,
-            settings: &settings,
-            clock: &clock::timestamp,
-            zone: clock::zone(),
-            memory: &mut kept.memory,
-            provider: applied,
-            sink: &mut told,
-            stop: &|| self.stop.is_cancelled(),
-        };
-        // What ended a run early has been told as an event.
-        let _ = transaction::run(input).await;
-
-        let mut result = Outcome::default();
-        self.write_graphs(name, &mut told, &mut result).await;
-        if self.purpose == Purpose::Apply {
-            self.prove(&mut provider, &mut told, &mut result).await;
-            if access == Access::ReadWrite {
-                match Saving::at_the_end(device.save_policy(), name, &provider) {
-                    Saving::NotDue => {}
-                    Saving::Due => save(&mut provider, &mut told, &mut result).await,
-                    Saving::Withheld(why) => told.log(Level::Warning, why),
-                }
-            }
-        }
-        let operations = told.operations.take();
-        let predicted = operations.map(|operations| self.predicted(&provider, &operations));
-        for note in provider.close().await {
-            told.log(Level::Warning, note);
-        }
-        told.log(
-            Level::Notice,
-            format!(
-                "Applied catalog in {:.2} seconds",
-                began.elapsed().as_secs_f64()
-            ),
-        );
-        if self.purpose == Purpose::Apply {
-            let last_run = LastRun::new(&told.report, &told.report);
-            let written = blocking_io::run(move || {
-                [
-                    kept.write(&store),
-                    managed.write(&store),
-                    last_run.write(&store),
-                ]
-            });
-            for written in written.await {
-                if let Err(error) = written {
-                    result.fail(
-                        &mut told,
-                        format!("cannot keep the state of the device: {}", chain(&error)),
-                    );
-                }
-            }
-        }
-        let flawed = told.tally.flawed || result.failure.is_some();
-        Ok(Ran {
-            tally: Tally {
-                flawed,
-                ..told.tally
-            },
-            report: told.report,
-            differences: result.differences,
-            failure: result.failure,
-            predicted,
-            facts,
-            statistics: provider.statistics(),
-            findings,
-        })
-    }
-
-    /// The settings of a device's run; the message about cycles names the device's own file.
-    fn settings_of(&self, device: &str) -> Settings {
-        let cycles = self.graphs.as_ref().map(|dir| {
-            state_files::graph_path(dir, device, "cycles.dot")
-                .display()
-                .to_string()
-        });
-        Settings {
-            cycles_file: cycles,
-            ..self.settings.clone()
-        }
-    }
-
-    /// Whether the run foresees what its operations would make of the device.
-    fn predicts(&self) -> bool {
-        self.purpose == Purpose::Plan || self.settings.noop
-    }
-
-    async fn write_graphs(&self, device: &str, told: &mut Told<'_>, result: &mut Outcome) {
-        let (Some(dir), Some(graphs)) = (&self.graphs, told.graphs.take()) else {
-            return;
-        };
-        let place = |(file, text)| (state_files::graph_path(dir, device, file), text);
-        let graphs: Vec<_> = graphs.into_iter().map(place).collect();
-        let written = blocking_io::run(move || state_files::write_graphs(&graphs));
-        if let Err(error) = written.await {
-            result.fail(told, format!("cannot write a graph: {}", chain(&error)));
-        }
-    }
-
-    /// The report of a device that could not run.
-    pub fn report_of_failure(&self, device: &Device, why: &str) -> Report {
-        let mut report = Report::new(self.report_context(device, None));
-        report.fold(&log(Level::Err, format!("Failed to apply catalog: {why}")));
-        report
-    }
-
-    fn report_context(&self, device: &Device, environment: Option<String>) -> report::Context {
-        report::Context {
-            host: device.certname.clone(),
-            time: clock::timestamp(),
-            transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
-            puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
-            noop: self.settings.noop,
-            environment,
-            server_used: None,
-            job_id: None,
-            cached_catalog_status: CachedCatalog::NotUsed,
-            log_level: Level::Notice,
-        }
-    }
-
-    /// Proves by one more read that what was set is as it was set.
-    async fn prove(
-        &self,
-        provider: &mut DriverProvider,
-        told: &mut Told<'_>,
-        result: &mut Outcome,
-    ) {
-        match provider.verify().await {
-            Ok(differences) => {
-                for difference in &differences {
-                    told.log(Level::Err, shown(difference));
-                }
-                let failed: BTreeSet<_> =
-                    differences.iter().map(|found| &found.reference).collect();
-                told.tally.failed += failed.len();
-                if !differences.is_empty() {
-                    let why = format!(
-                        "{} of what was set is not so on the device",
-                        differences.len()
-                    );
-                    result.fail(told, why);
-                }
-                result.differences = differences;
-            }
-            Err(error) => result.fail(told, format!("the result could not be proved: {error}")),
-        }
-    }
-
-    fn predicted(&self, provider: &DriverProvider, operations: &[Operations]) -> String {
-        let changes: Vec<(&TypeModel, Vec<Operation>)> = operations
-            .iter()
-            .filter_map(|(reference, operations)| {
-                let model = self.reach.registry.model(&reference.model_name())?;
-                let operations = operations.iter().map(|record| record.operation.clone());
-                Some((model.as_ref(), operations.collect()))
-            })
-            .collect();
-        provider.predicted_diff(
-            changes
-                .iter()
-                .map(|(model, operations)| (*model, operations.as_slice())),
-        )
-    }
-}
-
-/// Saves the configuration on the device.
-async fn save(provider: &mut DriverProvider, told: &mut Told<'_>, result: &mut Outcome) {
-    match provider.save().await {
-        Ok(_) => told.log(Level::Notice, "saved the configuration".to_owned()),
-        Err(error) => result.fail(
-            told,
-            format!("cannot save the configuration: {}", error.kind),
-        ),
-    }
-}
-
-/// What came after the transaction.
-#[derive(Default)]
-struct Outcome {
-    differences: Vec<Difference>,
-    failure: Option<String>,
-}
-
-impl Outcome {
-    fn fail(&mut self, told: &mut Told<'_>, why: String) {
-        told.log(Level::Err, why.clone());
-        told.report.fail();
-        self.failure.get_or_insert(why);
-    }
-}
-
-/// The operations of a resource.
-type Operations = (ResourceRef, Arc<[OperationRecord]>);
-
-/// Hands the events of a run on as they come, and keeps what is made of them.
-struct Told<'a> {
-    device: &'a str,
-    listener: &'a Listener,
-    report: Report,
-    tally: Tally,
-    /// Files and texts, where they are wanted.
-    graphs: Option<Vec<(&'static str, String)>>,
-    /// Where their effect is to be foreseen.
-    operations: Option<Vec<Operations>>,
-}
-
-impl Told<'_> {
-    fn log(&mut self, level: Level, message: String) {
-        self.emit(log(level, message));
-    }
-}
-
-/// A message about the run as a whole.
-fn log(level: Level, message: String) -> RunEvent {
-    let entry = LogEntry {
-        level,
-        message,
-        source: "Puppet".to_owned(),
-        tags: Arc::default(),
-        time: clock::timestamp(),
-        file: None,
-        line: None,
-    };
-    entry.into()
-}
-
-impl Sink for Told<'_> {
-    fn emit(&mut self, event: RunEvent) {
-        (self.listener)(self.device, &event);
-        self.report.fold(&event);
-        self.tally.fold(&event);
-        match (event, &mut self.graphs, &mut self.operations) {
-            (RunEvent::Graph { file, text }, Some(graphs), _) => graphs.push((file, text)),
-            (
-                RunEvent::Operations {
-                    reference,
-                    operations,
-                },
-                _,
-                Some(all),
-            ) => all.push((reference, operations)),
-            _ => {}
+        let stopped = self.stop.is_cancelled();
+        let result = result.map(|result| self.events.complete(result));
+        DeviceRun {
+            report: self.events.report,
+            stopped,
+            result,
         }
     }
 }
 
-/// A difference found by the proof, in words.
-pub(super) fn shown(difference: &Difference) -> String {
-    format!(
-        "{}: {} was set to {}, and the device has {}",
-        difference.reference,
-        difference.attribute,
-        difference.wanted.display(),
-        difference.found.display()
-    )
+/// Cancels a run at its time limit. Never ends: the run decides when it is over.
+async fn cancel_after(limit: Option<Duration>, stop: &CancellationToken, late: &AtomicBool) {
+    if let Some(limit) = limit {
+        tokio::time::sleep(limit).await;
+        late.store(true, Ordering::Relaxed);
+        stop.cancel();
+    }
+    std::future::pending().await
+}
+
+/// Waits for work that may be dropped, until the run is stopped.
+async fn unless_stopped<T>(
+    stop: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> Result<T, DeviceRunError> {
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(DeviceRunError::Stopped),
+        done = work => Ok(done),
+    }
 }

@@ -1,7 +1,7 @@
 //! The files that a run leaves in a device's state directory: its memory, and for people and
 //! monitoring (`docs/reference/transaction.md`, sections 16 and 17) what the catalog manages, and the last run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -15,12 +15,12 @@ use crate::transaction::{Memory, history};
 const MEMORY: &str = "memory.json";
 
 /// What the next run of a device relies on.
-pub(super) struct Kept {
+pub(super) struct DeviceState {
     pub memory: Memory,
     pub remembered: Arc<SecretDigests>,
 }
 
-impl Kept {
+impl DeviceState {
     /// What earlier runs left; nothing if there were none.
     pub fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         Ok(Self {
@@ -40,12 +40,12 @@ impl Kept {
 }
 
 /// What a catalog manages. Taken before the run, which makes resources of its own.
-pub(super) struct Managed {
+pub(super) struct ManagedResources {
     classes: String,
     resources: String,
 }
 
-impl Managed {
+impl ManagedResources {
     pub fn of(resources: &Resources) -> Self {
         Self {
             classes: resources.classes_txt(),
@@ -88,9 +88,4 @@ impl LastRun {
 pub(super) fn write_graphs(graphs: &[(PathBuf, String)]) -> Result<(), StoreError> {
     let mut graphs = graphs.iter();
     graphs.try_for_each(|(path, text)| store::write_file(path, text))
-}
-
-/// Where one of a run's graphs goes: `DIR/<device>/<file>`.
-pub(super) fn graph_path(dir: &Path, device: &str, file: &str) -> PathBuf {
-    dir.join(store::directory_name(device)).join(file)
 }

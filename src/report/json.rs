@@ -13,7 +13,7 @@ use crate::clock::puppet_time;
 use crate::transaction::event::OperationRecord;
 use crate::transaction::{Event, LogEntry, ResourceStatus};
 
-use super::{CachedCatalog, Report};
+use super::Report;
 
 /// The version of the report format.
 const FORMAT: u32 = 12;
@@ -62,12 +62,7 @@ impl Serialize for Report {
                 report.serialize_entry(name, value)?;
             }
         }
-        let cached = match context.cached_catalog_status {
-            CachedCatalog::NotUsed => "not_used",
-            CachedCatalog::ExplicitlyRequested => "explicitly_requested",
-            CachedCatalog::OnFailure => "on_failure",
-        };
-        report.serialize_entry("cached_catalog_status", cached)?;
+        report.serialize_entry("cached_catalog_status", &context.cached_catalog_status)?;
         report.end()
     }
 }

@@ -102,9 +102,13 @@ mod tests {
     use std::path::Path;
 
     use super::super::example::{compile, registry};
-    use super::super::{Policy, for_device};
+    use super::super::{Policy, for_run};
     use super::*;
     use crate::inventory::InventoryOptions;
+
+    fn target_of(device: &Device) -> CatalogTarget {
+        CatalogTarget::for_device(device, &registry(), &Facts::default())
+    }
 
     fn inventory(keys: &str) -> Inventory {
         let text = format!(
@@ -192,7 +196,12 @@ mod tests {
             ("options.network_trunk.manage_vlan_lists = true", vec![]),
         ] {
             let device = inventory(keys).devices["sw1"].clone();
-            let (found, _) = for_device(&catalog, &device, &registry(), &Policy::default());
+            let (found, _) = for_run(
+                &catalog,
+                &registry(),
+                &target_of(&device),
+                &Policy::default(),
+            );
             let found: Vec<&str> = found.iter().map(|found| found.code).collect();
             assert_eq!(found, expected, "{keys}");
         }
@@ -203,7 +212,7 @@ mod tests {
         let device = |keys: &str| inventory(keys).devices["sw1"].clone();
         let run = |manifest: &str, policy: &Policy| -> Vec<&'static str> {
             let catalog = compile(manifest).catalog;
-            let (found, _) = for_device(&catalog, &device(""), &registry(), policy);
+            let (found, _) = for_run(&catalog, &registry(), &target_of(&device("")), policy);
             found.iter().map(|found| found.code).collect()
         };
         let policy = Policy::default();

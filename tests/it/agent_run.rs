@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use switchtender::agent::client::report_spool::{Delivery, Spool};
-use switchtender::agent::run::{AgentRun, CachedStatus};
+use switchtender::agent::run::AgentRun;
 use switchtender::agent::run_log::Level;
+use switchtender::catalog::CachedStatus;
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{Answer, PuppetServer};
 use test_support::proxy_host::has_message;
@@ -410,10 +411,10 @@ async fn reports_wait_for_the_server_and_arrive_in_order() {
     let busy = || Answer::text(503, "busy");
     server.state().fail("/puppet/v3/report", [busy(), busy()]);
     for number in [1, 2] {
-        let delivery = run.deliver(&report(number)).await;
+        let delivery = run.deliver(&report(number)).await.unwrap();
         assert!(matches!(delivery, Delivery::Spooled(_)), "{delivery:?}");
     }
-    let delivery = run.deliver(&report(3)).await;
+    let delivery = run.deliver(&report(3)).await.unwrap();
     assert!(
         matches!(delivery, Delivery::Sent { earlier: 2 }),
         "{delivery:?}"
@@ -429,7 +430,7 @@ async fn reports_wait_for_the_server_and_arrive_in_order() {
 
     // One that the server will never take does not stand in the way of the next.
     let wrong = json!({"host": "sw2.lab.test"});
-    let delivery = run.deliver(&wrong).await;
+    let delivery = run.deliver(&wrong).await.unwrap();
     let Delivery::Refused(error, file) = delivery else {
         panic!("{delivery:?}")
     };

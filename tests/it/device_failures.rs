@@ -67,7 +67,7 @@ async fn a_catalog_with_mistakes_is_refused_with_all_of_them_and_nothing_is_sent
     for expected in [
         "(file: /etc/puppet/manifests/site.pp, line: 2)",
         "colour",
-        "Error: sw1.lab.test: Could not use the catalog: it has 2 errors",
+        "Error: sw1.lab.test: cannot use the catalog: it has 2 errors",
         "Error: sw1.lab.test: Could not retrieve catalog; skipping run",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
@@ -199,7 +199,7 @@ async fn a_run_that_is_stopped_in_the_middle_reports_keeps_and_lets_go() {
         assert!(matches!(code, 3 | 7), "changes, and stopped: {code} {text}");
         assert!(
             text.contains(
-                "Error: sw1.lab.test: The run was stopped; what it had not begun was skipped"
+                "Error: sw1.lab.test: the run was stopped; the remaining resources were skipped"
             ),
             "{text}"
         );
@@ -501,7 +501,7 @@ async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
         let is_save = |line: &&String| line.starts_with("copy ") || line.starts_with("write");
         lines.iter().filter(is_save).count()
     };
-    let ours = "sw1.lab.test was not told to save its configuration";
+    let ours = "configuration not saved: the connection broke after a change was sent";
 
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 4, "nothing came of it: {text}");

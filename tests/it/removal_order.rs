@@ -55,7 +55,13 @@ fn removed(device: &str, catalog: &Value) -> Vec<String> {
     let lab = Lab::with_devices(&[("lb1", "f5_bigip")]);
     lab.write_catalog("lb1", catalog);
     fs::write(lab.path("lb1.cfg"), device).unwrap();
-    let output = lab.run_blocking(&["apply", "--mock", "--twice", "--mock-config", "."]);
+    let output = lab.run_blocking(&[
+        "apply",
+        "--mock",
+        "--check-idempotence",
+        "--mock-config",
+        ".",
+    ]);
     output.assert_code(0);
     let text = output.stdout;
     let lines = text.lines();

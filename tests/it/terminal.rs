@@ -102,7 +102,7 @@ fn refused(catalog: &str) -> String {
     ]);
     assert_eq!((code, err.as_str()), (Some(1), ""), "{out}");
     assert!(
-        out.contains("sw1: Error: the catalog is refused\n\nDevice"),
+        out.contains("sw1: Error: cannot use the catalog: it has 1 error\n\nDevice"),
         "{out}"
     );
     out
@@ -265,7 +265,7 @@ fn a_credential_that_many_devices_miss_is_told_at_its_place_once() {
     assert_eq!(code, Some(1));
     assert_eq!(out.matches("is not set").count(), 1, "{out}");
     for device in ["sw1", "sw2"] {
-        let line = format!("{device}: Error: a credential cannot be had");
+        let line = format!("{device}: Error: cannot obtain the credentials");
         assert!(out.contains(&line), "{out}");
     }
 }

@@ -6,31 +6,33 @@ use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Done, Ended, Failure, View, level, of_device, operations, plan, table};
+use super::{
+    DeviceFailure, DeviceSummary, FinishedDevice, View, level, of_device, operations, plan, table,
+};
 use crate::catalog::Level;
 use crate::cli::Global;
 use crate::cli::exit::print;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, RenderOptions};
-use crate::fleet::device_run::{NotRun, Purpose};
+use crate::fleet::device_run::{DeviceEvent, DeviceRunError, RunMode};
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
 pub struct Human {
-    purpose: Purpose,
+    mode: RunMode,
     /// Nothing is changed, so what counts is what would be.
     noop: bool,
     /// Messages below this level are left out.
     level: Level,
     colored: bool,
     bar: ProgressBar,
-    /// By device: what it refused and in which words, until the error that they explain is told.
+    /// By device: refused commands and the answers, until the error that they explain is shown.
     refused: HashMap<String, String>,
-    /// Places of the inventory about which something was told: many devices may share one.
-    told: HashSet<(&'static str, usize)>,
+    /// Positions in the inventory that were shown: many devices may share one.
+    shown: HashSet<(&'static str, usize)>,
 }
 
 impl Human {
-    pub fn new(purpose: Purpose, noop: bool, global: &Global, devices: usize) -> Self {
+    pub fn new(mode: RunMode, noop: bool, global: &Global, devices: usize) -> Self {
         let terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         let bar = if terminal && devices > 1 {
             let style = ProgressStyle::with_template("{bar:30} {pos}/{len} devices, {elapsed}")
@@ -40,13 +42,13 @@ impl Human {
             ProgressBar::hidden()
         };
         Self {
-            purpose,
-            noop: noop || purpose == Purpose::Plan,
+            mode,
+            noop: noop || mode == RunMode::Plan,
             level: level(global),
             colored: global.colored_stdout(),
             bar,
             refused: HashMap::new(),
-            told: HashSet::new(),
+            shown: HashSet::new(),
         }
     }
 
@@ -81,16 +83,16 @@ impl Human {
 }
 
 impl View for Human {
-    fn say(&mut self, text: &str) {
+    fn notice(&mut self, text: &str) {
         self.bar.suspend(|| eprintln!("{text}"));
     }
 
-    fn event(&mut self, device: &str, event: &RunEvent) {
+    fn event(&mut self, device: &str, event: &DeviceEvent) {
         match event {
-            // A plan is told device by device, when it is whole.
-            RunEvent::Log(entry)
-                if self.purpose == Purpose::Plan && entry.level < Level::Warning => {}
-            RunEvent::Log(entry) => {
+            // A plan is shown device by device, when it is complete.
+            DeviceEvent::Run(RunEvent::Log(entry))
+                if self.mode == RunMode::Plan && entry.level < Level::Warning => {}
+            DeviceEvent::Run(RunEvent::Log(entry)) => {
                 self.log(device, entry);
                 if entry.level >= Level::Err
                     && let Some(text) = self.refused.remove(device)
@@ -98,28 +100,31 @@ impl View for Human {
                     self.write(&text);
                 }
             }
-            RunEvent::Operations { operations, .. } => {
+            DeviceEvent::Run(RunEvent::Operations { operations, .. }) => {
                 let text = self.refusals(device, operations);
                 if !text.is_empty() {
                     self.refused.insert(device.to_owned(), text);
                 }
             }
-            _ => {}
+            // The error itself is shown at the end of the device, with excerpts of files.
+            DeviceEvent::Run(_) | DeviceEvent::Error(_) => {}
         }
     }
 
-    fn device(&mut self, done: &Done) {
+    fn device(&mut self, done: &FinishedDevice) {
         match &done.result {
-            Ok(ran) => {
-                if self.purpose == Purpose::Plan {
-                    self.write(&plan::text(&done.device, &done.platform, ran));
+            Ok(result) => {
+                if self.mode == RunMode::Plan {
+                    let report = done.report.as_ref();
+                    let statuses = report.map_or(&[][..], |report| report.statuses());
+                    self.write(&plan::text(&done.device, &done.platform, result, statuses));
                 }
             }
             Err(failure) => {
                 let mut text = String::new();
-                if let Failure::NotRun(not_run) = failure {
-                    let mut findings = not_run.findings().to_vec();
-                    if matches!(not_run, NotRun::Credentials { .. }) {
+                if let DeviceFailure::Run(error) = failure {
+                    let mut findings = error.findings().to_vec();
+                    if matches!(error, DeviceRunError::Credentials { .. }) {
                         findings.retain(|found| self.is_new(found));
                     }
                     let options = RenderOptions {
@@ -134,8 +139,8 @@ impl View for Human {
                     done.device,
                     self.paint("1;31", "Error"),
                 ));
-                if let Failure::NotRun(not_run) = failure
-                    && let Some(hint) = not_run.hint()
+                if let DeviceFailure::Run(error) = failure
+                    && let Some(hint) = error.hint()
                 {
                     text.push_str(&format!(
                         "{}: {}: {hint}\n",
@@ -143,7 +148,7 @@ impl View for Human {
                         self.paint("1;36", "Hint")
                     ));
                 }
-                if self.purpose == Purpose::Plan {
+                if self.mode == RunMode::Plan {
                     text.push('\n');
                 }
                 self.write(&text);
@@ -152,7 +157,7 @@ impl View for Human {
         self.bar.inc(1);
     }
 
-    fn end(&mut self, all: &[Ended]) {
+    fn end(&mut self, all: &[DeviceSummary]) {
         self.bar.finish_and_clear();
         let header = [
             "Device",
@@ -173,11 +178,7 @@ impl View for Human {
         });
         let rows: Vec<Vec<String>> = all.iter().map(|ended| self.row(ended)).collect();
         // A plan ends with an empty line of its own.
-        let gap = if self.purpose == Purpose::Plan {
-            ""
-        } else {
-            "\n"
-        };
+        let gap = if self.mode == RunMode::Plan { "" } else { "\n" };
         print(&format!("{gap}{}", table::render(&header, &rows)));
     }
 }
@@ -186,7 +187,7 @@ impl Human {
     /// Whether nothing was said about this place of the inventory yet.
     fn is_new(&mut self, found: &Diagnostic) -> bool {
         match found.labels.first() {
-            Some(label) => self.told.insert((found.code, label.span.start)),
+            Some(label) => self.shown.insert((found.code, label.span.start)),
             None => true,
         }
     }
@@ -203,25 +204,25 @@ impl Human {
         text
     }
 
-    fn row(&self, ended: &Ended) -> Vec<String> {
+    fn row(&self, ended: &DeviceSummary) -> Vec<String> {
         let mut row = vec![ended.device.clone(), ended.platform.clone()];
-        match &ended.came_to {
-            Some((tally, statistics)) => {
+        match &ended.counts {
+            Some(counts) => {
                 let (changed, operations) = if self.noop {
-                    (tally.pending, tally.to_send)
+                    (counts.pending, counts.to_send)
                 } else {
-                    (tally.changed, tally.operations)
+                    (counts.changed, counts.operations)
                 };
-                row.push(tally.word().to_owned());
+                row.push(counts.status().to_owned());
                 let numbers = [
-                    tally.resources,
+                    counts.resources,
                     changed,
-                    tally.failed,
-                    tally.skipped,
+                    counts.failed,
+                    counts.skipped,
                     operations,
                 ];
                 row.extend(numbers.iter().map(ToString::to_string));
-                row.push(statistics.round_trips.to_string());
+                row.push(ended.statistics.round_trips.to_string());
             }
             None => {
                 row.push("not run".to_owned());

@@ -3,17 +3,17 @@
 use serde::Serialize;
 use serde_json::{Map, Value as Json_, json};
 
-use super::{Done, Ended, Failure, View, level, operations};
+use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, operations};
 use crate::catalog::{Level, rich_data};
 use crate::cli::Global;
 use crate::cli::exit::print;
 use crate::diagnostic;
 use crate::error_chain::chain;
-use crate::fleet::device_run::Purpose;
+use crate::fleet::device_run::{DeviceEvent, RunMode};
 use crate::transaction::{Event, RunEvent};
 
 pub struct Json {
-    purpose: Purpose,
+    mode: RunMode,
     /// Messages below this level are left out.
     level: Level,
     /// Lines that are written together: a run over many devices tells of thousands of resources
@@ -25,9 +25,9 @@ pub struct Json {
 const ENOUGH: usize = 32 << 10;
 
 impl Json {
-    pub fn new(purpose: Purpose, global: &Global) -> Self {
+    pub fn new(mode: RunMode, global: &Global) -> Self {
         Self {
-            purpose,
+            mode,
             level: level(global),
             lines: String::new(),
         }
@@ -38,7 +38,7 @@ impl Json {
         self.lines.push_str(&line);
         self.lines.push('\n');
         if self.lines.len() >= ENOUGH {
-            self.tick();
+            self.flush();
         }
     }
 }
@@ -70,7 +70,11 @@ struct ResourceLine<'a> {
 }
 
 impl View for Json {
-    fn event(&mut self, device: &str, event: &RunEvent) {
+    fn event(&mut self, device: &str, event: &DeviceEvent) {
+        // The error is part of the line about the device.
+        let DeviceEvent::Run(event) = event else {
+            return;
+        };
         match event {
             RunEvent::Log(entry) if entry.level < self.level => {}
             RunEvent::Log(entry) => self.line(&LogLine {
@@ -99,25 +103,25 @@ impl View for Json {
         }
     }
 
-    fn device(&mut self, done: &Done) {
+    fn device(&mut self, done: &FinishedDevice) {
         let mut object = json!({ "device": done.device, "kind": "device", "platform": done.platform, "seconds": done.took.as_secs_f64() });
         match &done.result {
-            Ok(ran) => {
-                object["status"] = ran.tally.word().into();
-                object["tally"] = json!(ran.tally);
-                object["facts"] = json!(ran.facts);
-                object["round_trips"] = ran.statistics.round_trips.into();
-                object["failure"] = json!(ran.failure);
-                if self.purpose == Purpose::Plan || ran.predicted.is_some() {
-                    object["configuration_diff"] = json!(ran.predicted);
+            Ok(result) => {
+                object["status"] = result.counts.status().into();
+                object["tally"] = json!(result.counts);
+                object["facts"] = json!(result.facts);
+                object["round_trips"] = result.statistics.round_trips.into();
+                object["failure"] = json!(result.failure);
+                if self.mode == RunMode::Plan || result.predicted.is_some() {
+                    object["configuration_diff"] = json!(result.predicted);
                 }
             }
             Err(failure) => {
                 object["status"] = "not run".into();
                 object["error"] = chain(failure).into();
-                if let Failure::NotRun(not_run) = failure {
-                    object["hint"] = json!(not_run.hint());
-                    let findings = not_run.findings().iter().map(diagnostic::json::object);
+                if let DeviceFailure::Run(error) = failure {
+                    object["hint"] = json!(error.hint());
+                    let findings = error.findings().iter().map(diagnostic::json::object);
                     object["findings"] = findings.collect();
                 }
             }
@@ -125,23 +129,23 @@ impl View for Json {
         self.line(&object);
     }
 
-    fn tick(&mut self) {
+    fn flush(&mut self) {
         if !self.lines.is_empty() {
             print(&self.lines);
             self.lines.clear();
         }
     }
 
-    fn end(&mut self, all: &[Ended]) {
+    fn end(&mut self, all: &[DeviceSummary]) {
         let mut counts: Map<String, Json_> = Map::new();
         for ended in all {
-            let word = ended.tally().map_or("not run", |tally| tally.word());
+            let word = ended.counts.map_or("not run", |counts| counts.status());
             let count = counts.get(word).and_then(Json_::as_u64).unwrap_or(0) + 1;
             counts.insert(word.to_owned(), count.into());
         }
         let summary = json!({ "kind": "summary", "devices": all.len(), "statuses": counts });
         self.line(&summary);
-        self.tick();
+        self.flush();
     }
 }
 

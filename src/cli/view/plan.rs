@@ -1,17 +1,23 @@
 //! A plan of one device for people: changes, commands, and the configuration's difference.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::operations;
-use crate::fleet::device_run::Ran;
-use crate::transaction::EventStatus;
+use crate::fleet::device_run::DeviceRunResult;
+use crate::transaction::{EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
 
 /// The whole plan of a device.
-pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
+pub fn text(
+    device: &str,
+    platform: &str,
+    result: &DeviceRunResult,
+    statuses: &[Arc<ResourceStatus>],
+) -> String {
     let mut text = format!("{device} ({platform})\n");
     let mut planned = false;
-    for status in ran.report.statuses() {
+    for status in statuses {
         let changes: Vec<_> = status
             .events
             .iter()
@@ -34,7 +40,7 @@ pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
             let _ = writeln!(text, "    > {line}");
         }
         let own = format!("{}: ", status.reference);
-        for note in ran
+        for note in result
             .findings
             .iter()
             .filter(|found| effect_of(found) == Effect::Inform)
@@ -44,15 +50,15 @@ pub fn text(device: &str, platform: &str, ran: &Ran) -> String {
             }
         }
     }
-    if ran.tally.cut_short {
-        text.push_str("  not looked at to the end: there may be more\n");
-    } else if ran.tally.has_failed() {
-        text.push_str("  what failed could not be looked at: there may be more\n");
+    if result.counts.cut_short {
+        text.push_str("  plan incomplete: the run stopped early; more changes may follow\n");
+    } else if result.counts.has_failed() {
+        text.push_str("  plan incomplete: some resources failed and were not compared; more changes may follow\n");
     } else if !planned {
         text.push_str("  nothing to change\n");
     }
-    if let Some(diff) = ran.predicted.as_deref().filter(|diff| !diff.is_empty()) {
-        text.push_str("\n  configuration, as it is and as it would be:\n");
+    if let Some(diff) = result.predicted.as_deref().filter(|diff| !diff.is_empty()) {
+        text.push_str("\n  configuration difference:\n");
         for line in diff.lines() {
             let _ = writeln!(text, "  {line}");
         }

@@ -23,7 +23,7 @@ async fn a_platform_without_a_mock_holds_no_other_device_up() {
         let ran = lab.run(&[command, "--mock"]).await;
         ran.assert_code(1);
         ran.assert_contains("r1: Error: there is no mock of platform frr");
-        ran.assert_contains("r1: Hint: --target and --label choose other devices");
+        ran.assert_contains("r1: Hint: choose other devices with --target or --label");
         let row = |name: &str| {
             let mut rows = ran.stdout.lines().filter(|line| line.starts_with(name));
             rows.next_back().unwrap_or_default().to_owned()
@@ -128,7 +128,7 @@ async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
         r#"{"POST /mgmt/tm/ltm/node": {"name": "a", "address": "192.0.2.1"}}"#,
     );
 
-    let unknown = "the mock keeps lines of its configuration without knowing them: \
+    let unknown = "the mock does not understand these configuration lines (kept as text): \
                    `macro name one`, `macro name two`, `epm logging`, and 1 more";
     let ran = lab
         .run(&[
@@ -144,12 +144,20 @@ async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
     assert_eq!(ran.warnings("sw1"), [unknown]);
     assert_eq!(ran.warnings("lb1"), Vec::<String>::new());
     for name in ["sw2", "lb2"] {
-        let factory = format!("there is no begin/{name}.cfg: the mock begins as from the factory");
+        let factory = format!(
+            "begin/{name}.cfg does not exist: the mock starts with its factory configuration"
+        );
         assert_eq!(ran.warnings(name), [factory]);
     }
     // Of the second run of two it would not be true.
     let ran = lab
-        .run(&["apply", "--mock", "--twice", "--mock-config", "begin"])
+        .run(&[
+            "apply",
+            "--mock",
+            "--check-idempotence",
+            "--mock-config",
+            "begin",
+        ])
         .await;
     ran.assert_code(0);
     assert_eq!(

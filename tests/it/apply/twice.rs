@@ -1,4 +1,4 @@
-//! `apply --twice`: that the second run finds nothing to do, and what counts as something.
+//! `apply --check-idempotence`: that the second run finds nothing to do, and what counts as something.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn runs(ran: &ProgramOutput) -> usize {
     heads.filter(|line| line.starts_with("Device ")).count()
 }
 
-const LEFT: &str = "the second run should have found nothing to do";
+const FAILED: &str = "idempotence check failed: the second run had";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_noop_and_what_only_speaks_leaves_nothing_to_do() {
@@ -35,9 +35,9 @@ async fn what_is_noop_and_what_only_speaks_leaves_nothing_to_do() {
     noop["parameters"]["noop"] = json!(true);
     let greeting = resource("Notify", "greeting", json!({ "message": "hello" }));
     lab.write_resources("sw1", &[noop, vlan(20, "voice"), greeting]);
-    let ran = lab.run(&["apply", "--twice"]).await;
+    let ran = lab.run(&["apply", "--check-idempotence"]).await;
     ran.assert_code(0);
-    assert!(!ran.text().contains(LEFT), "{}", ran.text());
+    assert!(!ran.text().contains(FAILED), "{}", ran.text());
     assert_eq!(runs(&ran), 2);
     // The notify speaks again, and the noop VLAN is still not there.
     assert_eq!(ran.stdout.matches("hello").count(), 4, "{}", ran.stdout);
@@ -76,12 +76,12 @@ async fn what_does_not_stay_is_found_by_the_second_run() {
         for name in ["sw1", "sw2"] {
             lab.write_resources(name, &[vlan(20, "voice")]);
         }
-        let ran = lab.run(&["apply", "--twice"]).await;
+        let ran = lab.run(&["apply", "--check-idempotence"]).await;
         ran.assert_code(1);
         let last = ran.stderr.lines().last().unwrap_or_default();
         assert_eq!(
             last,
-            format!("error: {LEFT}, but changed or failed on: sw1"),
+            format!("error: {FAILED} changes or failures on sw1"),
             "{fault}"
         );
     }
@@ -96,15 +96,22 @@ async fn a_device_that_could_not_run_is_not_asked_again() {
     lab.write_resources("sw1", &[vlan(20, "voice")]);
     let wrong = resource("Network_vlan", "20", json!({ "vlan_nam": "voice" }));
     lab.write_resources("sw2", &[wrong]);
-    let ran = lab.run(&["apply", "--twice"]).await;
+    let ran = lab.run(&["apply", "--check-idempotence"]).await;
     ran.assert_code(1);
     assert_eq!(runs(&ran), 2);
-    assert_eq!(ran.text().matches("the catalog is refused").count(), 1);
-    assert!(!ran.text().contains(LEFT), "{}", ran.text());
+    assert_eq!(
+        ran.text()
+            .matches("cannot use the catalog: it has 1 error")
+            .count(),
+        1
+    );
+    assert!(!ran.text().contains(FAILED), "{}", ran.text());
 
     // Where none could run there is no second run at all.
-    let ran = lab.run(&["apply", "--twice", "--target", "sw2"]).await;
+    let ran = lab
+        .run(&["apply", "--check-idempotence", "--target", "sw2"])
+        .await;
     ran.assert_code(1);
     assert_eq!(runs(&ran), 1);
-    assert!(!ran.text().contains(LEFT), "{}", ran.text());
+    assert!(!ran.text().contains(FAILED), "{}", ran.text());
 }

@@ -1,7 +1,7 @@
 //! What a report says besides the events of its run.
 
-use switchtender::catalog::Level;
-use switchtender::report::{CachedCatalog, Context};
+use switchtender::catalog::{CachedStatus, Level};
+use switchtender::report::Context;
 
 /// The context of a report on a fixed run of Puppet 7.23.
 pub fn context(host: &str, log_level: Level) -> Context {
@@ -14,7 +14,7 @@ pub fn context(host: &str, log_level: Level) -> Context {
         environment: None,
         server_used: None,
         job_id: None,
-        cached_catalog_status: CachedCatalog::NotUsed,
+        cached_catalog_status: CachedStatus::NotUsed,
         log_level,
     }
 }

@@ -1,4 +1,4 @@
-//! Reaching devices: from a name in the inventory to an open session and the device's facts.
+//! Connects to devices: from a device of the inventory to an open session and its facts.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,44 +11,51 @@ use switchtender_devices::read::Reads;
 use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::{self, Access, Session, SessionError};
 
-use super::device_run::NotRun;
-use super::stand_in::StandIns;
+use super::device_run::DeviceRunError;
+use super::mock_fleet::MockFleet;
 use crate::inventory::{Device, Inventory, Secrets};
 use crate::store::{self, Store};
 
-/// What it takes to reach the devices of an inventory.
-pub struct Reach {
+/// Connects to the devices of an inventory.
+pub struct Connector {
     pub inventory: Inventory,
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     pub secrets: Secrets,
     pub store: Store,
-    /// Mock devices in the place of the inventory's.
-    pub stand_ins: Option<StandIns>,
-    /// Where each session's masked dialogue goes, if anywhere: `<device>.log`.
+    /// Mock devices that replace those of the inventory.
+    pub mocks: Option<MockFleet>,
+    /// The directory of the masked dialogues: `<device>.log`.
     pub transcripts: Option<PathBuf>,
 }
 
-impl Reach {
-    pub fn platform(&self, device: &Device) -> Result<Arc<Platform>, NotRun> {
+impl Connector {
+    pub fn platform(&self, device: &Device) -> Result<Arc<Platform>, DeviceRunError> {
         let platform = self.registry.platform(&device.platform);
-        platform
-            .cloned()
-            .ok_or_else(|| NotRun::Platform(device.platform.clone()))
+        platform.cloned().ok_or_else(|| DeviceRunError::Platform {
+            platform: device.platform.clone(),
+            hint: "`switchtender inventory validate` shows the position in the inventory; \
+                       platforms of your own need --definitions"
+                .to_owned(),
+        })
     }
 
-    /// Everything that a session needs, secrets included; nothing is contacted yet.
+    /// The connection parameters of a device with resolved credentials; it is not contacted.
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub async fn connection(&self, device: &Device, access: Access) -> Result<Connection, NotRun> {
-        let mut target = match &self.stand_ins {
-            Some(stand_ins) => stand_ins
+    pub async fn connector(
+        &self,
+        device: &Device,
+        access: Access,
+    ) -> Result<DeviceConnector, DeviceRunError> {
+        let mut target = match &self.mocks {
+            Some(mocks) => mocks
                 .target(&device.name)
-                .ok_or_else(|| NotRun::NoMock(device.platform.clone()))?,
+                .ok_or_else(|| DeviceRunError::NoMock(device.platform.clone()))?,
             None => {
                 let root = self.store.root();
                 let resolved = self.inventory.resolve(device, &self.secrets, root).await;
-                resolved.map_err(|findings| NotRun::Credentials { findings })?
+                resolved.map_err(|findings| DeviceRunError::Credentials { findings })?
             }
         };
         if let Some(dir) = &self.transcripts {
@@ -56,7 +63,7 @@ impl Reach {
         }
         let options = device.options().into_iter();
         let options = options.map(|(name, value)| (name, value.ruby_to_s()));
-        Ok(Connection::new(
+        Ok(DeviceConnector::new(
             target,
             self.platform(device)?,
             access,
@@ -69,11 +76,11 @@ fn transcript(dir: &Path, device: &str) -> PathBuf {
     dir.join(format!("{}.log", store::directory_name(device)))
 }
 
-/// Makes a directory ready for the transcripts of these devices; those of earlier runs go.
+/// Creates the directory of the transcripts and removes those of earlier runs.
 ///
 /// # Errors
-/// The directory cannot be made, or an old file in it not removed.
-pub fn begin_transcripts<'a>(
+/// The directory cannot be created, or an old file in it cannot be removed.
+pub fn prepare_transcripts<'a>(
     dir: &Path,
     devices: impl IntoIterator<Item = &'a str>,
 ) -> io::Result<()> {
@@ -87,15 +94,15 @@ pub fn begin_transcripts<'a>(
     Ok(())
 }
 
-/// The way to one device; it can be gone more than once.
-pub struct Connection {
+/// Opens sessions to one device.
+pub struct DeviceConnector {
     target: ConnectParams,
     pub platform: Arc<Platform>,
     access: Access,
     options: Facts,
 }
 
-impl Connection {
+impl DeviceConnector {
     /// `options` are the driver's, by name.
     pub fn new(
         target: ConnectParams,
@@ -119,7 +126,7 @@ impl Connection {
         &self.options
     }
 
-    /// Opens a session and asks for the facts: of the device, of the connection, and the driver's
+    /// Opens a session and reads the facts: of the device, of the connection, and the driver's
     /// options as `option.<name>`.
     ///
     /// # Cancellation
@@ -146,11 +153,19 @@ impl Connection {
         tracing::info!(?facts, "logged in");
         Ok((session, facts))
     }
+
+    /// Opens a session without reading facts.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    pub async fn reopen(&self) -> Result<Box<dyn Session>, SessionError> {
+        session::open(&self.target, &self.platform.protocol, self.access).await
+    }
 }
 
 #[async_trait]
-impl Reconnect for Connection {
+impl Reconnect for DeviceConnector {
     async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
-        session::open(&self.target, &self.platform.protocol, self.access).await
+        self.reopen().await
     }
 }

@@ -14,7 +14,7 @@ use crate::validate::Canonical;
 ///
 /// # Errors
 /// Everything that is wrong with types, attributes, names and relationships.
-pub fn resources(
+pub fn convert(
     catalog: Catalog,
     platform: &Arc<Platform>,
     types: &dyn TypeSource,

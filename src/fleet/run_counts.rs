@@ -1,30 +1,30 @@
-//! What a device's run came to, in numbers and one word.
+//! The counts of a device's run and its status.
 
 use switchtender_devices::operation::Outcome;
 
 use crate::transaction::{EventStatus, RunEvent};
 
-/// Numbers of one device's run.
+/// Counts of one device's run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Tally {
+pub struct RunCounts {
     pub resources: usize,
     pub changed: usize,
     pub failed: usize,
     pub skipped: usize,
-    /// Would be changed, were this no noop run.
+    /// Resources that a run without noop would change.
     pub pending: usize,
-    /// Operations that the device was sent.
+    /// Commands that were sent to the device.
     pub operations: usize,
-    /// Operations that it would be sent, were nothing noop.
+    /// Commands that a run without noop would send.
     pub to_send: usize,
     /// The transaction ended early.
     pub cut_short: bool,
-    /// Something failed that is no resource: the proof, saving, an interruption.
-    pub flawed: bool,
+    /// Something failed that is no resource: verification, saving, an interruption.
+    pub failed_after_transaction: bool,
 }
 
-impl Tally {
-    /// Of a run that has not ended yet.
+impl RunCounts {
+    /// The counts of a run that has not ended yet.
     pub fn new() -> Self {
         Self {
             cut_short: true,
@@ -32,10 +32,10 @@ impl Tally {
         }
     }
 
-    /// Takes an event in.
+    /// Adds an event.
     pub fn fold(&mut self, event: &RunEvent) {
         match event {
-            // What every run has and no device knows of would only puzzle people.
+            // Every catalog has these; they are not on the device.
             RunEvent::Resource(status)
                 if matches!(
                     status.reference.model_name().as_str(),
@@ -67,22 +67,22 @@ impl Tally {
                 ..
             } => {
                 self.cut_short = !completed;
-                self.flawed |= failed_to_generate;
+                self.failed_after_transaction |= failed_to_generate;
             }
             _ => {}
         }
     }
 
     pub fn has_failed(&self) -> bool {
-        self.failed > 0 || self.cut_short || self.flawed
+        self.failed > 0 || self.cut_short || self.failed_after_transaction
     }
 
-    /// The status in a word.
-    pub fn word(&self) -> &'static str {
+    /// The status of the run.
+    pub fn status(&self) -> &'static str {
         match self {
-            tally if tally.has_failed() => "failed",
-            Tally { changed: 1.., .. } => "changed",
-            Tally { pending: 1.., .. } => "pending",
+            counts if counts.has_failed() => "failed",
+            RunCounts { changed: 1.., .. } => "changed",
+            RunCounts { pending: 1.., .. } => "pending",
             _ => "unchanged",
         }
     }

@@ -1,4 +1,4 @@
-//! Mock devices in the place of an inventory's devices, for the length of a run.
+//! Mock devices that replace the devices of an inventory during a run.
 //!
 //! Each device gets a mock of its platform on this machine, under the same name. No secret of the
 //! inventory is looked up, and no address in it is contacted.
@@ -19,7 +19,7 @@ use crate::inventory::Device;
 
 /// The mocks of a run.
 #[derive(Debug)]
-pub struct StandIns {
+pub struct MockFleet {
     mocks: Fleet,
     /// By device, what is not as its configuration would have it; until it is told.
     notes: Mutex<BTreeMap<String, Vec<String>>>,
@@ -27,7 +27,7 @@ pub struct StandIns {
 
 /// Why a mock could not be started.
 #[derive(Debug, thiserror::Error)]
-pub enum StandInError {
+pub enum MockFleetError {
     #[error("{device}: cannot read {path}")]
     Config {
         device: String,
@@ -58,17 +58,20 @@ pub const PLATFORMS: [&str; 2] = ["cisco_ios", "f5_bigip"];
 const USER: &str = "mock";
 const PASSWORD: &str = "mock";
 
-impl StandIns {
+impl MockFleet {
     /// Starts a mock for each device whose platform has one. `configs` holds `<device>.cfg`: the running configuration of
     /// a switch as text, that of a load balancer as JSON; devices without one begin as from the
     /// factory.
     ///
     /// # Errors
     /// A directory or a configuration that cannot be read, a port that cannot be had.
-    pub async fn start(devices: &[&Device], configs: Option<&Path>) -> Result<Self, StandInError> {
+    pub async fn start(
+        devices: &[&Device],
+        configs: Option<&Path>,
+    ) -> Result<Self, MockFleetError> {
         if let Some(dir) = configs {
             // A misspelt directory would go for one in which no device has a file.
-            std::fs::read_dir(dir).map_err(|source| StandInError::Configs {
+            std::fs::read_dir(dir).map_err(|source| MockFleetError::Configs {
                 dir: dir.to_owned(),
                 source,
             })?;
@@ -79,7 +82,7 @@ impl StandIns {
             let config = configs.map(|dir| read(device, dir)).transpose()?;
             if let Some(Config { path, text: None }) = &config {
                 notes.entry(device.name.clone()).or_default().push(format!(
-                    "there is no {}: the mock begins as from the factory",
+                    "{} does not exist: the mock starts with its factory configuration",
                     path.display()
                 ));
             }
@@ -88,7 +91,7 @@ impl StandIns {
         let mocks = Fleet::start(options, 0).await?;
         for running in mocks.devices() {
             if let RunningDevice::Switch(switch) = running {
-                let note = kept_unknown(switch.unknown_lines());
+                let note = render_unknown_lines(switch.unknown_lines());
                 let of_device = notes.entry(running.name().to_owned()).or_default();
                 of_device.extend(note);
             }
@@ -149,7 +152,7 @@ impl StandIns {
 fn describe(
     device: &Device,
     config: Option<Config>,
-) -> Result<Option<DeviceOptions>, StandInError> {
+) -> Result<Option<DeviceOptions>, MockFleetError> {
     let name = device.name.clone();
     Ok(match device.platform.as_str() {
         "cisco_ios" => Some(DeviceOptions::Switch(SwitchOptions {
@@ -164,7 +167,7 @@ fn describe(
         "f5_bigip" => {
             let config = config.and_then(|Config { path, text }| Some((path, text?)));
             let config = config.map(|(path, text)| {
-                serde_json::from_str(&text).map_err(|source| StandInError::NotJson {
+                serde_json::from_str(&text).map_err(|source| MockFleetError::NotJson {
                     device: device.name.clone(),
                     path,
                     source,
@@ -190,7 +193,7 @@ struct Config {
     text: Option<String>,
 }
 
-fn read(device: &Device, dir: &Path) -> Result<Config, StandInError> {
+fn read(device: &Device, dir: &Path) -> Result<Config, MockFleetError> {
     let path = dir.join(format!("{}.cfg", device.name));
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Config {
@@ -200,7 +203,7 @@ fn read(device: &Device, dir: &Path) -> Result<Config, StandInError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Ok(Config { path, text: None })
         }
-        Err(source) => Err(StandInError::Config {
+        Err(source) => Err(MockFleetError::Config {
             device: device.name.clone(),
             path,
             source,
@@ -208,9 +211,8 @@ fn read(device: &Device, dir: &Path) -> Result<Config, StandInError> {
     }
 }
 
-/// Lines that a mock keeps without knowing them, in words: the first ones, for a real
-/// configuration has many.
-fn kept_unknown(lines: &[String]) -> Option<String> {
+/// The first configuration lines that a mock does not understand; a real configuration has many.
+fn render_unknown_lines(lines: &[String]) -> Option<String> {
     const SHOWN: usize = 3;
     let (first, more) = lines.split_at(lines.len().min(SHOWN));
     let mut shown: Vec<String> = first.iter().map(|line| format!("`{line}`")).collect();
@@ -219,6 +221,6 @@ fn kept_unknown(lines: &[String]) -> Option<String> {
     }
     (!shown.is_empty()).then(|| {
         let shown = shown.join(", ");
-        format!("the mock keeps lines of its configuration without knowing them: {shown}")
+        format!("the mock does not understand these configuration lines (kept as text): {shown}")
     })
 }

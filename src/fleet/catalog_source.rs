@@ -1,0 +1,124 @@
+//! The two ends of a device run: the source of its catalog and the receiver of its report.
+//!
+//! [`device_run`](super::device_run) is the same for all of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+use switchtender_devices::diagnostic::Source;
+use switchtender_devices::driver::{Facts, Platform, Registry};
+use switchtender_devices::session::Access;
+use tokio_util::sync::CancellationToken;
+
+use super::connector::DeviceConnector;
+use super::device_run::DeviceRunError;
+use crate::agent::run_log::RunLog;
+use crate::catalog::Loading;
+use crate::inventory::SavePolicy;
+use crate::report;
+use crate::store::StoreError;
+use crate::validate::CatalogTarget;
+
+/// Where the catalog of a device comes from, and how the device is reached.
+#[async_trait]
+pub trait CatalogSource: Send {
+    /// Waits until the run may start, before the device is locked.
+    async fn wait_for_start(&mut self, _stop: &CancellationToken) -> Result<(), DeviceRunError> {
+        Ok(())
+    }
+
+    /// Prepares the run; the device is not contacted.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway; ends soon after `stop` was cancelled.
+    async fn prepare(
+        &mut self,
+        stop: &CancellationToken,
+        log: &mut dyn RunLog,
+    ) -> Result<DeviceSettings, DeviceRunError>;
+
+    /// The catalog. `facts` are `None` before the device is contacted; a source that needs facts
+    /// then returns `None` and is asked again after login.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    async fn catalog(
+        &mut self,
+        facts: Option<&Facts>,
+        log: &mut dyn RunLog,
+    ) -> Result<Option<CatalogText>, DeviceRunError>;
+
+    /// The connection parameters, with resolved credentials.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    async fn connector(&mut self, access: Access) -> Result<DeviceConnector, DeviceRunError>;
+
+    /// The catalog passed all checks and is applied next.
+    async fn before_transaction(&mut self, _log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
+        Ok(())
+    }
+
+    /// The run is over, with or without success.
+    async fn after_run(&mut self, _log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
+        Ok(())
+    }
+}
+
+/// Receives the report of a device run.
+#[async_trait]
+pub trait ReportSink: Send {
+    /// The context of the report, as far as it is known when the run starts.
+    fn report_context(&self) -> report::Context;
+
+    /// Adds to the report what is known only after the run.
+    fn complete_report(&self, _report: &mut report::Report) {}
+
+    /// The report in the form in which it is delivered and stored.
+    fn report_json(&self, report: &report::Report) -> Json {
+        report.to_json()
+    }
+
+    /// Delivers the report. `error` tells why the device did not run.
+    ///
+    /// # Errors
+    /// The report is lost.
+    async fn deliver(
+        &mut self,
+        report: &Json,
+        error: Option<&DeviceRunError>,
+        log: &mut dyn RunLog,
+    ) -> Result<(), ReportError>;
+}
+
+/// Why a report is lost.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    #[error(transparent)]
+    File(#[from] crate::agent::layout::FileError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Settings of one device.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceSettings {
+    /// When the configuration is saved.
+    pub save: SavePolicy,
+    /// Texts that are masked in every message of the run.
+    pub secrets: Vec<String>,
+    /// The directory of the graphs of this device's run.
+    pub graph_dir: Option<PathBuf>,
+}
+
+/// The text of a catalog and what is needed to check it.
+pub struct CatalogText {
+    pub source: Arc<Source>,
+    pub loading: Loading,
+    /// The definitions of the catalog's environment.
+    pub registry: Arc<Registry>,
+    pub platform: Arc<Platform>,
+    pub target: CatalogTarget,
+}

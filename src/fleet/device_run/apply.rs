@@ -1,0 +1,248 @@
+//! The transaction of a run and everything after it, up to the state files.
+//!
+//! Nothing here ends early: a step that fails is a failure of the run, and the next step follows.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use switchtender_devices::driver::{Driver, Facts, Registry};
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::operation::Operation;
+use switchtender_devices::provider::driver_provider::{Difference, DriverProvider};
+use switchtender_devices::provider::{Provider, ReadOnly};
+use switchtender_devices::session::{Access, Session};
+use tokio::time::Instant;
+
+use super::recorder::ResourceOperations;
+use super::{DeviceRunResult, RunMode, Running};
+use crate::catalog::types::Types;
+use crate::clock;
+use crate::error_chain::chain;
+use crate::fleet::catalog_check::PreparedCatalog;
+use crate::fleet::connector::DeviceConnector;
+use crate::fleet::run_counts::RunCounts;
+use crate::fleet::save_config::SaveDecision;
+use crate::fleet::state_files::{self, DeviceState, ManagedResources};
+use crate::inventory::SavePolicy;
+use crate::store::blocking_io;
+use crate::transaction::{self, Settings};
+
+/// A device with an open session.
+pub(super) struct Contact {
+    pub connector: DeviceConnector,
+    pub session: Box<dyn Session>,
+    pub facts: Facts,
+    pub access: Access,
+}
+
+/// The state of earlier runs, and what this run writes.
+pub(super) struct Files {
+    pub state: DeviceState,
+    pub graph_dir: Option<PathBuf>,
+    pub save: SavePolicy,
+}
+
+impl Running<'_> {
+    /// Applies a catalog.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    pub(super) async fn apply(
+        &mut self,
+        catalog: PreparedCatalog,
+        contact: Contact,
+        mut files: Files,
+    ) -> DeviceRunResult {
+        let Contact {
+            connector,
+            session,
+            facts,
+            access,
+        } = contact;
+        let mut provider = DriverProvider::new(
+            Driver::new(&catalog.platform, &facts),
+            session,
+            Box::new(connector),
+            Arc::clone(&files.state.remembered) as Arc<_>,
+        );
+        for note in provider.notes() {
+            self.events.run_log().warning(note);
+        }
+        self.events.report.complete_context(|context| {
+            context.environment.clone_from(&catalog.environment);
+        });
+        let managed = ManagedResources::of(&catalog.resources);
+        self.run_transaction(
+            &catalog.registry,
+            catalog.resources,
+            access,
+            &mut provider,
+            &mut files,
+        )
+        .await;
+        self.write_graphs(files.graph_dir.as_deref()).await;
+        let mut differences = Vec::new();
+        if self.options.mode == RunMode::Apply {
+            differences = self.verify(&mut provider).await;
+            if access == Access::ReadWrite {
+                self.save(files.save, &mut provider).await;
+            }
+        }
+        let operations = self.events.operations.take();
+        let predicted =
+            operations.map(|operations| predicted(&catalog.registry, &provider, &operations));
+        for note in provider.close().await {
+            self.events.run_log().warning(note);
+        }
+        if self.options.mode == RunMode::Apply {
+            let (state, store) = (files.state, self.store.clone());
+            let written =
+                blocking_io::run(move || [state.write(&store), managed.write(&store)]).await;
+            for error in written.into_iter().filter_map(Result::err) {
+                self.events.fail(format!(
+                    "cannot write the state of the device: {}",
+                    chain(&error)
+                ));
+            }
+        }
+        DeviceRunResult {
+            counts: RunCounts::default(),
+            differences,
+            failure: None,
+            predicted,
+            facts,
+            statistics: provider.statistics(),
+            findings: catalog.findings,
+        }
+    }
+
+    async fn run_transaction(
+        &mut self,
+        registry: &Arc<Registry>,
+        resources: crate::catalog::Resources,
+        access: Access,
+        provider: &mut DriverProvider,
+        files: &mut Files,
+    ) {
+        let mut guarded;
+        let applied: &mut dyn Provider = match access {
+            Access::ReadOnly => {
+                guarded = ReadOnly::new(provider);
+                &mut guarded
+            }
+            Access::ReadWrite => provider,
+        };
+        let types = Types::new(|name: &str| registry.model(name).cloned());
+        let cycles_file = files.graph_dir.as_ref().map(|dir| dir.join("cycles.dot"));
+        let settings = Settings {
+            cycles_file: cycles_file.map(|path| path.display().to_string()),
+            ..self.options.settings.clone()
+        };
+        let began = Instant::now();
+        let input = transaction::Input {
+            resources,
+            types: &types,
+            settings: &settings,
+            clock: &clock::timestamp,
+            zone: clock::zone(),
+            memory: &mut files.state.memory,
+            provider: applied,
+            sink: &mut self.events,
+            stop: &|| self.stop.is_cancelled(),
+        };
+        // An error of the transaction is in its last event.
+        let _ = transaction::run(input).await;
+        let elapsed = began.elapsed();
+        self.events.report.measured("catalog_application", elapsed);
+        self.events.run_log().notice(format!(
+            "Applied catalog in {:.2} seconds",
+            elapsed.as_secs_f64()
+        ));
+    }
+
+    async fn write_graphs(&mut self, dir: Option<&std::path::Path>) {
+        let Some(dir) = dir else {
+            return;
+        };
+        let graphs = std::mem::take(&mut self.events.graphs).into_iter();
+        let graphs: Vec<_> = graphs.map(|(file, text)| (dir.join(file), text)).collect();
+        let written = blocking_io::run(move || state_files::write_graphs(&graphs)).await;
+        if let Err(error) = written {
+            self.events
+                .fail(format!("cannot write a graph: {}", chain(&error)));
+        }
+    }
+
+    /// Verifies by one more read that attributes have the values that were set.
+    async fn verify(&mut self, provider: &mut DriverProvider) -> Vec<Difference> {
+        let differences = match provider.verify().await {
+            Ok(differences) => differences,
+            Err(error) => {
+                self.events
+                    .fail(format!("cannot verify the changes: {error}"));
+                return Vec::new();
+            }
+        };
+        for difference in &differences {
+            self.events.run_log().error(render_difference(difference));
+        }
+        let failed: BTreeSet<_> = differences.iter().map(|found| &found.reference).collect();
+        self.events.counts.failed += failed.len();
+        match differences.len() {
+            0 => {}
+            1 => self.events.fail(
+                "verification failed: 1 attribute does not have the value that was set".to_owned(),
+            ),
+            count => self.events.fail(format!(
+                "verification failed: {count} attributes do not have the value that was set"
+            )),
+        }
+        differences
+    }
+
+    /// Saves the configuration on the device, if that is due.
+    async fn save(&mut self, policy: SavePolicy, provider: &mut DriverProvider) {
+        match SaveDecision::decide(policy, provider) {
+            SaveDecision::NotDue => {}
+            SaveDecision::Due => match provider.save().await {
+                Ok(_) => self.events.run_log().notice("saved the configuration"),
+                Err(error) => self
+                    .events
+                    .fail(format!("cannot save the configuration: {}", error.kind)),
+            },
+            SaveDecision::Withheld(why) => self.events.run_log().warning(why),
+        }
+    }
+}
+
+/// The difference to the configuration that the commands make.
+fn predicted(
+    registry: &Registry,
+    provider: &DriverProvider,
+    operations: &[ResourceOperations],
+) -> String {
+    let changes: Vec<(&TypeModel, Vec<Operation>)> = operations
+        .iter()
+        .filter_map(|(reference, operations)| {
+            let model = registry.model(&reference.model_name())?;
+            let operations = operations.iter().map(|record| record.operation.clone());
+            Some((model.as_ref(), operations.collect()))
+        })
+        .collect();
+    provider.predicted_diff(
+        changes
+            .iter()
+            .map(|(model, operations)| (*model, operations.as_slice())),
+    )
+}
+
+fn render_difference(difference: &Difference) -> String {
+    format!(
+        "{}: {} was set to {}, and the device has {}",
+        difference.reference,
+        difference.attribute,
+        difference.wanted.display(),
+        difference.found.display()
+    )
+}

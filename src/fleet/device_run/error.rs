@@ -1,0 +1,133 @@
+//! Why the run of a device ended without a transaction.
+
+use switchtender_devices::diagnostic::{Diagnostic, Severity};
+use switchtender_devices::session::SessionError;
+
+use crate::agent::hook::HookError;
+use crate::agent::layout::FileError;
+use crate::agent::run::RunError;
+use crate::error_chain::chain;
+use crate::fleet::catalog_files::CatalogError;
+use crate::fleet::mock_fleet;
+use crate::store::{LockError, StoreError};
+
+/// Why a device did not run, or why its run failed apart from its resources.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceRunError {
+    #[error(transparent)]
+    Locked(#[from] LockError),
+    #[error(
+        "Skipping run of {device}; administratively disabled (Reason: '{reason}'); use `switchtender device --enable --target {device}`"
+    )]
+    Disabled { device: String, reason: String },
+    #[error("cannot read the catalog")]
+    Catalog(#[from] CatalogError),
+    /// The Puppet Server gave no catalog.
+    #[error(transparent)]
+    Agent(#[from] RunError),
+    #[error("cannot use the catalog: {}", count_errors(findings))]
+    Refused { findings: Vec<Diagnostic> },
+    #[error("cannot obtain the credentials")]
+    Credentials { findings: Vec<Diagnostic> },
+    #[error("Can't load {kind} for {device}: {}", render_findings(findings))]
+    Connection {
+        kind: String,
+        device: String,
+        findings: Vec<Diagnostic>,
+    },
+    #[error("unknown platform `{platform}`")]
+    Platform { platform: String, hint: String },
+    #[error("there is no mock of platform {0}")]
+    NoMock(String),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("cannot read the state of the device")]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Hook(#[from] HookError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("Cancelling startup: the run was stopped before the catalog was applied")]
+    Stopped,
+}
+
+impl DeviceRunError {
+    /// Findings in files, rendered with their positions.
+    pub fn findings(&self) -> &[Diagnostic] {
+        match self {
+            DeviceRunError::Refused { findings } | DeviceRunError::Credentials { findings } => {
+                findings
+            }
+            _ => &[],
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            DeviceRunError::Session(error) => error.hint(),
+            DeviceRunError::Catalog(error) => error.hint(),
+            DeviceRunError::Agent(error) => error.hint(),
+            DeviceRunError::Platform { hint, .. } => Some(hint.clone()),
+            DeviceRunError::NoMock(_) => Some(format!(
+                "choose other devices with --target or --label; platforms with a mock: {}",
+                mock_fleet::PLATFORMS.join(", ")
+            )),
+            _ => None,
+        }
+    }
+
+    /// The error with its causes in one line, without the name of the device in front.
+    pub fn render(&self, device: &str) -> String {
+        let text = chain(self);
+        let rest = text
+            .strip_prefix(device)
+            .and_then(|rest| rest.strip_prefix(": "));
+        rest.map_or(text.clone(), str::to_owned)
+    }
+
+    /// Whether the run did not get the lock of the device: another run, or the administrator,
+    /// prevents it, and there is nothing to report.
+    pub(in crate::fleet) fn is_before_lock(&self) -> bool {
+        matches!(
+            self,
+            DeviceRunError::Locked(_) | DeviceRunError::Disabled { .. }
+        )
+    }
+
+    /// Whether there is no usable catalog.
+    pub(super) fn is_without_catalog(&self) -> bool {
+        matches!(
+            self,
+            DeviceRunError::Agent(_) | DeviceRunError::Catalog(_) | DeviceRunError::Refused { .. }
+        )
+    }
+}
+
+fn count_errors(findings: &[Diagnostic]) -> String {
+    let errors = findings
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
+    match errors.count() {
+        1 => "it has 1 error".to_owned(),
+        count => format!("it has {count} errors"),
+    }
+}
+
+/// All findings in one line, each with its position and its hint.
+fn render_findings(findings: &[Diagnostic]) -> String {
+    let texts = findings.iter().map(|found| {
+        let place = found.labels.first().map(|label| {
+            let (line, _) = label.source.position(label.span.start);
+            format!(" ({}:{line})", label.source.name)
+        });
+        let help = found.help.as_ref().map(|help| format!(" → {help}"));
+        [
+            found.message.as_str(),
+            place.as_deref().unwrap_or_default(),
+            help.as_deref().unwrap_or_default(),
+        ]
+        .concat()
+    });
+    texts.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,193 @@
+//! Folds the events of a run into its report and its counts, and passes them on at once.
+
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::{Diagnostic, Severity};
+use switchtender_devices::secret::MASK;
+
+use super::{DeviceRunError, DeviceRunResult};
+use crate::agent::run_log::RunLog;
+use crate::catalog::{Level, ResourceRef};
+use crate::clock;
+use crate::error_chain::chain;
+use crate::fleet::run_counts::RunCounts;
+use crate::report::Report;
+use crate::transaction::{LogEntry, OperationRecord, RunEvent, Sink};
+
+/// Something that happened in the run of a device.
+#[derive(Clone, Debug)]
+pub enum DeviceEvent {
+    /// An event of the run.
+    Run(RunEvent),
+    /// A message about the [`DeviceRunError`] that ended the run.
+    Error(Arc<LogEntry>),
+}
+
+/// Receives the events of all devices as they happen.
+pub type Observer = Arc<dyn Fn(&Arc<str>, DeviceEvent) + Send + Sync>;
+
+/// The commands of a resource.
+pub(super) type ResourceOperations = (ResourceRef, Arc<[OperationRecord]>);
+
+/// The receiver of one run's events.
+pub(super) struct EventRecorder<'a> {
+    device: Arc<str>,
+    observer: &'a Observer,
+    /// Texts that are masked in messages about the run as a whole.
+    pub secrets: Vec<String>,
+    pub report: Report,
+    pub counts: RunCounts,
+    /// The first failure after the transaction.
+    failure: Option<String>,
+    /// Names and texts of the graphs of the run.
+    pub graphs: Vec<(&'static str, String)>,
+    /// Commands, where their effect is predicted.
+    pub operations: Option<Vec<ResourceOperations>>,
+}
+
+impl<'a> EventRecorder<'a> {
+    pub fn new(device: &str, observer: &'a Observer, report: Report, predicts: bool) -> Self {
+        Self {
+            device: device.into(),
+            observer,
+            secrets: Vec::new(),
+            report,
+            counts: RunCounts::new(),
+            failure: None,
+            graphs: Vec::new(),
+            operations: predicts.then(Vec::new),
+        }
+    }
+
+    pub fn run_log(&mut self) -> &mut dyn RunLog {
+        self
+    }
+
+    /// Records a failure after the transaction: the run failed, whatever its resources did.
+    pub fn fail(&mut self, text: String) {
+        self.run_log().error(text.clone());
+        self.report.fail();
+        self.failure.get_or_insert(text);
+    }
+
+    /// Whether the transaction ended early without an error.
+    pub fn is_cut_short(&self) -> bool {
+        !self.report.completed() && self.report.error().is_none()
+    }
+
+    /// Records why the run ended without, or in spite of, a transaction.
+    pub fn record_error(&mut self, error: &DeviceRunError) {
+        for finding in error.findings() {
+            let place = finding.place.as_ref();
+            let level = match finding.severity {
+                Severity::Error => Level::Err,
+                _ => Level::Warning,
+            };
+            let entry = LogEntry {
+                file: place.map(|place| place.file.clone()),
+                line: place.map(|place| place.line),
+                ..self.entry(level, render_finding(finding))
+            };
+            self.emit_error(entry);
+        }
+        let text = error.render(&self.device);
+        let hint = error.hint().map(|hint| format!("; {hint}"));
+        self.emit_error(self.entry(
+            Level::Err,
+            format!("{text}{}", hint.as_deref().unwrap_or_default()),
+        ));
+        if error.is_without_catalog() {
+            let text = "Could not retrieve catalog; skipping run";
+            self.emit_error(self.entry(Level::Err, text.to_owned()));
+        }
+        // Whatever was applied, a run with an error is a failed run.
+        self.report.fold(&RunEvent::Finished {
+            completed: false,
+            failed_to_generate: false,
+            error: Some(self.mask(chain(error))),
+            time: clock::timestamp(),
+        });
+    }
+
+    /// Adds the counts and the failure to a result.
+    pub fn complete(&self, result: DeviceRunResult) -> DeviceRunResult {
+        DeviceRunResult {
+            counts: RunCounts {
+                failed_after_transaction: self.counts.failed_after_transaction
+                    || self.failure.is_some(),
+                ..self.counts
+            },
+            failure: self.failure.clone(),
+            ..result
+        }
+    }
+
+    fn emit_error(&mut self, entry: LogEntry) {
+        let entry = Arc::new(entry);
+        self.report.fold(&RunEvent::Log(Arc::clone(&entry)));
+        (self.observer)(&self.device, DeviceEvent::Error(entry));
+    }
+
+    /// A message about the run as a whole.
+    fn entry(&self, level: Level, message: String) -> LogEntry {
+        LogEntry {
+            level,
+            message: self.mask(message),
+            source: "Puppet".to_owned(),
+            tags: Arc::default(),
+            time: clock::timestamp(),
+            file: None,
+            line: None,
+        }
+    }
+
+    fn mask(&self, mut message: String) -> String {
+        for secret in &self.secrets {
+            message = message.replace(secret.as_str(), MASK);
+        }
+        message
+    }
+}
+
+impl RunLog for EventRecorder<'_> {
+    fn log(&mut self, level: Level, message: String) {
+        let entry = self.entry(level, message);
+        self.emit(entry.into());
+    }
+}
+
+impl Sink for EventRecorder<'_> {
+    fn emit(&mut self, event: RunEvent) {
+        self.report.fold(&event);
+        self.counts.fold(&event);
+        match event {
+            RunEvent::Graph { file, text } => self.graphs.push((file, text)),
+            RunEvent::Log(_) | RunEvent::Resource(_) => {
+                (self.observer)(&self.device, DeviceEvent::Run(event));
+            }
+            RunEvent::Operations {
+                ref reference,
+                ref operations,
+            } => {
+                if let Some(all) = &mut self.operations {
+                    all.push((reference.clone(), Arc::clone(operations)));
+                }
+                (self.observer)(&self.device, DeviceEvent::Run(event));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A finding in one line, with its position and its hint.
+fn render_finding(finding: &Diagnostic) -> String {
+    let place = finding.place.as_ref();
+    let position = place.map(|place| format!(" (file: {}, line: {})", place.file, place.line));
+    let help = finding.help.as_ref().map(|help| format!("; {help}"));
+    format!(
+        "{}{}{}",
+        finding.message,
+        position.unwrap_or_default(),
+        help.unwrap_or_default()
+    )
+}

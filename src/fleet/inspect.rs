@@ -1,0 +1,69 @@
+//! Reads a device without a catalog: its facts and the instances of a type.
+
+use std::sync::Arc;
+
+use switchtender_devices::change::Instance;
+use switchtender_devices::driver::{Driver, Facts};
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::read::{ReadError, Reads};
+
+use super::connector::DeviceConnector;
+use super::device_run::DeviceRunError;
+
+/// Why a device could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum InspectError {
+    #[error(transparent)]
+    Run(#[from] DeviceRunError),
+    /// The platform, or the model of the device, lacks the type.
+    #[error("{0}")]
+    Unsupported(String),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl InspectError {
+    /// What to do next.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            InspectError::Run(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+/// The facts of a device.
+///
+/// # Cancellation
+/// Must not be dropped midway.
+pub async fn facts(connector: &DeviceConnector) -> Result<Facts, DeviceRunError> {
+    let (mut session, facts) = connector.open().await?;
+    session.close().await;
+    Ok(facts)
+}
+
+/// The instances of a type on a device, in the order of the device, and the driver that read them.
+///
+/// # Cancellation
+/// Must not be dropped midway.
+pub async fn instances(
+    connector: &DeviceConnector,
+    model: &Arc<TypeModel>,
+) -> Result<(Driver, Vec<Instance>), InspectError> {
+    let platform = &connector.platform;
+    // A platform without the type needs no connection.
+    Driver::new(platform, &Facts::default())
+        .supports(model)
+        .map_err(InspectError::Unsupported)?;
+    let (mut session, facts) = connector.open().await.map_err(DeviceRunError::from)?;
+    let driver = Driver::new(platform, &facts);
+    let requests = driver.reads(&[model]);
+    let texts = session.read(&requests).await;
+    session.close().await;
+    driver.supports(model).map_err(InspectError::Unsupported)?;
+    let names = requests.into_iter().map(|request| request.name);
+    let texts = texts.map_err(DeviceRunError::from)?;
+    let reads: Reads = names.zip(texts).collect();
+    let instances = driver.instances(model, &platform.parse(&reads)?)?;
+    Ok((driver, instances))
+}

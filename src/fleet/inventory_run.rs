@@ -1,0 +1,131 @@
+//! Runs of inventory devices with catalogs in files: `apply` and `plan`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+use switchtender_devices::driver::Facts;
+use switchtender_devices::session::Access;
+use tokio_util::sync::CancellationToken;
+
+use super::catalog_files::CatalogFiles;
+use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
+use super::connector::{Connector, DeviceConnector};
+use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
+use crate::agent::run_log::RunLog;
+use crate::catalog::{CachedStatus, Level, Loading};
+use crate::clock;
+use crate::inventory::Device;
+use crate::report;
+use crate::store::{self, blocking_io};
+use crate::validate::CatalogTarget;
+
+/// The devices of an inventory, and the files of their runs.
+pub struct InventoryFleet {
+    pub connector: Connector,
+    pub catalogs: CatalogFiles,
+    pub options: RunOptions,
+    /// The directory of the graphs, with a directory for each device.
+    pub graphs: Option<PathBuf>,
+}
+
+impl InventoryFleet {
+    /// Runs one device and writes its report to a directory.
+    ///
+    /// # Cancellation
+    /// As [`device_run::run`].
+    pub async fn run(&self, name: &str, reports: Option<&Path>, observer: &Observer) -> DeviceRun {
+        let mut peer = InventoryDevice {
+            fleet: self,
+            device: &self.connector.inventory.devices[name],
+            reports,
+        };
+        let store = self.connector.store.device(name);
+        device_run::run(name, &store, &mut peer, &self.options, observer).await
+    }
+}
+
+/// One device of an inventory.
+struct InventoryDevice<'a> {
+    fleet: &'a InventoryFleet,
+    device: &'a Device,
+    reports: Option<&'a Path>,
+}
+
+#[async_trait]
+impl CatalogSource for InventoryDevice<'_> {
+    async fn prepare(
+        &mut self,
+        _stop: &CancellationToken,
+        log: &mut dyn RunLog,
+    ) -> Result<DeviceSettings, DeviceRunError> {
+        let InventoryFleet {
+            connector, graphs, ..
+        } = self.fleet;
+        let mocks = connector.mocks.iter();
+        for note in mocks.flat_map(|mocks| mocks.take_notes(&self.device.name)) {
+            log.warning(note);
+        }
+        Ok(DeviceSettings {
+            save: self.device.save_policy(),
+            secrets: Vec::new(),
+            graph_dir: graphs
+                .as_ref()
+                .map(|dir| dir.join(store::directory_name(&self.device.name))),
+        })
+    }
+
+    async fn catalog(
+        &mut self,
+        _facts: Option<&Facts>,
+        _log: &mut dyn RunLog,
+    ) -> Result<Option<CatalogText>, DeviceRunError> {
+        let connector = &self.fleet.connector;
+        let platform = connector.platform(self.device)?;
+        let registry = Arc::clone(&connector.registry);
+        Ok(Some(CatalogText {
+            source: self.fleet.catalogs.read(self.device)?,
+            loading: Loading::default(),
+            target: CatalogTarget::for_device(self.device, &registry, &Facts::default()),
+            registry,
+            platform,
+        }))
+    }
+
+    async fn connector(&mut self, access: Access) -> Result<DeviceConnector, DeviceRunError> {
+        self.fleet.connector.connector(self.device, access).await
+    }
+}
+
+#[async_trait]
+impl ReportSink for InventoryDevice<'_> {
+    fn report_context(&self) -> report::Context {
+        report::Context {
+            host: self.device.certname.clone(),
+            time: clock::timestamp(),
+            transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
+            puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
+            noop: self.fleet.options.settings.noop,
+            environment: None,
+            server_used: None,
+            job_id: None,
+            cached_catalog_status: CachedStatus::NotUsed,
+            log_level: Level::Notice,
+        }
+    }
+
+    async fn deliver(
+        &mut self,
+        report: &Json,
+        _error: Option<&DeviceRunError>,
+        _log: &mut dyn RunLog,
+    ) -> Result<(), ReportError> {
+        let Some(dir) = self.reports else {
+            return Ok(());
+        };
+        let path = dir.join(format!("{}.json", store::directory_name(&self.device.name)));
+        let text = serde_json::to_string_pretty(report).expect("a report is JSON") + "\n";
+        Ok(blocking_io::run(move || store::write_file(&path, &text)).await?)
+    }
+}

@@ -1,0 +1,41 @@
+//! Whether a run ends by saving the configuration on the device.
+//!
+//! A configuration that is not saved is lost at a restart. Engineers rely on that when a change has
+//! cut the connection. So nothing is saved after a connection that broke once a change was sent,
+//! whatever the inventory says.
+
+use switchtender_devices::provider::driver_provider::DriverProvider;
+
+use crate::inventory::SavePolicy;
+
+/// Whether a run that may write saves the configuration at its end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum SaveDecision {
+    NotDue,
+    Due,
+    /// Saving is due, but the connection broke; with a message for the operator.
+    Withheld(String),
+}
+
+impl SaveDecision {
+    /// The decision at the end of a run.
+    pub fn decide(policy: SavePolicy, provider: &DriverProvider) -> Self {
+        let next = match policy {
+            SavePolicy::Never => return SaveDecision::NotDue,
+            SavePolicy::OnChange => "the next run with a change",
+            SavePolicy::Always => "the next run",
+        };
+        if provider.disconnected_after_change() {
+            return SaveDecision::Withheld(format!(
+                "configuration not saved: the connection broke after a change was sent. \
+                 A restart of the device restores the saved configuration. Check the device, then \
+                 save the configuration manually or run again: {next} saves it"
+            ));
+        }
+        if policy.is_due(provider.has_changed()) {
+            SaveDecision::Due
+        } else {
+            SaveDecision::NotDue
+        }
+    }
+}

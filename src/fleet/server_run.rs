@@ -1,0 +1,426 @@
+//! Runs of the devices of `device.conf` against a Puppet Server: `device`.
+//!
+//! The order of the requests is that of `docs/reference/agent-protocol.md`, section 5.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value as Json};
+use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
+use switchtender_devices::session::Access;
+use switchtender_devices::value::Value;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
+
+use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
+use super::connector::DeviceConnector;
+use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
+use crate::agent::client::catalog_cache::Head;
+use crate::agent::client::facts;
+use crate::agent::client::report_spool::Delivery;
+use crate::agent::run::{AgentRun, Obtained, Proxy, RunError};
+use crate::agent::run_log::RunLog;
+use crate::agent::{PROTOCOL_VERSION, disabled, hook};
+use crate::catalog::{self, CachedStatus, Level, LoadError, Loading};
+use crate::clock;
+use crate::device_conf::{Connection, Entry, Readers, Surroundings};
+use crate::inventory::Secrets;
+use crate::report;
+use crate::store::{self, DeviceStore, Store};
+use crate::validate::CatalogTarget;
+
+/// What the runs of a proxy share.
+pub struct ServerFleet {
+    pub proxy: Arc<Proxy>,
+    pub secrets: Secrets,
+    pub readers: Readers,
+    pub options: RunOptions,
+    /// Devices that may run at once; a device that waits for its certificate does not count.
+    pub active: Semaphore,
+    /// Messages below this level are left out of reports.
+    pub log_level: Level,
+    /// Apply this catalog instead of requesting one; nothing is sent to the server then.
+    pub catalog: Option<String>,
+}
+
+impl ServerFleet {
+    /// Runs one device.
+    ///
+    /// # Cancellation
+    /// As [`device_run::run`].
+    pub async fn run(&self, entry: &Entry, observer: &Observer) -> DeviceRun {
+        let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
+        let mut peer = ServerDevice {
+            fleet: self,
+            entry,
+            store: &store,
+            agent: AgentRun::new(&self.proxy, &entry.name),
+            connection: None,
+            platform: None,
+            facts: None,
+            obtained: None,
+            permit: None,
+        };
+        device_run::run(&entry.name, &store, &mut peer, &self.options, observer).await
+    }
+
+    /// Connects to a device without a catalog; with the definitions that are on this host.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub async fn connector(
+        &self,
+        entry: &Entry,
+    ) -> Result<(DeviceConnector, Arc<Registry>), DeviceRunError> {
+        let agent = AgentRun::new(&self.proxy, &entry.name);
+        let connection = self.connection(&agent, entry).await?;
+        let registry = self.definitions(&agent)?;
+        let platform = platform(&registry, &connection, entry)?;
+        let connector = device_connector(&connection, &platform, Access::ReadOnly);
+        Ok((connector, registry))
+    }
+
+    /// The facts of a device in the form that is sent to the server.
+    pub fn agent_facts(&self, entry: &Entry, device: &Facts) -> facts::Facts {
+        let values: Map<String, Json> = device
+            .iter()
+            .filter(|(name, _)| !name.starts_with("option."))
+            .map(|(name, value)| (name.clone(), value.clone().into()))
+            .collect();
+        facts::Facts::new(
+            &entry.name,
+            &values,
+            self.options.settings.noop,
+            clock::timestamp(),
+            self.proxy.settings.runinterval,
+        )
+    }
+
+    async fn connection(
+        &self,
+        agent: &AgentRun,
+        entry: &Entry,
+    ) -> Result<Connection, DeviceRunError> {
+        let around = Surroundings {
+            secrets: &self.secrets,
+            device_dir: &agent.layout.var,
+            readers: self.readers,
+        };
+        let connection = entry.connection(around).await;
+        connection.map_err(|findings| DeviceRunError::Connection {
+            kind: entry.kind.clone(),
+            device: entry.name.clone(),
+            findings,
+        })
+    }
+
+    fn definitions(&self, agent: &AgentRun) -> Result<Arc<Registry>, RunError> {
+        Ok(self.proxy.definitions.of(&agent.layout)?)
+    }
+}
+
+/// One device of a Puppet Server.
+struct ServerDevice<'a> {
+    fleet: &'a ServerFleet,
+    entry: &'a Entry,
+    store: &'a DeviceStore,
+    agent: AgentRun,
+    connection: Option<Connection>,
+    platform: Option<Arc<Platform>>,
+    /// Read from the device.
+    facts: Option<facts::Facts>,
+    obtained: Option<Obtained>,
+    permit: Option<SemaphorePermit<'a>>,
+}
+
+impl ServerDevice<'_> {
+    fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("prepare comes first")
+    }
+
+    /// The environment, its definitions, and the platform of the device.
+    async fn begin(&mut self, log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
+        for warning in &self.connection().warnings {
+            log.warning(warning.message.clone());
+        }
+        let registry = match &self.fleet.catalog {
+            None => self.agent.begin(log).await?,
+            Some(_) => self.fleet.definitions(&self.agent)?,
+        };
+        self.platform = Some(platform(&registry, self.connection(), self.entry)?);
+        log.info(format!(
+            "starting applying configuration to {} at {}",
+            self.entry.name,
+            self.connection().shown_url
+        ));
+        Ok(())
+    }
+
+    async fn obtain(
+        &mut self,
+        facts: &facts::Facts,
+        log: &mut dyn RunLog,
+    ) -> Result<(Obtained, Arc<Registry>), RunError> {
+        let Some(text) = &self.fleet.catalog else {
+            return self.agent.catalog(facts, log).await;
+        };
+        let head = Head::read(text, &self.entry.name).map_err(RunError::Foreign)?;
+        let obtained = Obtained {
+            text: text.clone(),
+            head,
+            cached: CachedStatus::NotUsed,
+        };
+        Ok((obtained, self.fleet.definitions(&self.agent)?))
+    }
+
+    async fn hook(
+        &self,
+        setting: &'static str,
+        command: Option<&String>,
+        log: &mut dyn RunLog,
+    ) -> Result<(), DeviceRunError> {
+        if let Some(command) = command {
+            let limit = self.agent.hook_limit();
+            hook::run(setting, command, &self.entry.name, limit, log).await?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl CatalogSource for ServerDevice<'_> {
+    async fn wait_for_start(&mut self, stop: &CancellationToken) -> Result<(), DeviceRunError> {
+        if let Some(limit) = self.fleet.proxy.settings.splay {
+            let wait = limit.mul_f64(rand::random());
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+        match disabled::reason(&self.agent.layout)? {
+            None => Ok(()),
+            Some(reason) => Err(DeviceRunError::Disabled {
+                device: self.entry.name.clone(),
+                reason,
+            }),
+        }
+    }
+
+    async fn prepare(
+        &mut self,
+        stop: &CancellationToken,
+        log: &mut dyn RunLog,
+    ) -> Result<DeviceSettings, DeviceRunError> {
+        let ServerFleet { proxy, active, .. } = self.fleet;
+        if self.fleet.catalog.is_none() {
+            self.agent.set_up(stop, log).await?;
+        }
+        let permit = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(DeviceRunError::Stopped),
+            permit = active.acquire() => permit,
+        };
+        self.permit = Some(permit.expect("the semaphore is never closed"));
+        let connection = self.fleet.connection(&self.agent, self.entry).await?;
+        let secrets = connection
+            .target
+            .secrets()
+            .into_iter()
+            .map(|secret| secret.expose_secret().to_owned())
+            .filter(|secret| !secret.is_empty())
+            .collect();
+        let save = connection.save;
+        self.connection = Some(connection);
+        let graph_dir = proxy
+            .settings
+            .graph
+            .then(|| match &proxy.settings.graphdir {
+                Some(dir) => dir.join(store::directory_name(&self.entry.name)),
+                None => self.store.dir().join("state/graphs"),
+            });
+        Ok(DeviceSettings {
+            save,
+            secrets,
+            graph_dir,
+        })
+    }
+
+    async fn catalog(
+        &mut self,
+        facts: Option<&Facts>,
+        log: &mut dyn RunLog,
+    ) -> Result<Option<CatalogText>, DeviceRunError> {
+        let Some(facts) = facts else {
+            self.begin(log).await?;
+            return Ok(None);
+        };
+        let facts = self.fleet.agent_facts(self.entry, facts);
+        self.facts = Some(facts.clone());
+        let (obtained, registry) = self.obtain(&facts, log).await?;
+        let text = obtained.text.clone().into_bytes();
+        self.obtained = Some(obtained);
+        let platform = platform(&registry, self.connection(), self.entry)?;
+        self.platform = Some(Arc::clone(&platform));
+        let refused = |error: LoadError| DeviceRunError::Refused {
+            findings: error.diagnostics,
+        };
+        let source = catalog::source(format!("catalog of {}", self.entry.name), text);
+        let values = facts.values.iter().filter_map(|(name, value)| {
+            Some((name.clone(), Value::String(value.as_str()?.to_owned())))
+        });
+        // As for a catalog in a file: the facts of the device do not count yet, so that the same
+        // catalog is admitted by either.
+        let options = self.connection().options.iter();
+        let options: Facts = options
+            .map(|(name, value)| (format!("option.{name}"), value.clone()))
+            .collect();
+        Ok(Some(CatalogText {
+            source: source.map_err(refused)?,
+            loading: Loading {
+                facts: values.collect(),
+            },
+            target: CatalogTarget::Device {
+                certname: Some(self.entry.name.clone()),
+                driver: Some(Driver::new(&platform, &options)),
+                running: None,
+            },
+            registry,
+            platform,
+        }))
+    }
+
+    async fn connector(&mut self, access: Access) -> Result<DeviceConnector, DeviceRunError> {
+        let platform = self.platform.as_ref().expect("the catalog comes first");
+        Ok(device_connector(self.connection(), platform, access))
+    }
+
+    async fn before_transaction(&mut self, log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
+        if let (None, Some(obtained)) = (&self.fleet.catalog, &self.obtained) {
+            let noop = self.fleet.options.settings.noop;
+            self.agent.keep(obtained, noop, log).await?;
+        }
+        let command = self.fleet.proxy.settings.prerun_command.as_ref();
+        self.hook("prerun_command", command, log).await
+    }
+
+    async fn after_run(&mut self, log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
+        let Some(facts) = &self.facts else {
+            return Ok(());
+        };
+        if self.obtained.is_some() {
+            self.agent.resubmit(facts, log).await;
+        }
+        let command = self.fleet.proxy.settings.postrun_command.as_ref();
+        self.hook("postrun_command", command, log).await
+    }
+}
+
+#[async_trait]
+impl ReportSink for ServerDevice<'_> {
+    fn report_context(&self) -> report::Context {
+        report::Context {
+            host: self.entry.name.clone(),
+            time: clock::timestamp(),
+            transaction_uuid: Some(self.agent.transaction_uuid.clone()),
+            puppet_version: PROTOCOL_VERSION.to_owned(),
+            noop: self.fleet.options.settings.noop,
+            environment: None,
+            server_used: None,
+            job_id: None,
+            cached_catalog_status: CachedStatus::NotUsed,
+            log_level: self.fleet.log_level,
+        }
+    }
+
+    fn complete_report(&self, report: &mut report::Report) {
+        for (name, seconds) in &self.agent.times {
+            report.measured(name, std::time::Duration::from_secs_f64(*seconds));
+        }
+        report.complete_context(|context| {
+            context.environment = Some(self.agent.environment().to_owned());
+            context.server_used = self.agent.server_used();
+            if let Some(obtained) = &self.obtained {
+                context.cached_catalog_status = obtained.cached;
+            }
+        });
+    }
+
+    fn report_json(&self, report: &report::Report) -> Json {
+        let mut json = report.to_json();
+        if self.fleet.proxy.settings.exclude_unchanged_resources {
+            remove_unchanged(&mut json);
+        }
+        json
+    }
+
+    async fn deliver(
+        &mut self,
+        report: &Json,
+        error: Option<&DeviceRunError>,
+        log: &mut dyn RunLog,
+    ) -> Result<(), ReportError> {
+        if self.fleet.catalog.is_some() || error.is_some_and(DeviceRunError::is_before_lock) {
+            return Ok(());
+        }
+        match self.agent.deliver(report, log).await? {
+            Some(Delivery::Spooled(error)) => {
+                let hint = error.hint().map(|hint| format!("; {hint}"));
+                log.warning(format!(
+                    "Could not send report, it is stored and sent later: {error}{}",
+                    hint.unwrap_or_default()
+                ));
+            }
+            Some(Delivery::Refused(error, file)) => log.error(format!(
+                "The server refused the report; it is in {}: {error}",
+                file.display()
+            )),
+            Some(Delivery::Sent { earlier }) if earlier > 0 => {
+                log.notice(format!("Sent {earlier} reports of earlier runs"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn device_connector(
+    connection: &Connection,
+    platform: &Arc<Platform>,
+    access: Access,
+) -> DeviceConnector {
+    let options = connection.options.iter().cloned();
+    DeviceConnector::new(
+        connection.target.clone(),
+        Arc::clone(platform),
+        access,
+        options,
+    )
+}
+
+fn platform(
+    registry: &Registry,
+    connection: &Connection,
+    entry: &Entry,
+) -> Result<Arc<Platform>, DeviceRunError> {
+    let platform = registry.platform(&connection.platform).cloned();
+    platform.ok_or_else(|| {
+        let names = registry.platforms().map(|platform| platform.name.clone());
+        DeviceRunError::Platform {
+            platform: entry.kind.clone(),
+            hint: format!(
+                "known platforms: {}; a module of the device's environment may add one",
+                names.collect::<Vec<_>>().join(", ")
+            ),
+        }
+    })
+}
+
+/// Removes resources without changes and failures; the metrics still count them.
+fn remove_unchanged(report: &mut Json) {
+    let Some(statuses) = report["resource_statuses"].as_object_mut() else {
+        return;
+    };
+    let flags = ["failed", "failed_to_restart", "out_of_sync", "skipped"];
+    statuses.retain(|_, status| flags.iter().any(|flag| status[flag] == true));
+}
