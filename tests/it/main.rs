@@ -6,6 +6,7 @@ mod agent_run;
 mod apply;
 mod cert_command;
 mod conformance;
+mod dependencies;
 mod device_command;
 mod device_failures;
 mod empty_success;

@@ -1,5 +1,8 @@
 //! House rules that no compiler checks: which room may know what, and how files begin.
 
+mod code;
+mod names;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -226,7 +229,16 @@ fn one_that_says_something() {
     stderr_note::print("skipped: nothing");
 }
 
-/// The Rust files of a room: the folder and the module file beside it.
+/// Reads the Rust files of a folder.
+pub fn for_each_source(folder: &Path, read: &mut impl FnMut(&str)) {
+    let mut found = Vec::new();
+    collect(folder, &mut found);
+    for path in found {
+        read(&fs::read_to_string(path).expect("readable source"));
+    }
+}
+
+/// The Rust files of a module: the folder and the file beside it.
 fn sources(room: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();

@@ -1,0 +1,134 @@
+//! Names: a type name means one thing in its package, and identifiers are made of technical terms.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenTree;
+
+use super::code::product;
+
+const PACKAGES: [&str; 3] = ["src", "devices/src", "mocks/src"];
+
+/// Words that identifiers do not contain, with what to write instead.
+const WORDS: &[(&str, &str)] = &[
+    ("aloud", "stderr"),
+    ("away", "disconnected, unreachable"),
+    ("begun", "started"),
+    ("flawed", "failed"),
+    ("kept", "stored, state"),
+    ("look", "inspect, style"),
+    ("lose", "mark_lost"),
+    ("reach", "connect"),
+    ("said", "output"),
+    ("say", "write, log"),
+    ("says", "contains"),
+    ("settle", "reconcile"),
+    ("shown", "rendered"),
+    ("tally", "counts"),
+    ("tell", "log, emit"),
+    ("tells", "logs, emits"),
+    ("told", "logged, reported"),
+    ("turns", "permits"),
+];
+
+/// Names that are yet to be changed.
+const LEFT: &str = include_str!("names_left.txt");
+
+fn is_left(package: &str, name: &str) -> bool {
+    LEFT.lines()
+        .any(|line| line.split_once(": ") == Some((package, name)))
+}
+
+#[test]
+fn type_names_are_unique_in_their_package() {
+    let mut found = Vec::new();
+    for package in PACKAGES {
+        let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (path, tokens) in product(package) {
+            for name in types(&tokens) {
+                places.entry(name).or_default().insert(path.clone());
+            }
+        }
+        places.retain(|_, places| places.len() > 1);
+        for (name, places) in places {
+            if !is_left(package, &name) {
+                found.push(format!("{package}: {name}: {places:?}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The types that a file defines, modules within it included.
+fn types(tokens: &[TokenTree]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let TokenTree::Ident(keyword) = token else {
+            continue;
+        };
+        let keyword = keyword.to_string();
+        match (keyword.as_str(), tokens.get(at + 1), tokens.get(at + 2)) {
+            ("struct" | "enum" | "trait" | "type" | "union", Some(TokenTree::Ident(name)), _) => {
+                found.push(name.to_string());
+            }
+            ("mod", Some(TokenTree::Ident(_)), Some(TokenTree::Group(inner))) => {
+                found.extend(types(&inner.stream().into_iter().collect::<Vec<_>>()));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn identifiers_are_made_of_technical_terms() {
+    let mut found = BTreeSet::new();
+    for package in PACKAGES {
+        for (path, tokens) in product(package) {
+            for_each_identifier(&tokens, &mut |name| {
+                let words = words(name);
+                for (word, instead) in WORDS {
+                    let is_found = words.iter().any(|found| found == word);
+                    if is_found && !is_left(package, name) {
+                        found.insert(format!("{path}: {name} (write: {instead})"));
+                    }
+                }
+            });
+        }
+    }
+    let found: Vec<String> = found.into_iter().collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+fn for_each_identifier(tokens: &[TokenTree], found: &mut impl FnMut(&str)) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) => found(&name.to_string()),
+            TokenTree::Group(group) => {
+                for_each_identifier(&group.stream().into_iter().collect::<Vec<_>>(), found);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The words of an identifier in snake or camel case.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = 'A';
+    for letter in name.chars() {
+        if letter == '_' || letter.is_uppercase() && before.is_lowercase() {
+            words.push(String::new());
+        }
+        if letter != '_' {
+            let word = words.last_mut().expect("one at least");
+            word.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    words
+}
+
+#[test]
+fn words_of_identifiers_are_found_in_both_cases() {
+    assert_eq!(words("is_SaveDecision2"), ["is", "save", "decision2"]);
+}
