@@ -128,7 +128,7 @@ impl Report {
                 self.ended = Some(*time);
             }
             RunEvent::HostResources(_)
-            | RunEvent::Reached { .. }
+            | RunEvent::Evaluating { .. }
             | RunEvent::Operations { .. }
             | RunEvent::Graph { .. } => {}
         }

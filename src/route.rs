@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_decides_then_puppets_own_types_and_nothing_is_a_host_type_by_default() {
+    fn route_uses_models_then_puppets_own_types() {
         let cases = [
             ("Network_vlan", "device"),
             ("Site_probe", "both"),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_decides_from_format_2_and_the_name_before() {
+    fn route_uses_the_kind_from_format_2_and_the_name_before() {
         let kinds = [
             ("Class", "class"),
             ("Site::Unit", "defined_type"),

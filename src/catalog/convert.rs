@@ -182,7 +182,7 @@ fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<()
         let diagnostic = Diagnostic::error(
             "missing-reference",
             format!(
-                "{}: {name} names {other}, which is not in the catalog",
+                "{}: target of {name} is not in the catalog: {other}",
                 node.reference
             ),
         )

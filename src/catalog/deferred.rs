@@ -27,13 +27,12 @@ impl DeferredError {
             DeferredError::UnknownFunction(_) => {
                 let known: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
                 format!(
-                    "deferred calls are made on the proxy host, which knows {}; let the compiler \
-                     make the call instead",
+                    "call it on the server instead of deferring it; functions of the proxy host: {}",
                     known.join(", ")
                 )
             }
             DeferredError::UnknownVariable(_) => {
-                "deferred calls can look up `$facts` only".to_owned()
+                "use `$facts`: deferred calls can access no other variable".to_owned()
             }
             DeferredError::Arguments { .. } => "correct the call in the manifest".to_owned(),
         }
@@ -196,7 +195,7 @@ fn length(arguments: &[Value]) -> Result<Value, &'static str> {
         [Value::String(text)] => text.chars().count(),
         [Value::List(items)] => items.len(),
         [Value::Hash(entries)] => entries.len(),
-        _ => return Err("a text, a list or a hash"),
+        _ => return Err("a string, a list or a hash"),
     };
     Ok(Value::Integer(
         i64::try_from(size).expect("memory is smaller than this"),
@@ -221,8 +220,8 @@ fn each_text(arguments: &[Value], change: impl Fn(&str) -> String) -> Result<Val
             .map(|item| item.as_str().map(&change))
             .collect::<Option<Vec<_>>>()
             .map(Into::into)
-            .ok_or("a text or a list of texts"),
-        _ => Err("a text or a list of texts"),
+            .ok_or("a string or a list of strings"),
+        _ => Err("a string or a list of strings"),
     }
 }
 
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_made_inside_out() {
+    fn deferred_calls_are_resolved_inside_out() {
         let facts = Value::Hash(vec![(
             "os".into(),
             Value::Hash(vec![("family".into(), "ios".into())]),
@@ -267,10 +266,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_from_a_secret_is_secret_and_its_errors_do_not_show_it() {
+    fn deferred_result_of_a_secret_is_sensitive_and_errors_hide_it() {
         let secret = Value::Sensitive(Box::new("s3cret".into()));
-        let made = resolve(deferred("upcase", vec![secret.clone()]), &Value::Undef).unwrap();
-        assert_eq!(made, Value::Sensitive(Box::new("S3CRET".into())));
+        let result = resolve(deferred("upcase", vec![secret.clone()]), &Value::Undef).unwrap();
+        assert_eq!(result, Value::Sensitive(Box::new("S3CRET".into())));
         let error = resolve(deferred("sort", vec![secret]), &Value::Undef).unwrap_err();
         assert!(!error.to_string().contains("s3cret"), "{error}");
     }

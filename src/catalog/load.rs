@@ -256,7 +256,7 @@ fn register(
         errors.add(
             Diagnostic::error("duplicate", format!("{reference} is declared twice"))
                 .in_manifest(declared.place.clone())
-                .help("give one of them another title"),
+                .help("rename one of the two resources"),
             format!(
                 "Duplicate declaration: {reference} is already declared{at}; cannot redeclare{}",
                 declared.position()
@@ -274,12 +274,12 @@ fn register(
             Diagnostic::error(
                 "alias",
                 format!(
-                    "{reference} is also called {alias:?}, as is {}",
+                    "alias {alias:?} of {reference} is also a name of {}",
                     earlier[existing].reference
                 ),
             )
             .in_manifest(declared.place.clone())
-            .help("two resources cannot manage the same thing"),
+            .help("use a different alias"),
             alias_collision(
                 reference,
                 &Value::string(alias).inspect(),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_worded_as_puppet_words_them_and_point_into_the_text() {
+    fn load_errors_have_puppets_wording_and_a_position() {
         let place = r#", "file": "/site.pp", "line": 7"#;
         let cases = [
             (
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn all_errors_are_told_at_once() {
+    fn load_reports_all_errors_at_once() {
         let source = catalog(
             &[vlan("1", ""), vlan("1", ""), vlan("1", "")].join(","),
             r#"{"source": "A[1]", "target": "B[1]"}"#,
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn sensitive_values_are_wrapped_from_the_start() {
+    fn load_wraps_sensitive_values() {
         let source = catalog(
             &vlan(
                 "1",
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_bytes_and_bad_json_are_errors_with_a_place() {
+    fn load_errors_of_bytes_and_syntax_have_a_position() {
         let error = super::source("c", vec![b'{', 0xff]).unwrap_err();
         assert_eq!(error.diagnostics[0].labels[0].span.start, 1);
         for text in [

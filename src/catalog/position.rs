@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_gives_the_value_or_its_nearest_ancestor() {
+    fn locate_finds_the_value_or_its_nearest_ancestor() {
         let text = r#"{"resources": [{"title": "a"}, {"title": "b"}]}"#;
         let at = |path: &[Segment]| &text[locate(text, path).unwrap()];
         assert_eq!(at(&["resources".into(), 1.into(), "title".into()]), "\"b\"");

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_overwritten_and_nothing_moves() {
+    fn redact_overwrites_secrets_and_keeps_positions() {
         let cases = [
             (
                 r#"{"resources": [{"title": "a", "parameters": {"x": "s3crét", "y": 1}, "sensitive_parameters": ["x"]}]}"#,
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_damaged_text_only_keys_are_shown() {
+    fn redact_strings_keeps_only_the_keys_of_invalid_json() {
         let source = Source::new("c", r#"{"password": "s3crét", "a" : ["b\"c"#);
         let expected = r#"{"password": "*******", "a" : ["**"*"#;
         assert_eq!(redact_strings(&source).text, expected);

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_is_read_from_any_case_and_its_title_is_literal() {
+    fn resource_ref_accepts_any_case_and_takes_titles_literally() {
         let cases = [
             ("dev_vlan[10]", "Dev_vlan[10]"),
             ("SITE::unit[a b]", "Site::Unit[a b]"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_is_named_in_the_error() {
+    fn resource_ref_error_quotes_the_text() {
         for text in ["vlan ten", "", "[x]", "Vlan[", "Vlan[]", "Vlan]["] {
             let error = ResourceRef::parse(text).unwrap_err();
             assert!(error.to_string().contains(&format!("{text:?}")), "{error}");

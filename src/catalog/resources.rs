@@ -267,11 +267,11 @@ impl Resources {
     }
 
     /// Moves generated resources directly after their generators, in order.
-    pub(crate) fn order_after_makers(&mut self, made: &HashMap<NodeId, Vec<NodeId>>) {
-        if made.is_empty() {
+    pub(crate) fn place_after_generators(&mut self, generated: &HashMap<NodeId, Vec<NodeId>>) {
+        if generated.is_empty() {
             return;
         }
-        let moved: HashSet<NodeId> = made.values().flatten().copied().collect();
+        let moved: HashSet<NodeId> = generated.values().flatten().copied().collect();
         let count = self.order.len();
         let before = std::mem::replace(&mut self.order, Vec::with_capacity(count));
         for id in before {
@@ -282,7 +282,7 @@ impl Resources {
             let mut next = vec![id];
             while let Some(id) = next.pop() {
                 self.order.push(id);
-                if let Some(children) = made.get(&id) {
+                if let Some(children) = generated.get(&id) {
                     next.extend(children.iter().rev());
                 }
             }

@@ -18,11 +18,11 @@ use switchtender_devices::value::{Deferred, Typed, Value};
 pub enum RichDataError {
     #[error("No implementation mapping found for Puppet Type {0}")]
     UnknownType(String),
-    #[error("a value of type {kind} needs {needs}")]
+    #[error("a value of type {kind} requires {needs}")]
     Payload { kind: String, needs: &'static str },
     #[error("number {0} does not fit in 64 bits")]
     Number(String),
-    #[error("reference {0:?} does not lead to a value before it")]
+    #[error("reference {0:?} does not point to an earlier value")]
     LocalRef(String),
 }
 
@@ -218,7 +218,7 @@ fn typed(
     let text = || {
         payload
             .and_then(Json::as_str)
-            .ok_or_else(|| needs("a text as __pvalue"))
+            .ok_or_else(|| needs("a string as __pvalue"))
     };
     Ok(match kind {
         "Default" => Value::Default,
@@ -397,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_read_and_written_back() {
+    fn rich_data_of_every_kind_is_read_and_written_back() {
         let kinds = [
             json!(null),
             json!([1, 1.5, true, "x"]),
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_inside_a_value_is_followed_and_a_loop_is_an_error() {
+    fn rich_data_references_are_followed_and_loops_refused() {
         let json =
             json!({"a": [{"k": "v"}], "b": {"__ptype": "LocalRef", "__pvalue": "$['a'][0]"}});
         let value = read(&json).unwrap();
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_payloads_are_errors_and_never_panics() {
+    fn rich_data_with_bad_payloads_is_an_error() {
         let cases = [
             json!({"__ptype": 7}),
             json!({"__ptype": "Symbol"}),

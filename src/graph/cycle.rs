@@ -192,7 +192,7 @@ pub fn message(
         text += &format!("({}){line_break}", names.join(" => "));
     }
     text + &match graph_file {
-        Some(file) => format!("DependencyCycle graph written to {file}."),
+        Some(file) => format!("Cycle graph written to {file}."),
         None => "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
             .to_owned(),
     }

@@ -160,21 +160,21 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_first_stands_above_what_waits_for_it() {
+    fn layers_place_predecessors_above_successors() {
         assert_eq!(layers(3, &[(2, 1), (1, 0), (2, 0)]), [[2], [1], [0]]);
         assert_eq!(layers(4, &[(0, 3), (1, 2)]), [vec![0, 1], vec![3, 2]]);
         assert!(layers(0, &[]).is_empty());
     }
 
     #[test]
-    fn a_long_line_passes_each_layer_between_its_ends() {
+    fn layers_route_long_lines_through_each_layer() {
         let arranged = arrange(3, &[(0, 1), (1, 2), (0, 2)]);
         assert_eq!(arranged.paths[2].len(), 3);
         assert_eq!(arranged.slots[arranged.paths[2][1]], LayoutSlot::Joint);
     }
 
     #[test]
-    fn a_cycle_is_drawn_with_a_line_upwards() {
+    fn layers_draw_a_cycle_with_an_upward_line() {
         let arranged = arrange(3, &[(0, 1), (1, 2), (2, 0), (1, 1)]);
         assert_eq!(arranged.upwards.into_iter().collect::<Vec<_>>(), [2]);
         assert_eq!(layers(3, &[(0, 1), (1, 2), (2, 0)]), [[0], [1], [2]]);

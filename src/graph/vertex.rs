@@ -129,7 +129,7 @@ impl Graph {
     }
 
     /// Adds a vertex that was generated during the evaluation of another one.
-    pub(crate) fn add_made(&mut self, vertex: Vertex, key: OrderKey) -> VertexId {
+    pub(crate) fn add_generated(&mut self, vertex: Vertex, key: OrderKey) -> VertexId {
         let id = self.add_vertex(vertex);
         self.placed.insert(id, key);
         id

@@ -32,7 +32,7 @@ pub enum RunEvent {
     HostResources(Vec<ResourceRef>),
     /// The evaluation of a resource starts. `number` counts vertices, including markers of
     /// containers.
-    Reached {
+    Evaluating {
         reference: ResourceRef,
         number: usize,
         total: usize,

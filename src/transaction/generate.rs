@@ -17,17 +17,17 @@ use super::run::Transaction;
 impl Transaction<'_> {
     /// Generates resources before the graph is built.
     pub(super) async fn generate(&mut self) {
-        let mut makers: VecDeque<NodeId> = self.resources.added().collect();
-        let mut made: HashMap<NodeId, Vec<NodeId>> = HashMap::default();
-        while let Some(maker) = makers.pop_front() {
-            let Some(resource) = self.resources.resource(maker) else {
+        let mut generators: VecDeque<NodeId> = self.resources.added().collect();
+        let mut generated_by: HashMap<NodeId, Vec<NodeId>> = HashMap::default();
+        while let Some(generator) = generators.pop_front() {
+            let Some(resource) = self.resources.resource(generator) else {
                 continue;
             };
             let generated = match resource.ty.behavior.generate(resource) {
                 Ok(None) => continue,
                 Ok(Some(Generation::Resources(new))) => Ok((new, false)),
                 Ok(Some(Generation::Purge { type_name })) => self
-                    .purge_removals(maker, &type_name)
+                    .purge_removals(generator, &type_name)
                     .await
                     .map(|new| (new, true)),
                 Err(message) => Err(message),
@@ -36,8 +36,8 @@ impl Transaction<'_> {
             let result = generated.and_then(|(new, purge)| {
                 // In reverse: each is inserted directly after its generator.
                 for new in new.iter().rev() {
-                    let (child, is_new) = self.add_made(maker, new, purge)?;
-                    self.order_after(maker, child);
+                    let (child, is_new) = self.add_generated(generator, new, purge)?;
+                    self.order_after_generator(generator, child);
                     if is_new {
                         children.push(child);
                     }
@@ -45,24 +45,24 @@ impl Transaction<'_> {
                 Ok(())
             });
             match result {
-                Ok(()) => makers.extend(&children),
-                Err(message) => self.log_generation_failure(maker, "generate", &message),
+                Ok(()) => generators.extend(&children),
+                Err(message) => self.log_generation_failure(generator, "generate", &message),
             }
             if !children.is_empty() {
                 children.reverse();
-                made.insert(maker, children);
+                generated_by.insert(generator, children);
             }
         }
-        self.resources.order_after_makers(&made);
+        self.resources.place_after_generators(&generated_by);
     }
 
-    fn log_generation_failure(&mut self, maker: NodeId, how: &str, message: &str) {
+    fn log_generation_failure(&mut self, generator: NodeId, how: &str, message: &str) {
         self.generation_failed = true;
-        let node = self.resources.node(maker);
+        let node = self.resources.node(generator);
         let entry = LogEntry {
             level: Level::Err,
             message: format!("Failed to generate additional resources using '{how}': {message}"),
-            source: self.path(maker),
+            source: self.path(generator),
             tags: node.tags.clone(),
             time: self.now(),
             file: node.place.as_ref().map(|place| place.file.clone()),
@@ -74,7 +74,7 @@ impl Transaction<'_> {
     /// The removals of all instances that are not in the catalog.
     async fn purge_removals(
         &mut self,
-        maker: NodeId,
+        generator: NodeId,
         type_name: &str,
     ) -> Result<Vec<NewResource>, String> {
         let ty = self
@@ -89,8 +89,8 @@ impl Transaction<'_> {
             .instances(&ty.model)
             .await
             .map_err(|error| error.message)?;
-        let meta = self.resources.node(maker).meta().clone();
-        let relations = self.resources.node(maker).relations.clone();
+        let meta = self.resources.node(generator).meta().clone();
+        let relations = self.resources.node(generator).relations.clone();
         let mut removals = Vec::new();
         for instance in instances {
             let names: Attributes = ty
@@ -148,9 +148,9 @@ impl Transaction<'_> {
     }
 
     /// Adds a generated resource, unless the catalog contains it. Returns whether it is new.
-    fn add_made(
+    fn add_generated(
         &mut self,
-        maker: NodeId,
+        generator: NodeId,
         new: &NewResource,
         purged: bool,
     ) -> Result<(NodeId, bool), String> {
@@ -170,7 +170,7 @@ impl Transaction<'_> {
             deviations: self.deviations,
         };
         let mut node = convert_generated(new, ty, &typing, &mut self.resources)?;
-        for tag in self.resources.node(maker).tags.iter() {
+        for tag in self.resources.node(generator).tags.iter() {
             if !node.tags.contains(tag) {
                 node.tags.push(Arc::clone(tag));
             }
@@ -188,7 +188,7 @@ impl Transaction<'_> {
             .add(node)
             .map_err(|collision| collision.message)?;
         self.resources.relate_all();
-        if let Some(container) = self.resources.container_of(maker) {
+        if let Some(container) = self.resources.container_of(generator) {
             self.resources.contain(container, id);
         }
         self.resources.build_path(id);
@@ -196,15 +196,15 @@ impl Transaction<'_> {
     }
 
     /// Orders the generator before the child, unless the catalog relates the two.
-    fn order_after(&mut self, maker: NodeId, child: NodeId) {
+    fn order_after_generator(&mut self, generator: NodeId, child: NodeId) {
         let refers = |from: NodeId, to: NodeId| {
             let relations = &self.resources.node(from).relations;
             relations.iter().any(|(_, other)| *other == to)
         };
-        if refers(maker, child) || refers(child, maker) {
+        if refers(generator, child) || refers(child, generator) {
             return;
         }
-        let relations = &mut self.resources.nodes[maker.index()].relations;
+        let relations = &mut self.resources.nodes[generator.index()].relations;
         // In Puppet's order of relationships.
         let at = relations
             .iter()
@@ -215,29 +215,31 @@ impl Transaction<'_> {
 
     /// Generates resources during the evaluation of a resource. They come before its successors.
     pub(super) fn eval_generate(&mut self, id: VertexId, ready: &mut ReadyQueue) {
-        let Vertex::Resource(maker) = self.graph.vertex(id) else {
+        let Vertex::Resource(generator) = self.graph.vertex(id) else {
             return;
         };
-        let Some(resource) = self.resources.resource(maker) else {
+        let Some(resource) = self.resources.resource(generator) else {
             return;
         };
         let new = resource.ty.behavior.eval_generate(resource);
         let children = new.and_then(|new| {
             new.iter()
-                .map(|new| self.add_made(maker, new, false))
+                .map(|new| self.add_generated(generator, new, false))
                 .collect::<Result<Vec<_>, _>>()
         });
         let children = match children {
             Ok(children) if children.is_empty() => return,
             Ok(children) => children,
-            Err(message) => return self.log_generation_failure(maker, "eval_generate", &message),
+            Err(message) => {
+                return self.log_generation_failure(generator, "eval_generate", &message);
+            }
         };
         let mut waiting = Vec::new();
         let mut vertices = Vec::new();
         for (child, is_new) in children {
             if is_new {
                 let key = self.inner_key(id);
-                let vertex = self.graph.add_made(Vertex::Resource(child), key);
+                let vertex = self.graph.add_generated(Vertex::Resource(child), key);
                 vertices.push(vertex);
             } else if let Some((vertex, _)) = self.graph.ends(child)
                 && !ready.is_done(vertex)
@@ -247,7 +249,7 @@ impl Transaction<'_> {
             }
         }
         let key = self.inner_key(id);
-        let sentinel = self.graph.add_made(Vertex::Sentinel(maker), key);
+        let sentinel = self.graph.add_generated(Vertex::Sentinel(generator), key);
         let inner: HashSet<VertexId> = vertices.iter().copied().collect();
         for (target, counts) in self.graph.edges.take_outgoing(id) {
             let source = if inner.contains(&target) {
@@ -271,7 +273,7 @@ impl Transaction<'_> {
     }
 
     fn inner_key(&mut self, id: VertexId) -> crate::graph::OrderKey {
-        let number = self.made.entry(id).or_default();
+        let number = self.generated_counts.entry(id).or_default();
         *number += 1;
         self.graph.key(id).inside(*number)
     }

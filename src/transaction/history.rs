@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn enumerated_values_and_texts_stay_apart_in_storage() {
+    fn memory_separates_symbols_from_strings() {
         let mut memory = Memory::default();
         let values = [
             ("absent", Value::Absent),

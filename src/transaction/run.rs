@@ -69,8 +69,8 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
         next_history: Vec::new(),
         memory_index: MemoryIndex::default(),
         generation_failed: false,
-        made: HashMap::default(),
-        reached: 0,
+        generated_counts: HashMap::default(),
+        evaluated_count: 0,
         desired: DesiredCache::default(),
         deviations: input.settings.deviations,
         resources: input.resources,
@@ -139,8 +139,8 @@ pub(super) struct Transaction<'a> {
     pub memory_index: MemoryIndex,
     pub generation_failed: bool,
     /// The number of resources that a vertex generated during its evaluation.
-    pub made: HashMap<VertexId, u32>,
-    pub reached: usize,
+    pub generated_counts: HashMap<VertexId, u32>,
+    pub evaluated_count: usize,
     pub desired: DesiredCache,
 }
 

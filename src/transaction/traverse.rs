@@ -128,11 +128,11 @@ impl Transaction<'_> {
             self.prefetch_if_needed(id, node).await;
             self.eval_generate(id, ready);
         }
-        self.reached += 1;
-        let (number, total) = (self.reached, self.graph.len());
+        self.evaluated_count += 1;
+        let (number, total) = (self.evaluated_count, self.graph.len());
         if let Vertex::Resource(node) = vertex {
             let reference = self.resources.node(node).reference.clone();
-            self.sink.emit(RunEvent::Reached {
+            self.sink.emit(RunEvent::Evaluating {
                 reference,
                 number,
                 total,
@@ -158,7 +158,7 @@ impl Transaction<'_> {
         if let Some((node, status)) = self.started.take() {
             // A skipped resource is still needed for the prefetch of its type, and a generator
             // until its children are evaluated.
-            let is_over = status.skipped.is_none() && !self.made.contains_key(&id);
+            let is_over = status.skipped.is_none() && !self.generated_counts.contains_key(&id);
             self.sink.emit(RunEvent::Resource(Arc::new(status)));
             self.desired.remove(node);
             if is_over {

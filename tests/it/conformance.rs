@@ -78,7 +78,7 @@ fn name(case: &Json) -> &str {
 }
 
 #[test]
-fn as_puppet_7_all_cases_agree() {
+fn recorded_cases_agree_without_deviations() {
     let cases = cases();
     let mut disagreeing = Vec::new();
     for case in &cases {

@@ -104,7 +104,7 @@ const DEFAULTS: [&str; 7] = [
 ];
 
 #[test]
-fn the_graphs_of_a_run_have_the_form_that_tools_read() {
+fn graph_files_of_a_run_have_puppets_format() {
     let dir = with(&catalog());
     let arguments = [
         "apply",
@@ -194,7 +194,7 @@ fn the_graphs_of_a_run_have_the_form_that_tools_read() {
 }
 
 #[test]
-fn a_resource_is_shown_with_what_stands_around_it() {
+fn graph_of_a_resource_has_its_neighborhood() {
     let dir = with(&catalog());
     let around = |resource: &str, more: &[&str]| {
         let text = shown(&switchtender(
@@ -242,7 +242,7 @@ fn a_resource_is_shown_with_what_stands_around_it() {
 }
 
 #[test]
-fn lines_tell_what_they_stand_for() {
+fn graph_lines_have_the_style_of_their_relation() {
     let dir = with(&catalog());
     let text = shown(&switchtender(dir.path(), &["graph", "c.json"]));
     let lines = parts(&text);
@@ -264,7 +264,7 @@ fn lines_tell_what_they_stand_for() {
 
 /// The picture is well-formed XML with each resource once, and each above what waits for it.
 #[test]
-fn a_picture_needs_no_other_program() {
+fn graph_svg_is_complete() {
     let dir = with(&catalog());
     let text = shown(&switchtender(dir.path(), &["graph", "c.json", "--svg"]));
     assert!(
@@ -301,7 +301,7 @@ fn a_picture_needs_no_other_program() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_told_with_a_way_out() {
+fn graph_errors_have_hints() {
     let dir = with(&catalog());
     let mut large = catalog();
     let vlans = (1..400).map(|id| resource("Network_vlan", &format!("1{id:03}"), json!({})));
@@ -334,7 +334,7 @@ fn what_cannot_be_shown_is_told_with_a_way_out() {
             &["large.json"],
             &["405 resources and containers", "--depth"],
         ),
-        (&["bad.json"], &["this is no catalog"]),
+        (&["bad.json"], &["cannot read the catalog"]),
         (&["none.json"], &["cannot read none.json"]),
     ];
     for (arguments, expected) in cases {
@@ -350,7 +350,7 @@ fn what_cannot_be_shown_is_told_with_a_way_out() {
 
 /// A catalog that goes round in circles can be looked at, too: that is when one wants to.
 #[test]
-fn a_cycle_is_drawn() {
+fn graph_draws_a_cycle() {
     let mut round = catalog();
     round["resources"][3]["parameters"]["before"] = json!("Network_vlan[20]");
     let dir = with(&round);
@@ -363,7 +363,7 @@ fn a_cycle_is_drawn() {
 
 /// What the real Puppet writes for the same manifest.
 #[test]
-fn cycles_are_drawn_as_puppet_draws_them() {
+fn graph_cycles_file_has_puppets_format() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cycles");
     let bytes = fs::read(fixtures.join("catalog.json")).unwrap();
     let source = catalog::source("catalog.json", bytes).unwrap();

@@ -14,7 +14,7 @@ fn load(name: &str) -> Result<Catalog, LoadError> {
 }
 
 #[test]
-fn every_recorded_catalog_loads() {
+fn recorded_catalogs_load() {
     let expected = [
         ("sw1.json", 33),
         ("lb1.json", 15),
@@ -38,7 +38,7 @@ fn every_recorded_catalog_loads() {
 }
 
 #[test]
-fn an_answer_from_the_wrong_environment_says_which_is_right() {
+fn recorded_error_of_a_wrong_environment_names_the_right_one() {
     let catalog = load("sw2_environment_mismatch.json").unwrap();
     assert_eq!(catalog.environment.as_deref(), Some("staging"));
     assert_eq!(catalog.version, None);

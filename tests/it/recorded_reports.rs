@@ -263,7 +263,7 @@ fn without_passing(json: &Json) -> Json {
 }
 
 #[test]
-fn reports_have_the_fields_and_statuses_of_the_recorded_ones() {
+fn recorded_reports_have_equal_fields_and_statuses() {
     for name in ["sw1", "failing1", "mixed1"] {
         let recorded: Json =
             serde_json::from_slice(&fixture(&format!("reports/{name}.json"))).unwrap();
@@ -323,7 +323,7 @@ fn reports_have_the_fields_and_statuses_of_the_recorded_ones() {
 }
 
 #[test]
-fn log_entries_about_resources_are_the_recorded_ones() {
+fn recorded_reports_have_equal_log_entries() {
     // What the recorded provider, and the agent around the run, said themselves is not the engine's.
     let about = |log: &&Json| {
         let message = log["message"].as_str().unwrap();

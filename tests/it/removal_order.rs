@@ -81,7 +81,7 @@ fn gone(of: &str, title: &str) -> Value {
 }
 
 #[test]
-fn a_service_is_taken_away_from_its_front_to_its_back() {
+fn removal_order_of_a_service_is_front_to_back() {
     assert_eq!(
         removed(SERVICE, &named()),
         [
@@ -94,7 +94,7 @@ fn a_service_is_taken_away_from_its_front_to_its_back() {
 }
 
 #[test]
-fn what_is_only_said_to_be_gone_goes_after_what_may_use_it() {
+fn removal_order_puts_users_first_without_named_relations() {
     let monitor = |name: &str| {
         let parameters = json!({"ensure": "absent", "provider": "http"});
         resource("F5_monitor", name, parameters)
@@ -126,7 +126,7 @@ fn what_is_only_said_to_be_gone_goes_after_what_may_use_it() {
 }
 
 #[test]
-fn what_is_let_go_of_is_removed_in_the_same_run() {
+fn removal_order_removes_released_objects_in_the_same_run() {
     let monitor = json!({"ensure": "absent", "provider": "http"});
     let server = json!({
         "ensure": "present", "provider": "standard", "irules": [], "default_pool": "/shop/web",
@@ -159,7 +159,7 @@ fn what_is_let_go_of_is_removed_in_the_same_run() {
 
 /// An order that the catalog demands is no cycle with the one that is only useful.
 #[test]
-fn what_the_catalog_demands_comes_first() {
+fn removal_order_yields_to_the_catalog() {
     let mut node = gone("F5_node", "/Common/unused");
     node["parameters"]["before"] = json!("F5_pool[/shop/web]");
     let resources = [

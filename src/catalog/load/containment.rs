@@ -43,7 +43,7 @@ impl<'a> Containment<'a> {
             errors.add(
                 Diagnostic::error(
                     "catalog-edge",
-                    format!("the {role} of a containment edge, {text}, is not in the catalog"),
+                    format!("{role} of a containment edge is not in the catalog: {text}"),
                 ),
                 format!("Could not intern from data: Could not find relationship {role} {text:?}"),
                 vec!["edges".into(), index.into(), role.into()],

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_inclusive_and_may_span_midnight() {
+    fn schedule_ranges_are_inclusive_and_may_span_midnight() {
         let cases = [
             (vec!["12 - 13"], vec![], "2024-03-05T13:00:00Z", true),
             (vec!["12 - 13"], vec![], "2024-03-05T13:00:01Z", false),
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_first_of_a_month_what_was_never_checked_is_due() {
+    fn schedule_is_due_for_unchecked_resources_on_the_first_of_a_month() {
         let daily = Schedule {
             period: Some(Period::Daily),
             by_number: true,

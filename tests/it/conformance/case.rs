@@ -266,7 +266,7 @@ impl transaction::Sink for Seen {
         self.report.fold(&event);
         match event {
             RunEvent::Log(entry) => self.logs.extend(log(&entry)),
-            RunEvent::Reached { reference, .. } => self.evaluated.push(reference.to_string()),
+            RunEvent::Evaluating { reference, .. } => self.evaluated.push(reference.to_string()),
             RunEvent::Resource(status) => {
                 let mut world = self.world.lock().unwrap();
                 let reference = status.reference.to_string();

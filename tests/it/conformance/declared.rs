@@ -215,7 +215,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn each_declared_deviation_does_what_it_says() {
+fn declared_deviations_have_the_described_effect() {
     for (name, deviation, claims) in rows() {
         let case = super::recorded_case(name);
         let played = case::play_with_containers(&case, Deviations::puppet7().with(deviation));
@@ -228,7 +228,7 @@ fn each_declared_deviation_does_what_it_says() {
 }
 
 #[test]
-fn audited_secrets_are_nowhere_in_what_is_kept_or_told() {
+fn audited_secrets_are_absent_from_state_and_reports() {
     let case = super::recorded_case("property-sensitive-audit");
     let runs = case::play(&case, Deviations::default());
     for run in &runs {

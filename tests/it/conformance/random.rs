@@ -146,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_order_respects_every_edge_and_a_second_run_changes_nothing(random in random()) {
+    fn random_catalogs_are_applied_in_order_and_idempotently(random in random()) {
         let catalog = random.catalog();
         let world: Shared = Arc::new(Mutex::new(World::default()));
         let mut memory = Memory::default();
@@ -183,7 +183,7 @@ proptest! {
         let order: HashMap<String, usize> = events
             .iter()
             .filter_map(|event| match event {
-                RunEvent::Reached { reference, number, .. } => Some((reference.to_string(), *number)),
+                RunEvent::Evaluating { reference, number, .. } => Some((reference.to_string(), *number)),
                 _ => None,
             })
             .collect();

@@ -146,7 +146,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn what_no_recording_touches_does_what_it_says() {
+fn unrecorded_deviations_have_the_described_effect() {
     for row in rows() {
         let puppet = Json::from(case::play(&row.case, Deviations::puppet7()));
         let deviations = Deviations::puppet7().with(row.deviation);
@@ -162,7 +162,7 @@ fn what_no_recording_touches_does_what_it_says() {
 
 /// As Puppet, which goes through the catalog until it meets what it cannot take.
 #[test]
-fn what_was_told_before_a_resource_could_not_be_loaded_is_kept() {
+fn load_failure_keeps_messages_of_earlier_resources() {
     let mut catalog = catalog(&[
         ("Dev_vlan", "10", json!({"ensure": "present"})),
         ("Dev_vlan", "20", json!({"nonsense": 1})),
@@ -194,7 +194,7 @@ fn what_was_told_before_a_resource_could_not_be_loaded_is_kept() {
 }
 
 #[test]
-fn a_container_that_contains_itself_is_refused() {
+fn load_refuses_a_container_that_contains_itself() {
     let mut catalog = catalog(&[("Dev_vlan", "10", json!({"ensure": "present"}))]);
     let resources = catalog["resources"].as_array_mut().unwrap();
     resources.push(json!({"type": "Class", "title": "inner", "kind": "class"}));
