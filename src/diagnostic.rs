@@ -13,7 +13,9 @@ pub mod terminal;
 
 pub use count::Counts;
 pub use order::{Limited, Rest, limit, sort};
-pub use switchtender_devices::diagnostic::{Diagnostic, Label, Place, Severity, Source, nearest};
+pub use switchtender_devices::diagnostic::{
+    Diagnostic, Label, ManifestPosition, Severity, Source, nearest,
+};
 
 /// The name of a severity in all formats.
 pub fn severity_word(severity: Severity) -> &'static str {

@@ -22,7 +22,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// Whether the instance is wanted to be gone.
-    pub fn absent(&self) -> bool {
+    pub fn is_absent(&self) -> bool {
         self.attributes.get("ensure").and_then(Value::as_str) == Some("absent")
     }
 
@@ -90,13 +90,13 @@ impl Change {
     }
 
     /// Creation and removal: one event, `ensure`, for the instance as a whole.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_create_or_remove(&self) -> bool {
         matches!(self.kind, ChangeKind::Create | ChangeKind::Remove)
     }
 
     /// The attributes whose outcome is told: those of the change, or `ensure` for the whole.
-    pub fn told_attributes(&self) -> impl Iterator<Item = Name> {
-        let (ensure, attributes): (Option<Name>, &[Name]) = if self.is_whole() {
+    pub fn reported_attributes(&self) -> impl Iterator<Item = Name> {
+        let (ensure, attributes): (Option<Name>, &[Name]) = if self.is_create_or_remove() {
             (Some("ensure".into()), &[])
         } else {
             (None, &self.attributes)

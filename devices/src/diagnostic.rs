@@ -58,7 +58,7 @@ pub struct Label {
 
 /// A place in a file that is not at hand: a manifest's file and line, as the compiler recorded it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ManifestPosition {
     /// Shared: many resources come from one file.
     pub file: Arc<str>,
     pub line: u64,
@@ -73,7 +73,7 @@ pub struct Diagnostic {
     /// What is wrong, in one lower-case sentence without a full stop.
     pub message: String,
     /// Place in the manifest, shown first.
-    pub place: Option<Place>,
+    pub position: Option<ManifestPosition>,
     pub labels: Vec<Label>,
     /// What to do.
     pub help: Option<String>,
@@ -93,7 +93,7 @@ impl Diagnostic {
             code,
             severity,
             message: message.into(),
-            place: None,
+            position: None,
             labels: Vec::new(),
             help: None,
         }
@@ -112,8 +112,8 @@ impl Diagnostic {
     }
 
     #[must_use]
-    pub fn in_manifest(mut self, place: Option<Place>) -> Self {
-        self.place = place;
+    pub fn in_manifest(mut self, place: Option<ManifestPosition>) -> Self {
+        self.position = place;
         self
     }
 

@@ -16,6 +16,7 @@
 pub mod cli;
 pub mod codec;
 mod context;
+pub mod effect;
 pub mod facts;
 pub mod implementation;
 pub mod platform;
@@ -23,7 +24,6 @@ mod read_rule;
 pub mod registry;
 pub mod rest;
 pub mod self_test;
-pub mod setting;
 mod transport;
 pub mod type_driver;
 
@@ -40,15 +40,15 @@ use crate::predict;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name};
 
+pub use effect::{Effect, EffectSlot};
 pub use facts::Facts;
 pub use implementation::{
-    AttributeExplanation, Explanation, Implementation, NothingRemembered, Problem, ProblemKind,
-    RememberedSecrets, RenderError,
+    AttributeExplanation, Explanation, Implementation, NoSecretHistory, Problem, ProblemKind,
+    RenderError, SecretHistory,
 };
 pub use platform::{MockKind, Platform};
 pub use registry::Registry;
 pub use self_test::run::TestResult;
-pub use setting::{Setting, Touch};
 pub use transport::Transport;
 pub use type_driver::TypeDriver;
 
@@ -94,9 +94,9 @@ impl Driver {
     }
 
     /// Whether the device has exactly one instance of the type, whatever a resource calls it.
-    pub fn singleton(&self, model: &TypeModel) -> bool {
+    pub fn is_singleton(&self, model: &TypeModel) -> bool {
         self.implementation(model)
-            .is_ok_and(|implementation| implementation.singleton())
+            .is_ok_and(|implementation| implementation.is_singleton())
     }
 
     /// What must be read for resources of these types, each read once. Types that are not
@@ -176,9 +176,13 @@ impl Driver {
     ///
     /// # Errors
     /// An answer cannot be understood.
-    pub fn known(&self, model: &TypeModel, state: &State) -> Result<Vec<Instance>, ReadError> {
+    pub fn instances_so_far(
+        &self,
+        model: &TypeModel,
+        state: &State,
+    ) -> Result<Vec<Instance>, ReadError> {
         match self.implementation(model) {
-            Ok(implementation) => implementation.known(state),
+            Ok(implementation) => implementation.instances_so_far(state),
             Err(_) => Ok(Vec::new()),
         }
     }
@@ -208,7 +212,7 @@ impl Driver {
         &self,
         wanted: &Wanted,
         current: Option<&Instance>,
-        secrets: &dyn RememberedSecrets,
+        secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
         match self.implementation(&wanted.model) {
             Ok(implementation) => implementation.differs(wanted, current, secrets),
@@ -217,15 +221,17 @@ impl Driver {
     }
 
     /// What attributes of a type can set, whatever their values.
-    pub fn touches(&self, model: &TypeModel) -> Vec<Touch> {
-        self.implementation(model)
-            .map_or_else(|_| Vec::new(), |implementation| implementation.touches())
+    pub fn effect_slots(&self, model: &TypeModel) -> Vec<EffectSlot> {
+        self.implementation(model).map_or_else(
+            |_| Vec::new(),
+            |implementation| implementation.effect_slots(),
+        )
     }
 
     /// What these attributes of a resource set on the device.
-    pub fn settings(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
+    pub fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
         match self.implementation(&wanted.model) {
-            Ok(implementation) => implementation.settings(wanted, attributes),
+            Ok(implementation) => implementation.effects(wanted, attributes),
             Err(_) => Vec::new(),
         }
     }
@@ -267,7 +273,7 @@ impl Driver {
         let text = |state: &State| {
             let mut text = predict::configuration(state);
             for implementation in self.implementations() {
-                text.push_str(&implementation.outside_configuration(state));
+                text.push_str(&implementation.render_unconfigured(state));
             }
             text
         };
@@ -298,7 +304,7 @@ impl Driver {
             "{} has no implementation on {}",
             model.name, self.platform.name
         );
-        Err(match self.platform.elsewhere.get(&model.name) {
+        Err(match self.platform.platforms_by_type.get(&model.name) {
             Some(others) => format!("{message}; platforms that have one: {}", others.join(", ")),
             None => message,
         })

@@ -55,7 +55,7 @@ pub struct TypeModel {
 }
 
 impl TypeModel {
-    pub fn ensurable(&self) -> bool {
+    pub fn is_ensurable(&self) -> bool {
         self.attributes.contains_key("ensure")
     }
 

@@ -16,9 +16,9 @@ const SIZE: usize = 10 << 20;
 
 /// A regular expression that compiles itself at its first use. Clones share the compiled form.
 #[derive(Clone)]
-pub struct Pattern(Arc<Lazy>);
+pub struct Pattern(Arc<LazyRegex>);
 
-struct Lazy {
+struct LazyRegex {
     text: String,
     compiled: OnceLock<Regex>,
 }
@@ -32,7 +32,7 @@ impl Pattern {
         if !small {
             let _ = compiled.set(compile(text)?);
         }
-        Ok(Self(Arc::new(Lazy {
+        Ok(Self(Arc::new(LazyRegex {
             text: text.to_owned(),
             compiled,
         })))
@@ -51,10 +51,10 @@ impl Deref for Pattern {
 /// Patterns that a text is held against together, which takes as long as one of them would. Compiled
 /// as [`Pattern`] is.
 #[derive(Clone, Default)]
-pub struct Patterns(Arc<LazySet>);
+pub struct Patterns(Arc<LazyRegexSet>);
 
 #[derive(Default)]
-struct LazySet {
+struct LazyRegexSet {
     patterns: Vec<Pattern>,
     compiled: OnceLock<RegexSet>,
 }
@@ -75,7 +75,7 @@ impl Patterns {
     }
 
     fn compiled(&self) -> &RegexSet {
-        let LazySet { patterns, compiled } = self.0.as_ref();
+        let LazyRegexSet { patterns, compiled } = self.0.as_ref();
         compiled.get_or_init(|| {
             // Not of the compiled patterns, which nobody needs.
             let texts = patterns.iter().map(|pattern| pattern.0.text.as_str());
@@ -89,7 +89,7 @@ impl Patterns {
 
 impl FromIterator<Pattern> for Patterns {
     fn from_iter<I: IntoIterator<Item = Pattern>>(patterns: I) -> Self {
-        Self(Arc::new(LazySet {
+        Self(Arc::new(LazyRegexSet {
             patterns: patterns.into_iter().collect(),
             compiled: OnceLock::new(),
         }))

@@ -138,13 +138,13 @@ impl CommitResult {
                 .then_some(error)
         });
         let attributes = change
-            .told_attributes()
+            .reported_attributes()
             .map(|name| {
                 let first_error = operations
                     .iter()
                     .filter(|(operation, _)| {
                         // Creating and removing need all operations.
-                        change.is_whole() || operation.attributes.contains(&name)
+                        change.is_create_or_remove() || operation.attributes.contains(&name)
                     })
                     .find_map(|(_, result)| ProviderError::from_result(result));
                 let first_error = first_error.map(|error| match &mode_error {
@@ -358,7 +358,7 @@ impl Provider for ReadOnly<'_> {
     async fn commit(&mut self, change: &Change) -> CommitResult {
         CommitResult {
             attributes: change
-                .told_attributes()
+                .reported_attributes()
                 .map(|name| (name, Err(Self::refusal())))
                 .collect(),
             ..CommitResult::default()

@@ -8,7 +8,7 @@
 
 mod attributes;
 pub mod compare;
-pub mod show;
+pub mod render;
 
 use std::fmt;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use switchtender_devices::diagnostic::{Place, Source};
+use switchtender_devices::diagnostic::{ManifestPosition, Source};
 use switchtender_devices::value::Attributes;
 
 use super::index::ResourceIndex;
@@ -57,7 +57,7 @@ pub struct CatalogResource {
     pub kind: ResourceKind,
     pub tags: Vec<Arc<str>>,
     /// The position in the manifest. A line without a file is dropped.
-    pub place: Option<Place>,
+    pub place: Option<ManifestPosition>,
     pub exported: bool,
     /// Rich data is decoded and deferred calls are resolved. Values of sensitive parameters are
     /// wrapped.
@@ -74,13 +74,13 @@ impl CatalogResource {
 }
 
 /// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
-pub(crate) fn position(place: Option<&Place>) -> String {
+pub(crate) fn position(place: Option<&ManifestPosition>) -> String {
     Position(place).to_string()
 }
 
 /// As [`position`], without an allocation.
 #[derive(Clone, Copy)]
-pub(super) struct Position<'a>(pub Option<&'a Place>);
+pub(super) struct Position<'a>(pub Option<&'a ManifestPosition>);
 
 impl fmt::Display for Position<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use foldhash::HashSet;
-use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
+use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Source};
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use self::containment::Containment;
@@ -154,10 +154,13 @@ fn declare(
         reference: ResourceRef::new(&resource.type_name.0, &resource.title.0),
         kind,
         tags: resource.tags.iter().map(|tag| shared_tag(&tag.0)).collect(),
-        place: resource.file.zip(resource.line).map(|(file, line)| Place {
-            file: texts.get(&file.0),
-            line,
-        }),
+        place: resource
+            .file
+            .zip(resource.line)
+            .map(|(file, line)| ManifestPosition {
+                file: texts.get(&file.0),
+                line,
+            }),
         exported: resource.exported,
         parameters: Attributes::default(),
         sensitive: resource.sensitive_parameters,
@@ -298,8 +301,8 @@ pub(super) fn alias_collision(
     reference: &ResourceRef,
     shown: &str,
     key: &[Value],
-    place: Option<&Place>,
-    existing: Option<&Place>,
+    place: Option<&ManifestPosition>,
+    existing: Option<&ManifestPosition>,
 ) -> String {
     let at = match place {
         Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
+use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Source};
 
 use super::compiled::Catalog;
 use super::level::Level;
@@ -42,7 +42,7 @@ pub struct LoadMessage {
     /// The path of the resource.
     pub source: String,
     pub tags: Tags,
-    pub place: Option<Place>,
+    pub place: Option<ManifestPosition>,
 }
 
 /// Collects errors. Their positions in the text are located at the end, in one pass.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use switchtender_devices::change::Wanted;
-use switchtender_devices::diagnostic::Place;
+use switchtender_devices::diagnostic::ManifestPosition;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, RunsOn, TypeModel};
 use switchtender_devices::value::{Attributes, Name, Value};
@@ -30,7 +30,7 @@ pub type Tags = Arc<[Arc<str>]>;
 #[derive(Clone, Debug)]
 pub struct CatalogNode {
     pub reference: ResourceRef,
-    pub place: Option<Place>,
+    pub place: Option<ManifestPosition>,
     /// All tags, in lower case.
     pub tags: Tags,
     meta: Option<Box<Metaparameters>>,
@@ -49,7 +49,7 @@ pub struct CatalogNode {
 
 impl CatalogNode {
     /// A node without container, tags and path.
-    pub(super) fn new(reference: ResourceRef, place: Option<Place>) -> Self {
+    pub(super) fn new(reference: ResourceRef, place: Option<ManifestPosition>) -> Self {
         Self {
             reference,
             place,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
-use switchtender_devices::diagnostic::Place;
+use switchtender_devices::diagnostic::ManifestPosition;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::value::{Attributes, Name, Value};
 
@@ -374,7 +374,7 @@ impl Resources {
 /// A node that is not in the catalog yet.
 pub(crate) struct NewNode {
     pub reference: ResourceRef,
-    pub place: Option<Place>,
+    pub place: Option<ManifestPosition>,
     pub tags: Vec<Arc<str>>,
     pub meta: Metaparameters,
     pub relations: Relations,

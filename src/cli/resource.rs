@@ -135,7 +135,7 @@ impl ManifestResource {
         };
         let problems = driver.check(&wanted);
         let mut attributes = Attributes::default();
-        if model.ensurable() {
+        if model.is_ensurable() {
             attributes.insert("ensure".to_owned(), Value::string("present"));
         }
         for (name, value) in instance.attributes {

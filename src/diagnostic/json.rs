@@ -39,7 +39,7 @@ pub fn object(found: &Diagnostic) -> Value {
         "severity": severity_word(found.severity),
         "message": found.message,
         "help": found.help,
-        "manifest": found.place.as_ref().map(|place| json!({
+        "manifest": found.position.as_ref().map(|place| json!({
             "file": &*place.file,
             "line": place.line,
         })),

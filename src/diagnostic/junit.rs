@@ -43,7 +43,7 @@ fn test_suite(suite: &Suite, fails: Severity) -> TestSuite {
 }
 
 fn failed_case(found: &Diagnostic) -> TestCase {
-    let name = match &found.place {
+    let name = match &found.position {
         Some(place) => format!("{} ({}:{})", found.code, place.file, place.line),
         None => found.code.to_owned(),
     };

@@ -14,7 +14,10 @@ fn key(found: &Diagnostic) -> impl Ord + '_ {
     (
         main.map(|label| label.source.name.as_str()),
         main.map(|label| label.span.start),
-        found.place.as_ref().map(|place| (&*place.file, place.line)),
+        found
+            .position
+            .as_ref()
+            .map(|place| (&*place.file, place.line)),
         found.code,
         found.message.as_str(),
     )

@@ -51,7 +51,7 @@ pub fn render(list: &[Diagnostic], rules: &[RuleText]) -> String {
 
 fn result(found: &Diagnostic, rules: &[RuleText]) -> Value {
     let mut locations = Vec::new();
-    if let Some(place) = &found.place {
+    if let Some(place) = &found.position {
         locations.push(json!({
             "physicalLocation": {
                 "artifactLocation": { "uri": uri(&place.file) },
@@ -123,7 +123,7 @@ fn uri(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Place, Source};
+    use super::super::{ManifestPosition, Source};
     use super::*;
 
     const RULE: RuleText = RuleText {
@@ -137,7 +137,7 @@ mod tests {
     fn sarif_result_has_locations_in_manifest_and_catalog() {
         let source = Source::new("a b.json", "{\n  \"x\": 1\n}");
         let found = Diagnostic::error("host-resource", "wrong")
-            .in_manifest(Some(Place {
+            .in_manifest(Some(ManifestPosition {
                 file: "/etc/site.pp".into(),
                 line: 7,
             }))

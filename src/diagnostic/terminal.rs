@@ -59,7 +59,7 @@ fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
         Severity::Note => Level::NOTE,
     };
     let mut group = Group::with_title(level.primary_title(message).id(found.code));
-    if let Some(place) = &found.place {
+    if let Some(place) = &found.position {
         let origin = Origin::path(escape_line(&place.file));
         group = group.element(match usize::try_from(place.line) {
             Ok(line) if line > 0 => origin.line(line),
@@ -167,7 +167,7 @@ fn excerpts(found: &Diagnostic) -> Vec<SourceView<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Place, Source, limit};
+    use super::super::{ManifestPosition, Source, limit};
     use super::*;
 
     fn assert_shown(list: &[Diagnostic], expected: &str) {
@@ -185,7 +185,7 @@ mod tests {
         let start = text.find("\"Guests").unwrap();
         let source = Source::new("catalogs/sw1.json", text);
         let found = Diagnostic::error("value-pattern", "`vlan_name` holds blanks")
-            .in_manifest(Some(Place {
+            .in_manifest(Some(ManifestPosition {
                 file: "site.pp".into(),
                 line: 24,
             }))
@@ -238,7 +238,7 @@ warning[y]: second
     fn the_place_is_that_of_the_main_mark_even_after_a_manifest_and_right_of_context() {
         let source = Source::new("i.toml", "a = 1, b = 2\n");
         let found = Diagnostic::error("x", "y")
-            .in_manifest(Some(Place {
+            .in_manifest(Some(ManifestPosition {
                 file: "m.pp".into(),
                 line: 1,
             }))

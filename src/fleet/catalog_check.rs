@@ -102,7 +102,7 @@ impl PreparedCatalog {
     pub fn log_entries(&self) -> impl Iterator<Item = (Level, String)> {
         self.findings.iter().filter_map(|finding| {
             let place = finding
-                .place
+                .position
                 .as_ref()
                 .map(|place| format!(" ({}:{})", place.file, place.line));
             let text = format!("{}{}", finding.message, place.unwrap_or_default());

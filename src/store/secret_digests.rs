@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
-use switchtender_devices::driver::RememberedSecrets;
+use switchtender_devices::driver::SecretHistory;
 use switchtender_devices::provider::driver_provider::SecretDigestStore;
 use switchtender_devices::value::Value;
 
@@ -75,8 +75,8 @@ impl SecretDigests {
     }
 }
 
-impl RememberedSecrets for SecretDigests {
-    fn is_last(&self, reference: &str, attribute: &str, value: &Value) -> Option<bool> {
+impl SecretHistory for SecretDigests {
+    fn matches_last_set(&self, reference: &str, attribute: &str, value: &Value) -> Option<bool> {
         let digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
         let last = digests.by_resource.get(reference)?.get(attribute)?;
         Some(*last == digests.digest(value))
@@ -130,7 +130,7 @@ mod tests {
             ("binary", binary("pl4nted"), binary("ch4nged")),
         ] {
             secrets.remember("Snmp_user[u]", name, &old);
-            let is_last = |value| secrets.is_last("Snmp_user[u]", name, value);
+            let is_last = |value| secrets.matches_last_set("Snmp_user[u]", name, value);
             assert_eq!(is_last(&old), Some(true), "{name}");
             assert_eq!(is_last(&new), Some(false), "{name}");
         }
@@ -142,18 +142,21 @@ mod tests {
         let store = Store::at(dir.path()).device("sw1");
         let secret = Value::Sensitive(Box::new("pl4nted".into()));
         let first = SecretDigests::load(&store).unwrap();
-        assert_eq!(first.is_last("Ntp_auth_key[1]", "password", &secret), None);
+        assert_eq!(
+            first.matches_last_set("Ntp_auth_key[1]", "password", &secret),
+            None
+        );
         first.remember("Ntp_auth_key[1]", "password", &secret);
         first.save(&store).unwrap();
 
         let second = SecretDigests::load(&store).unwrap();
         assert_eq!(
-            second.is_last("Ntp_auth_key[1]", "password", &secret),
+            second.matches_last_set("Ntp_auth_key[1]", "password", &secret),
             Some(true)
         );
         let other = Value::Sensitive(Box::new("other".into()));
         assert_eq!(
-            second.is_last("Ntp_auth_key[1]", "password", &other),
+            second.matches_last_set("Ntp_auth_key[1]", "password", &other),
             Some(false)
         );
         let text = std::fs::read_to_string(store.dir().join(FILE)).unwrap();

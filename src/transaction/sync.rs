@@ -359,7 +359,7 @@ fn needs_provider(resource: &Resource, change: &Change) -> bool {
     let behaviour = &resource.ty.behavior;
     behaviour.message(resource).is_none()
         && !behaviour.providerless()
-        && (!change.attributes.is_empty() || change.is_whole())
+        && (!change.attributes.is_empty() || change.is_create_or_remove())
 }
 
 /// The change that brings these properties into sync.

@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use switchtender_devices::diagnostic::{Diagnostic, Place, Source};
+use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Source};
 
 use super::Policy;
 use super::rule::{RULES, Rule, RuleCheck};
@@ -48,7 +48,7 @@ pub struct ResourceLocation {
     pub reference: ResourceRef,
     index: usize,
     parameter: Option<String>,
-    place: Option<Place>,
+    place: Option<ManifestPosition>,
 }
 
 impl Summary {
@@ -78,7 +78,7 @@ impl Summary {
             }
         }
         for (index, _, wanted) in context.wanted() {
-            if wanted.absent() {
+            if wanted.is_absent() {
                 continue;
             }
             let (model, attributes) = (&wanted.model, &wanted.attributes);
@@ -151,7 +151,7 @@ impl CrossFindings {
         rule: &'static Rule,
         summary: &Summary,
         path: Vec<Segment>,
-        place: Option<Place>,
+        place: Option<ManifestPosition>,
         message: String,
     ) -> &mut Diagnostic {
         let found = Diagnostic::new(rule.code, rule.severity, message).in_manifest(place);

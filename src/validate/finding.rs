@@ -3,7 +3,7 @@
 //! A rule names the resource and the value. Their positions in the text are located once for all
 //! findings of a catalog, and only if there are any.
 
-use switchtender_devices::diagnostic::{Diagnostic, Place, Severity};
+use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Severity};
 
 use super::rule::Rule;
 use super::severities::Severities;
@@ -41,7 +41,7 @@ impl Location {
     }
 
     /// The position in the manifest.
-    fn place<'a>(&self, catalog: &'a Catalog) -> Option<&'a Place> {
+    fn place<'a>(&self, catalog: &'a Catalog) -> Option<&'a ManifestPosition> {
         let index = match self {
             Location::Resource(index, _) => Some(*index),
             Location::Path(path) => match path.as_slice() {

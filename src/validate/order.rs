@@ -98,7 +98,7 @@ impl EvaluationOrder {
                         continue;
                     };
                     // A removed resource is removed before the resources that it needs.
-                    let is_reversed = wanted.absent() && context.is_removed(other);
+                    let is_reversed = wanted.is_absent() && context.is_removed(other);
                     let (from, to) = if first != is_reversed {
                         (other, index)
                     } else {

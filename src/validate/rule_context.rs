@@ -238,7 +238,7 @@ impl<'a> RuleContext<'a> {
         let typed = self.typed[index].as_ref();
         typed
             .and_then(|typed| typed.wanted.as_ref())
-            .is_some_and(Wanted::absent)
+            .is_some_and(Wanted::is_absent)
     }
 
     /// Resources with their indices.

@@ -23,7 +23,7 @@ impl RunningConfig {
             let model = &definition.model;
             let mut names = model.namevars();
             if let (Some(name), None) = (names.next(), names.next()) {
-                for instance in driver.known(model, &state)? {
+                for instance in driver.instances_so_far(model, &state)? {
                     if let Some(value) = instance.attributes.get(name).and_then(Value::scalar_text)
                     {
                         instances.insert((model.name.clone(), value));

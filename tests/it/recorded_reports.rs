@@ -167,7 +167,7 @@ impl Provider for Empty {
         };
         CommitResult {
             attributes: change
-                .told_attributes()
+                .reported_attributes()
                 .map(|name| (name.to_owned(), outcome.clone()))
                 .collect(),
             ..CommitResult::default()

@@ -5,24 +5,24 @@
 //! foreseen in [`predict`], and what can be wrong with the rules is told in [`audit`].
 
 mod audit;
-mod blanks;
 mod compare;
-mod entered;
+mod config_instances;
+mod effects;
 mod explain;
 mod find;
 mod found;
+mod global_default;
 mod instances;
 mod load;
 mod members;
-mod own_default;
 mod predict;
 mod render;
 mod rewrite;
 pub mod rules;
-mod settings;
 pub mod template;
 #[cfg(test)]
 mod tests;
+mod whitespace;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ use crate::map::IndexMap;
 
 use super::codec::Codec;
 use super::context::Context;
-use super::implementation::{Explanation, Implementation, Problem, RememberedSecrets, RenderError};
-use super::setting::{Setting, Touch};
+use super::effect::{Effect, EffectSlot};
+use super::implementation::{Explanation, Implementation, Problem, RenderError, SecretHistory};
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::document::Table;
@@ -44,7 +44,7 @@ use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name, Value};
 use render::Goal;
 use rewrite::Rewrite;
-use rules::{AttributeRule, InstanceRule};
+use rules::{CliAttributeRule, CliInstanceRule};
 use template::Vocabulary;
 
 /// A type on a platform with command lines.
@@ -58,9 +58,9 @@ pub struct CliType {
     pub opaque_ends: Vec<Pattern>,
     pub source: Arc<Source>,
     pub requests: Vec<ReadRequest>,
-    pub instance: InstanceRule,
+    pub instance: CliInstanceRule,
     /// In the order in which lines are sent.
-    pub attributes: IndexMap<Name, AttributeRule>,
+    pub attributes: IndexMap<Name, CliAttributeRule>,
     pub codecs: IndexMap<String, Arc<Codec>>,
     /// In order; each sees what those before it made.
     pub rewrites: Vec<Rewrite>,
@@ -145,7 +145,7 @@ impl CliType {
     /// Whether a template takes the attribute as several words.
     fn in_words(&self, attribute: &str) -> bool {
         let lines = match &self.instance.kind {
-            rules::Kind::Line { spellings, .. } => spellings.as_slice(),
+            rules::InstanceKind::Line { spellings, .. } => spellings.as_slice(),
             _ => &[],
         };
         let own = self.attributes.values().flat_map(|rule| &rule.lines);
@@ -242,7 +242,7 @@ impl Implementation for CliType {
     fn canonicalize(&self, mut attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
         for (name, value) in attributes.iter_mut() {
-            if let Some(kept) = self.kept(name, value) {
+            if let Some(kept) = self.stored_value(name, value) {
                 *value = kept;
             }
             if let Some(codec) = self.codecs.get(name.as_str())
@@ -272,7 +272,7 @@ impl Implementation for CliType {
         let found = self.find_all(state, None);
         // In the model's order, whatever the order of the device's lines.
         let order = |name: &Name| self.model.attributes.get_index_of(name);
-        let present = found.into_iter().filter(found::Found::is_present);
+        let present = found.into_iter().filter(found::FoundInstance::is_present);
         let in_order = present.map(|found| {
             let mut instance = found.into_instance();
             instance.attributes.sort_by_key(order);
@@ -284,12 +284,12 @@ impl Implementation for CliType {
     fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
         let found = self
             .find(&wanted.attributes, state)
-            .filter(found::Found::is_present);
-        Ok(found.map(found::Found::into_instance))
+            .filter(found::FoundInstance::is_present);
+        Ok(found.map(found::FoundInstance::into_instance))
     }
 
-    fn known(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
-        self.as_far_as_known(state)
+    fn instances_so_far(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        self.instances_in_config(state)
     }
 
     fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
@@ -310,7 +310,7 @@ impl Implementation for CliType {
         &self,
         wanted: &Wanted,
         current: Option<&Instance>,
-        secrets: &dyn RememberedSecrets,
+        secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
         self.out_of_sync(wanted, current, secrets)
     }
@@ -329,24 +329,25 @@ impl Implementation for CliType {
         self.apply(state, operations);
     }
 
-    fn outside_configuration(&self, state: &State) -> String {
+    fn render_unconfigured(&self, state: &State) -> String {
         self.table_as_configuration(state)
     }
 
-    fn touches(&self) -> Vec<Touch> {
+    fn effect_slots(&self) -> Vec<EffectSlot> {
         self.all_touches()
     }
 
-    fn settings(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
+    fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
         self.settings_of(wanted, attributes)
     }
 
-    fn creates(&self) -> bool {
-        self.model.ensurable() && !matches!(self.instance.kind, rules::Kind::Singleton(_))
+    fn is_ensurable(&self) -> bool {
+        self.model.is_ensurable()
+            && !matches!(self.instance.kind, rules::InstanceKind::Singleton(_))
     }
 
-    fn singleton(&self) -> bool {
-        matches!(self.instance.kind, rules::Kind::Singleton(_))
+    fn is_singleton(&self) -> bool {
+        matches!(self.instance.kind, rules::InstanceKind::Singleton(_))
     }
 
     fn secrets(&self, state: &State) -> Vec<String> {

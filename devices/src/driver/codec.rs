@@ -65,7 +65,7 @@ impl Codec {
 
     pub fn load(table: &Table<'_>) -> Option<Self> {
         #[derive(Clone, Copy)]
-        enum Kind {
+        enum CodecKind {
             Prefix,
             Map,
             RangeSet,
@@ -79,29 +79,29 @@ impl Codec {
         let kind = word(
             &item,
             &[
-                ("prefix", Kind::Prefix),
-                ("map", Kind::Map),
-                ("range-set", Kind::RangeSet),
-                ("type7", Kind::Type7),
-                ("expand", Kind::Expand),
+                ("prefix", CodecKind::Prefix),
+                ("map", CodecKind::Map),
+                ("range-set", CodecKind::RangeSet),
+                ("type7", CodecKind::Type7),
+                ("expand", CodecKind::Expand),
             ],
         )?;
         let codec = match kind {
-            Kind::Prefix => Codec::Prefix {
+            CodecKind::Prefix => Codec::Prefix {
                 only: table.bool("only").unwrap_or(false),
                 table: pairs(table)?
                     .into_iter()
                     .filter_map(|(short, full)| Some((short, full.as_str()?.to_owned())))
                     .collect(),
             },
-            Kind::Map => Codec::Map {
+            CodecKind::Map => Codec::Map {
                 table: pairs(table)?,
                 write_value: table
                     .get("write")
                     .and_then(|item| word(&item, &[("word", false), ("value", true)]))
                     .unwrap_or(false),
             },
-            Kind::RangeSet => Codec::RangeSet(RangeSet {
+            CodecKind::RangeSet => Codec::RangeSet(RangeSet {
                 low: table
                     .integer("low")
                     .and_then(|low| u32::try_from(low).ok())?,
@@ -109,10 +109,10 @@ impl Codec {
                     .integer("high")
                     .and_then(|high| u32::try_from(high).ok())?,
             }),
-            Kind::Type7 => Codec::Type7 {
+            CodecKind::Type7 => Codec::Type7 {
                 form: table.required_string("form")?,
             },
-            Kind::Expand => Codec::Expand(
+            CodecKind::Expand => Codec::Expand(
                 pairs(table)?
                     .into_iter()
                     .map(|(word, parts)| {

@@ -156,7 +156,7 @@ impl When {
         Some(Self { conditions })
     }
 
-    pub fn holds(&self, facts: &Facts) -> bool {
+    pub fn matches(&self, facts: &Facts) -> bool {
         self.conditions.iter().all(|(name, conditions)| {
             facts
                 .get(name)

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::setting::{Setting, Touch};
+use super::effect::{Effect, EffectSlot};
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::canonical::ValueError;
@@ -52,7 +52,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// An answer cannot be understood.
-    fn known(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+    fn instances_so_far(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
         self.instances(state)
     }
 
@@ -69,7 +69,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
         &self,
         wanted: &Wanted,
         current: Option<&Instance>,
-        secrets: &dyn RememberedSecrets,
+        secrets: &dyn SecretHistory,
     ) -> Vec<Name>;
 
     /// The operations that make a change, in order.
@@ -83,24 +83,24 @@ pub trait Implementation: fmt::Debug + Send + Sync {
 
     /// The instances of a type whose state does not stand in the configuration that the platform
     /// reads, in the words of a configuration; for the configuration diff.
-    fn outside_configuration(&self, state: &State) -> String {
+    fn render_unconfigured(&self, state: &State) -> String {
         let _ = state;
         String::new()
     }
 
     /// What attributes of the type can set.
-    fn touches(&self) -> Vec<Touch>;
+    fn effect_slots(&self) -> Vec<EffectSlot>;
 
     /// What these attributes of a resource set.
-    fn settings(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting>;
+    fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect>;
 
     /// Whether instances can be created and removed.
-    fn creates(&self) -> bool {
+    fn is_ensurable(&self) -> bool {
         true
     }
 
     /// Whether a device has exactly one instance, whatever a resource calls it.
-    fn singleton(&self) -> bool {
+    fn is_singleton(&self) -> bool {
         false
     }
 
@@ -151,17 +151,17 @@ pub struct RenderError {
 }
 
 /// Secrets that a device does not show, as this program set them last.
-pub trait RememberedSecrets {
+pub trait SecretHistory {
     /// Whether the value is the one that was set last; `None` when nothing is known.
-    fn is_last(&self, reference: &str, attribute: &str, value: &Value) -> Option<bool>;
+    fn matches_last_set(&self, reference: &str, attribute: &str, value: &Value) -> Option<bool>;
 }
 
 /// No secret is remembered.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NothingRemembered;
+pub struct NoSecretHistory;
 
-impl RememberedSecrets for NothingRemembered {
-    fn is_last(&self, _: &str, _: &str, _: &Value) -> Option<bool> {
+impl SecretHistory for NoSecretHistory {
+    fn matches_last_set(&self, _: &str, _: &str, _: &Value) -> Option<bool> {
         None
     }
 }

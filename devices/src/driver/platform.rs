@@ -52,7 +52,7 @@ pub struct Platform {
     pub line_limit: usize,
     pub types: IndexMap<String, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this one lacks.
-    pub(super) elsewhere: BTreeMap<String, Vec<String>>,
+    pub(super) platforms_by_type: BTreeMap<String, Vec<String>>,
 }
 
 impl Platform {
@@ -138,7 +138,7 @@ impl Platform {
             refused_characters,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
             types: IndexMap::default(),
-            elsewhere: BTreeMap::new(),
+            platforms_by_type: BTreeMap::new(),
         })
     }
 

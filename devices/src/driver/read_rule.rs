@@ -27,7 +27,7 @@ impl ReadRule {
     /// Reads `[read.NAME]`.
     pub(super) fn load(name: &str, item: &Item<'_>) -> Option<Self> {
         #[derive(Clone, Copy)]
-        enum Kind {
+        enum ParseKind {
             Indent,
             Columns,
             Stanzas,
@@ -41,11 +41,11 @@ impl ReadRule {
             Some(item) => word(
                 &item,
                 &[
-                    ("indent", Kind::Indent),
-                    ("columns", Kind::Columns),
-                    ("stanzas", Kind::Stanzas),
-                    ("json", Kind::Json),
-                    ("text", Kind::Text),
+                    ("indent", ParseKind::Indent),
+                    ("columns", ParseKind::Columns),
+                    ("stanzas", ParseKind::Stanzas),
+                    ("json", ParseKind::Json),
+                    ("text", ParseKind::Text),
                 ],
             ),
             None => {
@@ -54,7 +54,7 @@ impl ReadRule {
             }
         };
         let parse = match kind? {
-            Kind::Indent => ParseRule::Indent(IndentRules {
+            ParseKind::Indent => ParseRule::Indent(IndentRules {
                 ignore: table
                     .get("ignore")
                     .map(|item| patterns(&item))
@@ -68,7 +68,7 @@ impl ReadRule {
                     .map(|item| replacements(&item))
                     .unwrap_or_default(),
             }),
-            Kind::Columns => {
+            ParseKind::Columns => {
                 if let Some(item) = table.get("wrapped") {
                     word(&item, &[("skip", ())]);
                 }
@@ -76,11 +76,11 @@ impl ReadRule {
                     first: table.string("first"),
                 }
             }
-            Kind::Stanzas => ParseRule::Stanzas {
+            ParseKind::Stanzas => ParseRule::Stanzas {
                 start: table.required_string("start")?,
             },
-            Kind::Json => ParseRule::Json,
-            Kind::Text => ParseRule::Text,
+            ParseKind::Json => ParseRule::Json,
+            ParseKind::Text => ParseRule::Text,
         };
         table.finish();
         Some(Self {

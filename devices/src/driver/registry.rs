@@ -10,31 +10,31 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::platform::Platform;
-use super::self_test::run::{self as self_test, Covers, TestResult};
+use super::self_test::run::{self as self_test, Coverage, TestResult};
 use super::type_driver::TypeDriver;
 use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::Diagnostic;
 use crate::model::{TypeModel, load};
-use file::{Chosen, add_type, choose, load_platform, load_type, misnamed, parts};
+use file::{SelectedFile, add_type, load_platform, load_type, misnamed, parts, select_files};
 
 /// What this program knows of types and platforms.
 #[derive(Debug, Default)]
 pub struct Registry {
     models: Arc<Models>,
-    platforms: BTreeMap<String, Lazy<Platform>>,
+    platforms: BTreeMap<String, LazyDefinition<Platform>>,
 }
 
-type Models = BTreeMap<String, Lazy<TypeModel>>;
+type Models = BTreeMap<String, LazyDefinition<TypeModel>>;
 
 /// Something that is read when it is needed, or has been.
-type Lazy<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
+type LazyDefinition<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
 
-fn lazy<T>(make: impl FnOnce() -> Arc<T> + Send + 'static) -> Lazy<T> {
+fn lazy<T>(make: impl FnOnce() -> Arc<T> + Send + 'static) -> LazyDefinition<T> {
     LazyLock::new(Box::new(make))
 }
 
 /// By type: the platforms that have it.
-type Elsewhere = BTreeMap<String, Vec<String>>;
+type PlatformsByType = BTreeMap<String, Vec<String>>;
 
 /// The types of a platform: the file of each.
 type Types = BTreeMap<String, DefinitionFile>;
@@ -52,7 +52,7 @@ impl Registry {
             match parts(&file.path).expect("it stands at its place") {
                 ("models", kind) => {
                     let kind = kind.to_owned();
-                    let model = move || Arc::new(sound(load::load(&file.source)));
+                    let model = move || Arc::new(expect_loaded(load::load(&file.source)));
                     models.insert(kind, lazy(model));
                 }
                 (platform, "platform") => {
@@ -75,8 +75,8 @@ impl Registry {
             let (models, elsewhere) = (Arc::clone(&models), Arc::clone(&elsewhere));
             let directory = name.clone();
             let platform = move || {
-                let mut platform = sound(load_shipped(&directory, &file, &types, &models));
-                platform.elsewhere.clone_from(&elsewhere);
+                let mut platform = expect_loaded(load_shipped(&directory, &file, &types, &models));
+                platform.platforms_by_type.clone_from(&elsewhere);
                 Arc::new(platform)
             };
             (name, lazy(platform))
@@ -108,7 +108,7 @@ impl Registry {
         own: &[DefinitionFile],
     ) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
-        let files = choose(shipped, own);
+        let files = select_files(shipped, own);
         let mut models: BTreeMap<String, Arc<TypeModel>> = BTreeMap::new();
         for (path, chosen) in &files {
             if path.starts_with("models/") {
@@ -148,7 +148,7 @@ impl Registry {
             .into_iter()
             .map(|(name, model)| (name, lazy(|| model)));
         let platforms = platforms.into_iter().map(|(name, mut platform)| {
-            platform.elsewhere.clone_from(&elsewhere);
+            platform.platforms_by_type.clone_from(&elsewhere);
             (name, lazy(|| Arc::new(platform)))
         });
         Ok(Self {
@@ -230,10 +230,10 @@ fn load_shipped(
     models: &Models,
 ) -> Result<Platform, Vec<Diagnostic>> {
     let mut findings = Vec::new();
-    let platform = load_platform(directory, &Chosen::shipped(file), &mut findings);
+    let platform = load_platform(directory, &SelectedFile::shipped(file), &mut findings);
     let mut platform = platform.ok_or_else(|| findings.clone())?;
     for (kind, file) in types {
-        let chosen = Chosen::shipped(file);
+        let chosen = SelectedFile::shipped(file);
         load_type(
             &chosen,
             &models[kind],
@@ -248,7 +248,7 @@ fn load_shipped(
     }
 }
 
-fn sound<T>(loaded: Result<T, Vec<Diagnostic>>) -> T {
+fn expect_loaded<T>(loaded: Result<T, Vec<Diagnostic>>) -> T {
     match loaded {
         Ok(loaded) => loaded,
         Err(findings) => panic!("shipped definitions do not load: {findings:?}"),
@@ -256,8 +256,8 @@ fn sound<T>(loaded: Result<T, Vec<Diagnostic>>) -> T {
 }
 
 /// From pairs of a platform and a type of it.
-fn elsewhere<'a>(pairs: impl Iterator<Item = (&'a String, &'a String)>) -> Elsewhere {
-    let mut elsewhere = Elsewhere::new();
+fn elsewhere<'a>(pairs: impl Iterator<Item = (&'a String, &'a String)>) -> PlatformsByType {
+    let mut elsewhere = PlatformsByType::new();
     for (platform, kind) in pairs {
         let of_kind = elsewhere.entry(kind.clone()).or_default();
         of_kind.push(platform.clone());
@@ -267,13 +267,13 @@ fn elsewhere<'a>(pairs: impl Iterator<Item = (&'a String, &'a String)>) -> Elsew
 
 /// The kinds of test that a definition lacks.
 fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Diagnostic> {
-    let mut covered: Vec<Covers> = Vec::new();
+    let mut covered: Vec<Coverage> = Vec::new();
     for test in &definition.tests {
         covered.extend(self_test::run(platform, definition, test).covers);
     }
-    let mut needed = vec![Covers::Read, Covers::Change, Covers::SecondRun];
-    if definition.model.ensurable() && definition.base.creates() {
-        needed.extend([Covers::Create, Covers::Remove]);
+    let mut needed = vec![Coverage::Read, Coverage::Change, Coverage::SecondRun];
+    if definition.model.is_ensurable() && definition.base.is_ensurable() {
+        needed.extend([Coverage::Create, Coverage::Remove]);
     }
     needed.retain(|kind| !covered.contains(kind));
     needed.sort();

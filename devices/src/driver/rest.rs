@@ -5,23 +5,23 @@
 //! requests, [`predict`] applies requests to the answers that were read. Nothing here knows connections,
 //! logins or retries.
 
-mod ask;
 mod audit;
 mod canonical;
 pub mod codec;
 pub mod definition;
+mod effects;
 mod entries;
 mod explain;
 mod field;
 mod implementation;
 pub mod json;
 pub mod load;
+mod lookups;
 mod members;
 mod objects;
 mod predict;
 mod read;
-mod settings;
-mod survey;
+mod read_requests;
 pub mod template;
 mod write;
 mod writer;

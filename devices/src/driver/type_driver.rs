@@ -117,7 +117,7 @@ impl TypeDriver {
         match self
             .variants
             .iter()
-            .find(|variant| variant.when.holds(facts))
+            .find(|variant| variant.when.matches(facts))
         {
             Some(variant) => variant.implementation.as_ref(),
             None => Ok(&self.base),

@@ -73,11 +73,11 @@ impl TypeModel {
     pub fn canonicalize(&self, attribute: &str, value: &Value) -> Result<Value, ValueError> {
         match self.attributes.get(attribute) {
             Some(model) => model.canonicalize(value),
-            None => Err(self.unknown(attribute)),
+            None => Err(self.unknown_attribute(attribute)),
         }
     }
 
-    fn unknown(&self, attribute: &str) -> ValueError {
+    fn unknown_attribute(&self, attribute: &str) -> ValueError {
         let error = ValueError::new(attribute, format!("{} has no such attribute", self.name))
             .of(ValueErrorKind::Unknown);
         match nearest(attribute, self.attributes.keys().map(|name| name.as_str())) {

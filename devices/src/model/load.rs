@@ -289,7 +289,11 @@ fn title_pattern(
     })
 }
 
-fn known_attribute(item: &Item<'_>, name: &str, attributes: &IndexMap<Name, AttributeModel>) {
+fn check_attribute_exists(
+    item: &Item<'_>,
+    name: &str,
+    attributes: &IndexMap<Name, AttributeModel>,
+) {
     if attributes.contains_key(name) {
         return;
     }

@@ -7,7 +7,7 @@
 mod syntax;
 
 pub use self::syntax::NotationError;
-use self::syntax::{Argument, Kind};
+use self::syntax::{Argument, NotationKind};
 use super::{ArrayKind, StructField, ValueSpec};
 use crate::map::IndexMap;
 use crate::pattern::Pattern;
@@ -40,7 +40,7 @@ impl Notation {
     }
 
     /// Adds what a type allows; `None` if that is anything.
-    fn lower(&mut self, kind: &Kind) -> Option<()> {
+    fn lower(&mut self, kind: &NotationKind) -> Option<()> {
         match (kind.name.as_str(), kind.arguments.as_slice()) {
             ("Optional" | "Undef", []) => self.optional = true,
             ("Optional", [Argument::Kind(inner)]) => {
@@ -88,7 +88,7 @@ impl Notation {
     }
 
     /// What a type that is no list allows; `None` if that is anything.
-    fn single(&mut self, kind: &Kind) -> Option<Vec<ValueSpec>> {
+    fn single(&mut self, kind: &NotationKind) -> Option<Vec<ValueSpec>> {
         let literals = |values: &[bool]| {
             let literal = |truth: &bool| ValueSpec::Literal(Value::Bool(*truth));
             values.iter().map(literal).collect()
@@ -187,7 +187,7 @@ impl Notation {
     }
 
     /// The values of an element of a tuple or a field of a struct.
-    fn nested(&mut self, kind: &Kind) -> Option<Vec<ValueSpec>> {
+    fn nested(&mut self, kind: &NotationKind) -> Option<Vec<ValueSpec>> {
         let mut inner = Self::default();
         let exact = inner.lower(kind);
         self.widened.append(&mut inner.widened);
@@ -199,7 +199,7 @@ impl Notation {
     }
 
     /// Notes a type that a model cannot say.
-    fn widen(&mut self, kind: &Kind) -> Option<()> {
+    fn widen(&mut self, kind: &NotationKind) -> Option<()> {
         self.widened.push(kind.name.clone());
         None
     }

@@ -44,7 +44,7 @@ impl TypeModel {
 
     /// The names that a resource gives by one of these. Words that the model lists (`none`,
     /// `unset`, `all`) are no names.
-    pub fn named(&self, reference: &Reference, attributes: &Attributes) -> Vec<String> {
+    pub fn referenced_names(&self, reference: &Reference, attributes: &Attributes) -> Vec<String> {
         let name = reference.attribute();
         let (Some(attribute), Some(value)) = (self.attributes.get(name), attributes.get(name))
         else {
@@ -140,7 +140,7 @@ mod tests {
             let found: Vec<String> = model
                 .references()
                 .flat_map(|reference| {
-                    let names = model.named(&reference, &attributes);
+                    let names = model.referenced_names(&reference, &attributes);
                     names
                         .into_iter()
                         .map(move |name| format!("{} {name}", reference.target))

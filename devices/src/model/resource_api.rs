@@ -17,12 +17,12 @@ pub struct Import {
     /// The text of `models/<name>.toml`.
     pub model: String,
     /// What was not taken over, with the line in the type file.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedItem>,
 }
 
 /// Something of a type file that a model cannot say, or that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedItem {
     /// From 1.
     pub line: usize,
     pub what: String,
@@ -67,7 +67,7 @@ pub fn import(text: &str, origin: &str) -> Result<Import, ImportError> {
             });
         }
     };
-    let mut writer = Writer::default();
+    let mut writer = ModelWriter::default();
     writer.type_file(&name, origin, &hash);
     Ok(Import {
         name,
@@ -85,15 +85,15 @@ fn is_name(name: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Writer {
+struct ModelWriter {
     text: String,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<OmittedItem>,
 }
 
-impl Writer {
+impl ModelWriter {
     fn leave(&mut self, line: usize, what: impl Into<String>) {
         let what = what.into();
-        self.left_out.push(LeftOut { line, what });
+        self.left_out.push(OmittedItem { line, what });
     }
 
     fn type_file(&mut self, name: &str, origin: &str, hash: &ruby::Hash) {
@@ -109,7 +109,7 @@ impl Writer {
 
         let empty = ruby::Hash::default();
         let attributes = match hash.get("attributes") {
-            Some(ruby::Entry {
+            Some(ruby::RubyEntry {
                 value: Ruby::Hash(attributes),
                 ..
             }) => attributes,
@@ -162,7 +162,7 @@ impl Writer {
         }
     }
 
-    fn ensure(&mut self, entry: &ruby::Entry) {
+    fn ensure(&mut self, entry: &ruby::RubyEntry) {
         let _ = writeln!(self.text, "ensurable = true");
         let Ruby::Hash(hash) = &entry.value else {
             return;
@@ -262,7 +262,7 @@ impl Writer {
         }
     }
 
-    fn attribute(&mut self, entry: &ruby::Entry) {
+    fn attribute(&mut self, entry: &ruby::RubyEntry) {
         let name = &entry.key;
         if !is_name(name) {
             self.leave(entry.line, format!("attribute `{name}`: not a name"));
@@ -324,7 +324,7 @@ impl Writer {
     }
 }
 
-fn behaviour(entry: &ruby::Entry) -> Option<&str> {
+fn behaviour(entry: &ruby::RubyEntry) -> Option<&str> {
     let Ruby::Hash(hash) = &entry.value else {
         return None;
     };

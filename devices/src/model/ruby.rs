@@ -26,19 +26,19 @@ pub enum Ruby {
 pub struct Hash {
     /// Line of its first key, from 1.
     pub line: usize,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RubyEntry>,
 }
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct RubyEntry {
     pub key: String,
     pub line: usize,
     pub value: Ruby,
 }
 
 impl Hash {
-    pub fn get(&self, key: &str) -> Option<&Entry> {
+    pub fn get(&self, key: &str) -> Option<&RubyEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
@@ -52,7 +52,7 @@ impl Hash {
 
     /// The strings and symbols of a list.
     pub fn words(&self, key: &str) -> Vec<String> {
-        let Some(Entry {
+        let Some(RubyEntry {
             value: Ruby::List(items),
             ..
         }) = self.get(key)
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
             let line = self.line();
             let key = self.key()?;
             let value = self.value(depth + 1)?;
-            hash.entries.push(Entry { key, line, value });
+            hash.entries.push(RubyEntry { key, line, value });
             if !self.eat(",") {
                 match end {
                     Some(end) if self.eat(end) => return Ok(hash),

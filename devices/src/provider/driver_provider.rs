@@ -17,7 +17,7 @@ use self::disconnect::{Disconnect, render_operation};
 pub use self::verify::Difference;
 use super::{CommitResult, Note, Provider, ProviderError};
 use crate::change::{Change, Instance, Wanted};
-use crate::driver::{Driver, RememberedSecrets};
+use crate::driver::{Driver, SecretHistory};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Operation, OperationResult, Outcome};
@@ -36,7 +36,7 @@ pub trait Reconnect: Send + Sync {
 }
 
 /// Digests of secrets that the device does not print, stored from run to run.
-pub trait SecretDigestStore: RememberedSecrets + Send + Sync {
+pub trait SecretDigestStore: SecretHistory + Send + Sync {
     /// Stores the digest of a value that was just set.
     fn remember(&self, reference: &str, attribute: &str, value: &Value);
 }
@@ -265,7 +265,7 @@ impl DriverProvider {
 
     /// Stores digests of the secrets that this change set.
     fn remember(&self, change: &Change, committed: &CommitResult) {
-        if change.wanted.absent() {
+        if change.wanted.is_absent() {
             return;
         }
         let failed = |name: &str| {
@@ -278,7 +278,7 @@ impl DriverProvider {
             return;
         }
         for (name, value) in &change.wanted.attributes {
-            let changed = change.is_whole() || change.attributes.contains(name);
+            let changed = change.is_create_or_remove() || change.attributes.contains(name);
             if matches!(value, Value::Sensitive(_)) && changed && !failed(name) {
                 self.memory.remember(&change.wanted.reference, name, value);
             }
@@ -386,7 +386,7 @@ impl Provider for DriverProvider {
         let change = self.resolved(change);
         let failed = |error: ProviderError| CommitResult {
             attributes: change
-                .told_attributes()
+                .reported_attributes()
                 .map(|name| (name, Err(error.clone())))
                 .collect(),
             ..CommitResult::default()

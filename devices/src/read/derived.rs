@@ -13,7 +13,7 @@ use crate::map::{Equivalent, IndexMap};
 /// Things made from answers, by what they are and whom they are for.
 #[derive(Default)]
 pub(super) struct Derived {
-    made: Mutex<IndexMap<Key, Thing>>,
+    made: Mutex<IndexMap<Key, DerivedValue>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -26,20 +26,20 @@ struct Key {
 
 /// A [`Key`] to ask with.
 #[derive(Hash)]
-struct Question<'a> {
+struct KeyRef<'a> {
     kind: TypeId,
     owner: (&'a str, &'a str),
     from: Option<&'a str>,
 }
 
-impl Equivalent<Key> for Question<'_> {
+impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         let (kind, what) = &key.owner;
         self.kind == key.kind && self.owner == (kind, what) && self.from == key.from.as_deref()
     }
 }
 
-type Thing = Arc<dyn Any + Send + Sync>;
+type DerivedValue = Arc<dyn Any + Send + Sync>;
 
 impl Derived {
     /// The thing that was made for somebody from a read, or from all; made now if there is none.
@@ -50,7 +50,7 @@ impl Derived {
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
         let kind = TypeId::of::<T>();
-        let known = self.made().get(&Question { kind, owner, from }).cloned();
+        let known = self.made().get(&KeyRef { kind, owner, from }).cloned();
         if let Some(known) = known.and_then(|thing| thing.downcast().ok()) {
             return known;
         }
@@ -61,7 +61,7 @@ impl Derived {
             owner: (owner.0.to_owned(), owner.1.to_owned()),
             from: from.map(str::to_owned),
         };
-        self.made().insert(key, Arc::clone(&thing) as Thing);
+        self.made().insert(key, Arc::clone(&thing) as DerivedValue);
         thing
     }
 
@@ -72,7 +72,7 @@ impl Derived {
             .retain(|key, _| key.from.as_ref().is_some_and(of_another));
     }
 
-    fn made(&self) -> MutexGuard<'_, IndexMap<Key, Thing>> {
+    fn made(&self) -> MutexGuard<'_, IndexMap<Key, DerivedValue>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

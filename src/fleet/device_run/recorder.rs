@@ -78,7 +78,7 @@ impl<'a> EventRecorder<'a> {
     /// Records why the run ended without, or in spite of, a transaction.
     pub fn record_error(&mut self, error: &DeviceRunError) {
         for finding in error.findings() {
-            let place = finding.place.as_ref();
+            let place = finding.position.as_ref();
             let level = match finding.severity {
                 Severity::Error => Level::Err,
                 _ => Level::Warning,
@@ -181,7 +181,7 @@ impl Sink for EventRecorder<'_> {
 
 /// A finding in one line, with its position and its hint.
 fn render_finding(finding: &Diagnostic) -> String {
-    let place = finding.place.as_ref();
+    let place = finding.position.as_ref();
     let position = place.map(|place| format!(" (file: {}, line: {})", place.file, place.line));
     let help = finding.help.as_ref().map(|help| format!("; {help}"));
     format!(

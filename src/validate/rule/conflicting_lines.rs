@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use switchtender_devices::change::Wanted;
-use switchtender_devices::driver::{Driver, Setting, Touch};
+use switchtender_devices::driver::{Driver, Effect, EffectSlot};
 use switchtender_devices::model::TypeModel;
 
 use super::{Effects, Example, Rule, RuleCheck};
@@ -46,7 +46,7 @@ ios_network_trunk { 'GigabitEthernet1/0/1':
 };
 
 /// The settings of each object of the device, with their resources.
-type SettingsByObject<'a> = BTreeMap<(String, String), Vec<(usize, &'a Wanted, Setting)>>;
+type SettingsByObject<'a> = BTreeMap<(String, String), Vec<(usize, &'a Wanted, Effect)>>;
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     let Some(driver) = context.driver() else {
@@ -66,7 +66,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         };
         let attributes: Vec<&str> = attributes.iter().map(String::as_str).collect();
         for &(index, wanted) in resources {
-            for setting in driver.settings(wanted, &attributes) {
+            for setting in driver.effects(wanted, &attributes) {
                 let thing = (setting.place.clone(), setting.what.clone());
                 seen.entry(thing).or_default().push((index, wanted, setting));
             }
@@ -88,9 +88,9 @@ fn shared_attributes<'a>(
     driver: &Driver,
     models: impl Iterator<Item = &'a TypeModel>,
 ) -> BTreeMap<&'a str, BTreeSet<String>> {
-    let mut touching: BTreeMap<(String, String), Vec<(&str, Touch)>> = BTreeMap::new();
+    let mut touching: BTreeMap<(String, String), Vec<(&str, EffectSlot)>> = BTreeMap::new();
     for model in models {
-        for touch in driver.touches(model) {
+        for touch in driver.effect_slots(model) {
             let thing = (touch.place.clone(), touch.what.clone());
             touching
                 .entry(thing)
@@ -115,15 +115,15 @@ fn shared_attributes<'a>(
 
 fn finding(
     context: &RuleContext<'_>,
-    (index, wanted, setting): &(usize, &Wanted, Setting),
-    (other, other_wanted, other_setting): &(usize, &Wanted, Setting),
+    (index, wanted, setting): &(usize, &Wanted, Effect),
+    (other, other_wanted, other_setting): &(usize, &Wanted, Effect),
 ) -> RuleFinding {
     let sometimes = [*index, *other].into_iter().find(|index| {
         let parameters = &context.catalog.resources[*index].parameters;
         parameters.contains_key("schedule")
             || parameters.get("noop").and_then(|noop| noop.as_bool()) == Some(true)
     });
-    let severity = match sometimes.is_some() || setting.agrees(other_setting) {
+    let severity = match sometimes.is_some() || setting.is_compatible_with(other_setting) {
         true => Severity::Warning,
         false => RULE.severity,
     };

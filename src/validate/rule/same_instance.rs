@@ -44,7 +44,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for (index, resource, wanted) in context.wanted() {
         let one = context
             .driver()
-            .is_some_and(|driver| driver.singleton(&wanted.model));
+            .is_some_and(|driver| driver.is_singleton(&wanted.model));
         let names = wanted.model.namevars().filter(|_| !one);
         let names = names.map(|name| {
             let value = wanted.attributes.get(name);

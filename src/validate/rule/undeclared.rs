@@ -64,7 +64,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     }
     let mut missing: BTreeMap<ResourceRef, Vec<ObjectReference<'_>>> = BTreeMap::new();
     for (index, _, typed) in context.typed() {
-        let Some(wanted) = typed.wanted.as_ref().filter(|wanted| !wanted.absent()) else {
+        let Some(wanted) = typed.wanted.as_ref().filter(|wanted| !wanted.is_absent()) else {
             continue;
         };
         for reference in wanted.model.references() {
@@ -76,10 +76,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 problem.kind == ProblemKind::Unsupported
                     && problem.attribute == reference.attribute()
             });
-            if !target.ensurable() || left_out {
+            if !target.is_ensurable() || left_out {
                 continue;
             }
-            for name in wanted.model.named(&reference, &wanted.attributes) {
+            for name in wanted.model.referenced_names(&reference, &wanted.attributes) {
                 let other = ResourceRef::new(&reference.target, &name);
                 let declared = context.index.find(&other);
                 let runs = || context.has_running(&reference.target, &name);

@@ -187,7 +187,7 @@ impl Simulated {
 fn told(change: &Change, result: Result<(), ProviderError>, notes: Vec<Note>) -> CommitResult {
     CommitResult {
         attributes: change
-            .told_attributes()
+            .reported_attributes()
             .map(|name| (name.to_owned(), result.clone()))
             .collect(),
         notes,

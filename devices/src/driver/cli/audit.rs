@@ -8,8 +8,8 @@
 
 use std::ops::Range;
 
-use super::rules::{AttributeRule, Fallback, Kind, NoForm, Place};
-use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
+use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm};
+use super::template::{Bindings, KEPT, LineTemplate, Vocabulary, trailing_number};
 use super::{CliType, is_unset};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Role, ValueSpec};
@@ -40,7 +40,10 @@ impl CliType {
             };
             let applied = rule.is_applied()
                 && rule.inside.is_none()
-                && matches!(rule.place, Place::Lines | Place::Cell(_) | Place::Exists(_))
+                && matches!(
+                    rule.location,
+                    CliLocation::Lines | CliLocation::Cell(_) | CliLocation::Exists(_)
+                )
                 && !matches!(model.role, Role::ReadOnly | Role::Parameter | Role::Namevar);
             if !applied {
                 continue;
@@ -78,7 +81,7 @@ impl CliType {
 
     /// read(write(v)) = v.
     fn check_round_trips(&self, findings: &mut Vec<Diagnostic>) {
-        if let Kind::Line { spellings, .. } = &self.instance.kind {
+        if let InstanceKind::Line { spellings, .. } = &self.instance.kind {
             for template in spellings.iter().take(1) {
                 self.round_trip(template, &self.instance.span, findings);
             }
@@ -93,13 +96,18 @@ impl CliType {
             if let Some(Fallback::Line { line, .. }) = &rule.fallback {
                 self.round_trip(line, &rule.span, findings);
             }
-            if matches!(rule.place, Place::Lines) {
+            if matches!(rule.location, CliLocation::Lines) {
                 self.check_no_form(rule, findings);
             }
         }
     }
 
-    fn round_trip(&self, template: &Template, span: &Range<usize>, findings: &mut Vec<Diagnostic>) {
+    fn round_trip(
+        &self,
+        template: &LineTemplate,
+        span: &Range<usize>,
+        findings: &mut Vec<Diagnostic>,
+    ) {
         let attributes = template.attributes();
         let required = template.required();
         let optional: Vec<&str> = attributes
@@ -148,7 +156,7 @@ impl CliType {
         read: &Bindings,
         values: &Attributes,
         text: &str,
-        template: &Template,
+        template: &LineTemplate,
     ) -> bool {
         let told = read.iter().all(|(name, value)| {
             if name.starts_with(KEPT) {
@@ -181,7 +189,7 @@ impl CliType {
     }
 
     /// The `no` form must begin what the template reads, or be a line of its own.
-    fn check_no_form(&self, rule: &AttributeRule, findings: &mut Vec<Diagnostic>) {
+    fn check_no_form(&self, rule: &CliAttributeRule, findings: &mut Vec<Diagnostic>) {
         let (NoForm::Text(no), Some(line)) = (&rule.no, rule.lines.first()) else {
             return;
         };
@@ -190,7 +198,7 @@ impl CliType {
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)))
             .collect();
-        let write = |template: &Template| template.write(&|name| values.get(name), self);
+        let write = |template: &LineTemplate| template.write(&|name| values.get(name), self);
         let (Some(text), Some(no)) = (write(line), write(no)) else {
             return;
         };
@@ -206,10 +214,10 @@ impl CliType {
 
     /// No two attributes read one line.
     fn check_claims(&self, findings: &mut Vec<Diagnostic>) {
-        let rules: Vec<&AttributeRule> = self
+        let rules: Vec<&CliAttributeRule> = self
             .attributes
             .values()
-            .filter(|rule| matches!(rule.place, Place::Lines) && rule.inside.is_none())
+            .filter(|rule| matches!(rule.location, CliLocation::Lines) && rule.inside.is_none())
             .collect();
         for rule in &rules {
             let set = rule.set.values().flatten();
@@ -309,7 +317,7 @@ impl CliType {
 
     fn takes_words(&self, name: &str) -> bool {
         let lines = match &self.instance.kind {
-            Kind::Line { spellings, .. } => spellings.as_slice(),
+            InstanceKind::Line { spellings, .. } => spellings.as_slice(),
             _ => &[],
         };
         let own = self.attributes.values().flat_map(|rule| &rule.lines);

@@ -1,13 +1,13 @@
 //! What differs between wanted and current, and what can be said without the device.
 
 use super::render::Goal;
-use super::rules::{AttributeRule, Kind, Place};
-use super::template::{Template, trailing_number};
+use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
+use super::template::{LineTemplate, trailing_number};
 use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Instance, Wanted};
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, decode_type7};
-use crate::driver::implementation::{Problem, ProblemKind, RememberedSecrets};
+use crate::driver::implementation::{Problem, ProblemKind, SecretHistory};
 use crate::model::Role;
 use crate::operation::Action;
 use crate::read::State;
@@ -18,11 +18,11 @@ impl CliType {
         &self,
         wanted: &Wanted,
         current: Option<&Instance>,
-        _secrets: &dyn RememberedSecrets,
+        _secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
-        let ensurable = self.model.ensurable();
+        let ensurable = self.model.is_ensurable();
         let ensurable = ensurable && self.is_managed("ensure", &"present".into());
-        if ensurable && wanted.absent() {
+        if ensurable && wanted.is_absent() {
             return match current {
                 Some(_) => vec!["ensure".into()],
                 None => Vec::new(),
@@ -63,13 +63,13 @@ impl CliType {
     fn same(
         &self,
         (name, value): (&str, &Value),
-        rule: Option<&AttributeRule>,
+        rule: Option<&CliAttributeRule>,
         wanted: &Wanted,
         current: &Instance,
     ) -> bool {
         let actual = current.attributes.get(name);
         if let Some(actual) = actual {
-            if alike(value, actual) {
+            if equal_without_secrets(value, actual) {
                 return true;
             }
         } else if is_unset(value) || *value.unwrap_sensitive() == Value::Bool(false) {
@@ -78,7 +78,7 @@ impl CliType {
         if is_unset(value) && actual.is_some_and(is_unset) {
             return true;
         }
-        if let Some(Place::Opaque { .. }) = rule.map(|rule| &rule.place) {
+        if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location) {
             // Line ends around a free text are the delimiters' business.
             let text = |value: &Value| {
                 value
@@ -92,7 +92,7 @@ impl CliType {
         {
             return actual == Some(default);
         }
-        let alike = rule.and_then(|rule| self.named(&rule.alike, name, value));
+        let alike = rule.and_then(|rule| self.named(&rule.equivalents, name, value));
         if alike.is_some_and(|others| others.iter().any(|other| other.is(actual))) {
             return true;
         }
@@ -150,7 +150,7 @@ impl CliType {
         }
         let attributes = wanted.attributes.iter();
         let attributes = attributes.map(|(name, value)| (name, value, self.attributes.get(name)));
-        let attributes: Vec<(&Name, &Value, Option<&AttributeRule>)> = attributes.collect();
+        let attributes: Vec<(&Name, &Value, Option<&CliAttributeRule>)> = attributes.collect();
         for (name, value, rule) in &attributes {
             if let Some(rule) = rule {
                 let reason = self.named(&rule.unsupported_values, name, value);
@@ -172,7 +172,7 @@ impl CliType {
                     );
                 }
             }
-            if let Some(Place::NumberOf(other)) = rule.map(|rule| &rule.place) {
+            if let Some(CliLocation::NumberOf(other)) = rule.map(|rule| &rule.location) {
                 let name_of = wanted
                     .attributes
                     .get(other)
@@ -186,7 +186,7 @@ impl CliType {
                     );
                 }
             }
-            if let Some(Place::Opaque { .. }) = rule.map(|rule| &rule.place)
+            if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location)
                 && let Some(end) = self.end_within(value)
             {
                 let message = format!(
@@ -201,7 +201,7 @@ impl CliType {
             }
         }
         for (name, value, rule) in &attributes {
-            let left_out = rule.and_then(|rule| rule.left_out.as_ref());
+            let left_out = rule.and_then(|rule| rule.not_applied.as_ref());
             // What is declared off or at its default says nothing that would be missed.
             let says_something =
                 !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
@@ -234,7 +234,7 @@ impl CliType {
     fn misunderstandings(
         &self,
         wanted: &Wanted,
-        attributes: &[(&Name, &Value, Option<&AttributeRule>)],
+        attributes: &[(&Name, &Value, Option<&CliAttributeRule>)],
     ) -> impl Iterator<Item = Problem> {
         let named = |name: &str| {
             let value = wanted.attributes.get(name)?;
@@ -250,7 +250,7 @@ impl CliType {
                 attribute: (*name).to_string(),
                 kind: ProblemKind::Misleading,
                 severity: Severity::Warning,
-                message: misleading.says.clone(),
+                message: misleading.effect.clone(),
                 help: None,
             })
         })
@@ -271,12 +271,12 @@ impl CliType {
         &self,
         name: &str,
         value: &Value,
-        rule: Option<&AttributeRule>,
+        rule: Option<&CliAttributeRule>,
     ) -> Option<String> {
-        let place = rule.map_or(&Place::Instance, |rule| &rule.place);
+        let place = rule.map_or(&CliLocation::Instance, |rule| &rule.location);
         if matches!(
             place,
-            Place::Opaque { .. } | Place::NumberOf(_) | Place::Nowhere
+            CliLocation::Opaque { .. } | CliLocation::NumberOf(_) | CliLocation::Nowhere
         ) || value.as_bool().is_some()
         {
             return None;
@@ -299,7 +299,7 @@ impl CliType {
             }
             let templates = self.templates_with(name);
             // A member of other blocks is one word in the lines that enter them.
-            if templates.is_empty() && !matches!(place, Place::Elsewhere(_)) {
+            if templates.is_empty() && !matches!(place, CliLocation::Elsewhere(_)) {
                 return None;
             }
             let shown = if is_secret {
@@ -334,18 +334,18 @@ impl CliType {
         None
     }
 
-    pub(super) fn templates_with(&self, name: &str) -> Vec<&Template> {
-        let (blocks, lines): (&[Template], &[Template]) = match &self.instance.kind {
-            Kind::Block(block) => (block, &[]),
-            Kind::Line { block, spellings } => (block, spellings),
-            Kind::Row { .. } | Kind::Singleton(_) => (&[], &[]),
+    pub(super) fn templates_with(&self, name: &str) -> Vec<&LineTemplate> {
+        let (blocks, lines): (&[LineTemplate], &[LineTemplate]) = match &self.instance.kind {
+            InstanceKind::Block(block) => (block, &[]),
+            InstanceKind::Line { block, spellings } => (block, spellings),
+            InstanceKind::Row { .. } | InstanceKind::Singleton(_) => (&[], &[]),
         };
         let own = self.attributes.values().flat_map(|rule| {
             let set = rule.set.values().flatten();
             rule.lines.iter().chain(set)
         });
         let enter = match &self.instance.kind {
-            Kind::Row { enter, .. } => enter.as_ref(),
+            InstanceKind::Row { enter, .. } => enter.as_ref(),
             _ => None,
         };
         let all = blocks
@@ -368,7 +368,7 @@ impl CliType {
             message,
             help: None,
         };
-        if wanted.absent() {
+        if wanted.is_absent() {
             return Vec::new();
         }
         let wanted = crate::driver::Implementation::resolve(self, wanted, None);
@@ -413,16 +413,16 @@ impl CliType {
     }
 }
 
-impl AttributeRule {
+impl CliAttributeRule {
     /// As [`CliType::is_managed`], of a value for which the rule gives this line.
-    pub(super) fn is_managed(&self, line: Option<&Option<Template>>) -> bool {
-        let is_set = !matches!(self.place, Place::NumberOf(_));
+    pub(super) fn is_managed(&self, line: Option<&Option<LineTemplate>>) -> bool {
+        let is_set = !matches!(self.location, CliLocation::NumberOf(_));
         self.is_applied() && is_set && !matches!(line, Some(None))
     }
 
     /// Whether a value for which the rule gives this line has to be sent to an instance that the
     /// device does not have yet: what a new one has by itself has not, unless there is a line.
-    pub(super) fn must_be_sent(&self, value: &Value, line: Option<&Option<Template>>) -> bool {
+    pub(super) fn must_be_sent(&self, value: &Value, line: Option<&Option<LineTemplate>>) -> bool {
         if self.initial.as_ref() == Some(value) {
             return false;
         }
@@ -433,19 +433,21 @@ impl AttributeRule {
             Some(absent) => absent == value,
             None => is_unset(value),
         };
-        let in_instance = matches!(self.place, Place::Instance);
+        let in_instance = matches!(self.location, CliLocation::Instance);
         !(by_itself || in_instance && *value == Value::Bool(false))
     }
 }
 
 /// Whether two values are the same without any wrapping.
-fn alike(a: &Value, b: &Value) -> bool {
+fn equal_without_secrets(a: &Value, b: &Value) -> bool {
     match (a.unwrap_sensitive(), b.unwrap_sensitive()) {
         (Value::List(a), Value::List(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal_without_secrets(a, b))
         }
         (Value::Hash(a), Value::Hash(b)) => {
-            let same = |((a, x), (b, y)): (&(Value, Value), &(Value, Value))| a == b && alike(x, y);
+            let same = |((a, x), (b, y)): (&(Value, Value), &(Value, Value))| {
+                a == b && equal_without_secrets(x, y)
+            };
             a.len() == b.len() && a.iter().zip(b).all(same)
         }
         (a, b) => a == b,

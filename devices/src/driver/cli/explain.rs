@@ -1,8 +1,8 @@
 //! How a type is read and written, for people.
 
 use super::CliType;
-use super::rules::{Fallback, Kind, NoForm, Place};
-use super::template::Template;
+use super::rules::{CliLocation, Fallback, InstanceKind, NoForm};
+use super::template::LineTemplate;
 use crate::driver::implementation::{AttributeExplanation, Explanation};
 use crate::model::Role;
 
@@ -12,8 +12,8 @@ impl CliType {
         let mut instance = vec![("read from".to_owned(), rule.from.clone())];
         let mut add = |what: &str, text: String| instance.push((what.to_owned(), text));
         match &rule.kind {
-            Kind::Singleton(_) => add("instance", "one, whatever its title".to_owned()),
-            Kind::Row { key, enter } => {
+            InstanceKind::Singleton(_) => add("instance", "one, whatever its title".to_owned()),
+            InstanceKind::Row { key, enter } => {
                 for (attribute, column) in key {
                     add("key", format!("{attribute} from the column {column}"));
                 }
@@ -21,8 +21,8 @@ impl CliType {
                     add("create", enter.text.clone());
                 }
             }
-            Kind::Block(blocks) => add("block", texts(blocks)),
-            Kind::Line { block, spellings } => {
+            InstanceKind::Block(blocks) => add("block", texts(blocks)),
+            InstanceKind::Line { block, spellings } => {
                 if !block.is_empty() {
                     add("block", texts(block));
                 }
@@ -66,27 +66,27 @@ impl CliType {
             return Some(explanation);
         };
         let read = &mut explanation.read;
-        match &rule.place {
-            Place::Lines => {
+        match &rule.location {
+            CliLocation::Lines => {
                 read.extend(rule.lines.iter().map(|line| line.text.clone()));
                 if rule.default_on {
                     read.extend(rule.lines.iter().map(|line| format!("no {}", line.text)));
                 }
                 read.extend(rule.set.values().flatten().map(|line| line.text.clone()));
             }
-            Place::Instance => read.push("part of the instance's line".to_owned()),
-            Place::Cell(cell) => read.push(format!("column {}", cell.name)),
-            Place::Opaque { words, .. } => read.push(format!("the text after `{words}`")),
-            Place::Exists(texts) => read.push(format!("any line of {}", texts.join(", "))),
-            Place::Elsewhere(block) => {
+            CliLocation::Instance => read.push("part of the instance's line".to_owned()),
+            CliLocation::Cell(cell) => read.push(format!("column {}", cell.name)),
+            CliLocation::Opaque { words, .. } => read.push(format!("the text after `{words}`")),
+            CliLocation::Exists(texts) => read.push(format!("any line of {}", texts.join(", "))),
+            CliLocation::Elsewhere(block) => {
                 read.extend(
                     rule.lines
                         .iter()
                         .map(|line| format!("{} in {}", line.text, block.text)),
                 );
             }
-            Place::NumberOf(other) => read.push(format!("the number in {other}")),
-            Place::Nowhere => {}
+            CliLocation::NumberOf(other) => read.push(format!("the number in {other}")),
+            CliLocation::Nowhere => {}
         }
         match &rule.fallback {
             Some(Fallback::Cell {
@@ -125,11 +125,11 @@ impl CliType {
                 .notes
                 .push(format!("part of the line of {outer}"));
         }
-        if let Some(left_out) = &rule.left_out {
+        if let Some(left_out) = &rule.not_applied {
             explanation.notes.push(left_out.reason.clone());
         }
         if let Some(misleading) = &rule.misleading {
-            explanation.notes.push(misleading.says.clone());
+            explanation.notes.push(misleading.effect.clone());
         }
         if rule.prompts {
             explanation
@@ -140,7 +140,7 @@ impl CliType {
     }
 }
 
-fn texts(templates: &[Template]) -> String {
+fn texts(templates: &[LineTemplate]) -> String {
     let texts: Vec<_> = templates
         .iter()
         .map(|template| template.text.as_str())

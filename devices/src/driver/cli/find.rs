@@ -2,10 +2,10 @@
 
 use foldhash::HashMap;
 
-use super::found::Found;
-use super::instances::{Instances, Known, nodes_of, rows_of};
-use super::rules::{AttributeRule, Cell, Fallback, Kind, Place};
-use super::template::{Bindings, KEPT, Template, Vocabulary, trailing_number};
+use super::found::FoundInstance;
+use super::instances::{IndexedInstance, Instances, nodes_of, rows_of};
+use super::rules::{Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
+use super::template::{Bindings, KEPT, LineTemplate, Vocabulary, trailing_number};
 use super::{CliType, rules};
 use crate::read::State;
 use crate::read::indent::Node;
@@ -14,12 +14,12 @@ use crate::value::{Attributes, Name, Value};
 
 impl CliType {
     /// What is known of a resource: of several lines with its names the one that is most like it.
-    pub fn find(&self, wanted: &Attributes, state: &State) -> Option<Found> {
+    pub fn find(&self, wanted: &Attributes, state: &State) -> Option<FoundInstance> {
         let mut found = self.find_all(state, Some(wanted));
         if found.len() < 2 {
             return found.pop();
         }
-        let likeness = |found: &Found| {
+        let likeness = |found: &FoundInstance| {
             let same = |(name, value): &(&Name, &Value)| wanted.get(name) == Some(value);
             found.attributes.iter().filter(same).count()
         };
@@ -28,29 +28,33 @@ impl CliType {
     }
 
     /// All instances, or those with the names of a resource.
-    pub fn find_all(&self, state: &State, only: Option<&Attributes>) -> Vec<Found> {
-        let instances = self.known(state);
-        let singleton = matches!(self.instance.kind, Kind::Singleton(_));
-        let mut all: Vec<Found> = match only {
+    pub fn find_all(&self, state: &State, only: Option<&Attributes>) -> Vec<FoundInstance> {
+        let instances = self.indexed_instances(state);
+        let singleton = matches!(self.instance.kind, InstanceKind::Singleton(_));
+        let mut all: Vec<FoundInstance> = match only {
             // A singleton's name is a label, whatever a resource calls it.
             Some(names) if !singleton => {
                 let named = instances.named(self, names);
-                named.filter_map(|known| self.whole(known, state)).collect()
+                named
+                    .filter_map(|known| self.read_instance(known, state))
+                    .collect()
             }
             _ => {
                 let known = instances.all.iter();
-                known.filter_map(|known| self.whole(known, state)).collect()
+                known
+                    .filter_map(|known| self.read_instance(known, state))
+                    .collect()
             }
         };
-        if let Kind::Row { .. } = self.instance.kind {
+        if let InstanceKind::Row { .. } = self.instance.kind {
             self.add_predicted(&mut all, state, &instances, only);
         }
         if let (true, true, Some(only)) = (all.is_empty(), self.instance.always, only) {
             let names = self.model.namevars();
             let names = names.filter_map(|name| Some((name.to_owned(), only.get(name)?.clone())));
-            all.push(Found {
+            all.push(FoundInstance {
                 attributes: names.collect(),
-                ..Found::default()
+                ..FoundInstance::default()
             });
         }
         for found in &mut all {
@@ -60,19 +64,19 @@ impl CliType {
     }
 
     /// An instance with what stands in its block or its row; `None` when it has been removed.
-    fn whole(&self, known: &Known, state: &State) -> Option<Found> {
+    fn read_instance(&self, known: &IndexedInstance, state: &State) -> Option<FoundInstance> {
         let mut found = known.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
         match &self.instance.kind {
-            Kind::Singleton(_) => self.read_lines(nodes, &mut found),
-            Kind::Block(_) => self.read_block(&nodes[known.at], &mut found),
-            Kind::Line { .. } => {}
-            Kind::Row { .. } => {
+            InstanceKind::Singleton(_) => self.read_lines(nodes, &mut found),
+            InstanceKind::Block(_) => self.read_block(&nodes[known.index], &mut found),
+            InstanceKind::Line { .. } => {}
+            InstanceKind::Row { .. } => {
                 let predicted = state.predicted(&self.model.name);
                 match predicted.and_then(|of| of.get(&self.instance_name(&found.attributes))) {
                     Some(attributes) => found.attributes = attributes.as_ref()?.clone(),
                     None => {
-                        let row = &rows_of(state, &self.instance.from)[known.at];
+                        let row = &rows_of(state, &self.instance.from)[known.index];
                         self.read_cells(row, &mut found);
                     }
                 }
@@ -84,7 +88,7 @@ impl CliType {
     /// Adds instances that operations have made and no table shows yet.
     fn add_predicted(
         &self,
-        all: &mut Vec<Found>,
+        all: &mut Vec<FoundInstance>,
         state: &State,
         instances: &Instances,
         only: Option<&Attributes>,
@@ -95,9 +99,9 @@ impl CliType {
         let is_read = |attributes: &Attributes| instances.named(self, attributes).next().is_some();
         let add = |attributes: &Option<Attributes>| {
             if let Some(attributes) = attributes.as_ref().filter(|known| !is_read(known)) {
-                all.push(Found {
+                all.push(FoundInstance {
                     attributes: attributes.clone(),
-                    ..Found::default()
+                    ..FoundInstance::default()
                 });
             }
         };
@@ -112,34 +116,34 @@ impl CliType {
 
     /// Which spelling of the block a device uses: that of the instance, else that of others of the
     /// type, else the first.
-    pub(super) fn spelling_in_use(&self, state: &State, found: Option<&Found>) -> usize {
-        let Kind::Block(spellings) = &self.instance.kind else {
+    pub(super) fn spelling_in_use(&self, state: &State, found: Option<&FoundInstance>) -> usize {
+        let InstanceKind::Block(spellings) = &self.instance.kind else {
             return 0;
         };
-        let known = self.known(state);
+        let known = self.indexed_instances(state);
         let other = known.all.first().map(|known| &known.found);
         let block = found.and_then(|found| found.block.as_deref());
         let block = block.or(other.and_then(|other| other.block.as_deref()));
         let spelling_of = |text| {
-            let reads = |spelling: &Template| spelling.read(text, self).is_some();
+            let reads = |spelling: &LineTemplate| spelling.read(text, self).is_some();
             spellings.iter().position(reads)
         };
         block.and_then(spelling_of).unwrap_or(0)
     }
 
-    fn read_block(&self, node: &Node, found: &mut Found) {
+    fn read_block(&self, node: &Node, found: &mut FoundInstance) {
         self.read_lines(&node.children.nodes, found);
         for inner in &node.children.nodes {
-            let is_sub = |rule: &AttributeRule| rule.sub.contains(&inner.text);
+            let is_sub = |rule: &CliAttributeRule| rule.sub.contains(&inner.text);
             if self.attributes.values().any(is_sub) {
                 self.read_lines(&inner.children.nodes, found);
             }
         }
     }
 
-    fn read_cells(&self, row: &Row, found: &mut Found) {
+    fn read_cells(&self, row: &Row, found: &mut FoundInstance) {
         for rule in self.attributes.values() {
-            let Place::Cell(cell) = &rule.place else {
+            let CliLocation::Cell(cell) = &rule.location else {
                 continue;
             };
             let text = row.get(&cell.name);
@@ -167,7 +171,7 @@ impl CliType {
     }
 
     /// Adds what the lines of a block tell about the attributes that have lines of their own.
-    fn read_lines(&self, nodes: &[Node], found: &mut Found) {
+    fn read_lines(&self, nodes: &[Node], found: &mut FoundInstance) {
         for node in nodes {
             for rule in self.attributes.values() {
                 let Some(bindings) = self.read_line(rule, node) else {
@@ -177,7 +181,7 @@ impl CliType {
                     self.add(&name, value, &node.text, found);
                 }
                 // That a line exists is one thing, what it says may be another's.
-                if !matches!(rule.place, Place::Exists(_)) {
+                if !matches!(rule.location, CliLocation::Exists(_)) {
                     break;
                 }
             }
@@ -185,32 +189,32 @@ impl CliType {
     }
 
     /// What a line tells about an attribute (and those that share its lines).
-    pub(super) fn read_line(&self, rule: &AttributeRule, node: &Node) -> Option<Bindings> {
-        match &rule.place {
-            Place::Lines => self.read_own_line(rule, &node.text),
-            Place::Opaque { words, .. } => {
+    pub(super) fn read_line(&self, rule: &CliAttributeRule, node: &Node) -> Option<Bindings> {
+        match &rule.location {
+            CliLocation::Lines => self.read_own_line(rule, &node.text),
+            CliLocation::Opaque { words, .. } => {
                 let body = node.body.as_deref()?;
                 let start = node.text.get(..words.len())?;
                 start
                     .eq_ignore_ascii_case(words)
                     .then(|| vec![(rule.name.clone(), body.trim_matches('\n').into())])
             }
-            Place::Exists(texts) => {
+            CliLocation::Exists(texts) => {
                 let begins = |text: &String| begins_with(&node.text, text);
                 texts
                     .iter()
                     .any(begins)
                     .then(|| vec![(rule.name.clone(), true.into())])
             }
-            Place::Instance
-            | Place::Cell(_)
-            | Place::Elsewhere(_)
-            | Place::NumberOf(_)
-            | Place::Nowhere => None,
+            CliLocation::Instance
+            | CliLocation::Cell(_)
+            | CliLocation::Elsewhere(_)
+            | CliLocation::NumberOf(_)
+            | CliLocation::Nowhere => None,
         }
     }
 
-    fn read_own_line(&self, rule: &AttributeRule, text: &str) -> Option<Bindings> {
+    fn read_own_line(&self, rule: &CliAttributeRule, text: &str) -> Option<Bindings> {
         for (value, line) in &rule.set {
             let Some(bindings) = line.as_ref().and_then(|line| line.read(text, self)) else {
                 continue;
@@ -245,7 +249,12 @@ impl CliType {
     }
 
     /// The bindings of a line with the attribute's own value put together.
-    fn own_value(&self, rule: &AttributeRule, line: &Template, bindings: Bindings) -> Bindings {
+    fn own_value(
+        &self,
+        rule: &CliAttributeRule,
+        line: &LineTemplate,
+        bindings: Bindings,
+    ) -> Bindings {
         if line.is_tuple() {
             let (items, mut others): (Bindings, Bindings) = bindings
                 .into_iter()
@@ -266,7 +275,7 @@ impl CliType {
     }
 
     /// Adds a value; elements of a list are collected.
-    fn add(&self, name: &str, value: Value, text: &str, found: &mut Found) {
+    fn add(&self, name: &str, value: Value, text: &str, found: &mut FoundInstance) {
         if name.starts_with(KEPT) || name.contains('|') {
             return;
         }
@@ -298,10 +307,10 @@ impl CliType {
     }
 
     /// Takes over what the line or the header of an instance tells.
-    pub(super) fn bind(&self, bindings: Bindings, found: &mut Found) {
+    pub(super) fn bind(&self, bindings: Bindings, found: &mut FoundInstance) {
         for (name, value) in bindings {
             if name.starts_with(KEPT) {
-                found.kept.insert(name, value);
+                found.unmanaged.insert(name, value);
             } else if !name.contains('|') {
                 let value = self.finished(&name, value);
                 found.attributes.insert(name, value);
@@ -310,25 +319,25 @@ impl CliType {
     }
 
     /// Adds what stands in other blocks and other reads, and what no line means.
-    fn complete(&self, found: &mut Found, state: &State) {
+    fn complete(&self, found: &mut FoundInstance, state: &State) {
         for rule in self.attributes.values() {
-            match &rule.place {
-                Place::Elsewhere(block) => self.read_members(rule, block, found, state),
-                Place::NumberOf(other) => {
+            match &rule.location {
+                CliLocation::Elsewhere(block) => self.read_members(rule, block, found, state),
+                CliLocation::NumberOf(other) => {
                     let number = found.attributes.get(other).and_then(Value::as_str);
                     let number = number.and_then(trailing_number);
                     if let Some(value) = number.and_then(|number| self.read(&rule.name, number)) {
                         found.attributes.insert(rule.name.clone(), value);
                     }
                 }
-                Place::Exists(_) if !found.attributes.contains_key(&rule.name) => {
+                CliLocation::Exists(_) if !found.attributes.contains_key(&rule.name) => {
                     found.attributes.insert(rule.name.clone(), false.into());
                 }
                 _ => {}
             }
         }
         for rule in self.attributes.values() {
-            if let Some(value) = self.own_default(rule, &found.attributes, state) {
+            if let Some(value) = self.global_default(rule, &found.attributes, state) {
                 found.defaults.insert(rule.name.clone(), value);
             }
             if found.attributes.contains_key(&rule.name) {
@@ -354,7 +363,7 @@ impl CliType {
         &self,
         read: &str,
         key: &str,
-        found: &Found,
+        found: &FoundInstance,
         state: &'a State,
     ) -> Option<&'a Row> {
         struct Keys(HashMap<String, usize>);

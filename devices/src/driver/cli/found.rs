@@ -6,13 +6,13 @@ use crate::value::{Attributes, Value};
 
 /// An instance with the lines that tell it.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct FoundInstance {
     pub attributes: Attributes,
     /// By attribute: each value (an element, for lists) and the line as the device has it.
     pub lines: IndexMap<String, Vec<(Value, String)>>,
     /// The line that is the instance, and what of it no attribute tells.
     pub line: Option<String>,
-    pub kept: Attributes,
+    pub unmanaged: Attributes,
     /// The block that it is in, or that it is.
     pub block: Option<String>,
     /// How many instances the block has.
@@ -21,7 +21,7 @@ pub struct Found {
     pub defaults: Attributes,
 }
 
-impl Found {
+impl FoundInstance {
     /// Whether the device has the instance: what is read for a type like `network_trunk` may tell
     /// that a port is there and is no trunk.
     pub fn is_present(&self) -> bool {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use super::CliType;
-use super::found::Found;
-use super::rules::Kind;
-use super::template::{Bindings, Template, Vocabulary};
+use super::found::FoundInstance;
+use super::rules::InstanceKind;
+use super::template::{Bindings, LineTemplate, Vocabulary};
 use crate::read::indent::{Node, Tree};
 use crate::read::row::Row;
 use crate::read::{Parsed, State};
@@ -20,17 +20,17 @@ use crate::value::{Attributes, Value};
 #[derive(Debug, Default)]
 pub(super) struct Instances {
     /// In the order of the device.
-    pub all: Vec<Known>,
+    pub all: Vec<IndexedInstance>,
     /// Places in `all` by the texts of the names; values of other kinds may have equal texts.
     by_names: HashMap<String, Vec<usize>>,
 }
 
 /// An instance as far as its header, its line or its key tells it.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub found: Found,
+pub(super) struct IndexedInstance {
+    pub found: FoundInstance,
     /// Which node of the tree it is, or which row of the table.
-    pub at: usize,
+    pub index: usize,
 }
 
 impl Instances {
@@ -39,7 +39,7 @@ impl Instances {
         &'a self,
         cli: &'a CliType,
         names: &'a Attributes,
-    ) -> impl Iterator<Item = &'a Known> {
+    ) -> impl Iterator<Item = &'a IndexedInstance> {
         // On a device of which nothing is known nobody has to be looked for.
         let any = !self.all.is_empty();
         let places = any.then(|| self.by_names.get(&cli.names_as_text(names)));
@@ -51,7 +51,7 @@ impl Instances {
         alike.filter(|known| cli.has_names(&known.found.attributes, names))
     }
 
-    fn new(cli: &CliType, all: Vec<Known>) -> Self {
+    fn new(cli: &CliType, all: Vec<IndexedInstance>) -> Self {
         let mut by_names: HashMap<String, Vec<usize>> = HashMap::default();
         for (place, known) in all.iter().enumerate() {
             let names = cli.names_as_text(&known.found.attributes);
@@ -63,17 +63,19 @@ impl Instances {
 
 impl CliType {
     /// The instances in a state, whatever is inside them.
-    pub(super) fn known(&self, state: &State) -> Arc<Instances> {
+    pub(super) fn indexed_instances(&self, state: &State) -> Arc<Instances> {
         let from = &self.instance.from;
         if state.get(from).is_none() {
             return Arc::default();
         }
         state.derived((&self.model.name, ""), from, || {
             let all = match &self.instance.kind {
-                Kind::Singleton(label) => self.singleton(state.tree(from), label),
-                Kind::Row { key, .. } => self.rows(rows_of(state, from), key),
-                Kind::Block(spellings) => self.blocks(state.tree(from), spellings),
-                Kind::Line { block, spellings } => self.lines(state.tree(from), block, spellings),
+                InstanceKind::Singleton(label) => self.singleton(state.tree(from), label),
+                InstanceKind::Row { key, .. } => self.rows(rows_of(state, from), key),
+                InstanceKind::Block(spellings) => self.blocks(state.tree(from), spellings),
+                InstanceKind::Line { block, spellings } => {
+                    self.lines(state.tree(from), block, spellings)
+                }
             };
             Instances::new(self, all)
         })
@@ -101,36 +103,41 @@ impl CliType {
         text
     }
 
-    fn singleton(&self, tree: Option<&Tree>, label: &str) -> Vec<Known> {
+    fn singleton(&self, tree: Option<&Tree>, label: &str) -> Vec<IndexedInstance> {
         let names = self.model.namevars();
-        let found = Found {
+        let found = FoundInstance {
             attributes: names.map(|name| (name.to_owned(), label.into())).collect(),
-            ..Found::default()
+            ..FoundInstance::default()
         };
         tree.iter()
-            .map(|_| Known {
+            .map(|_| IndexedInstance {
                 found: found.clone(),
-                at: 0,
+                index: 0,
             })
             .collect()
     }
 
-    fn blocks(&self, tree: Option<&Tree>, spellings: &[Template]) -> Vec<Known> {
+    fn blocks(&self, tree: Option<&Tree>, spellings: &[LineTemplate]) -> Vec<IndexedInstance> {
         let mut all = Vec::new();
         for (at, node) in nodes_of(tree).iter().enumerate() {
-            if let Some(bindings) = Template::first_match(spellings, &node.text, self) {
-                let mut found = Found {
+            if let Some(bindings) = LineTemplate::first_match(spellings, &node.text, self) {
+                let mut found = FoundInstance {
                     block: Some(node.text.clone()),
-                    ..Found::default()
+                    ..FoundInstance::default()
                 };
                 self.bind(bindings, &mut found);
-                all.push(Known { found, at });
+                all.push(IndexedInstance { found, index: at });
             }
         }
         all
     }
 
-    fn lines(&self, tree: Option<&Tree>, block: &[Template], spellings: &[Template]) -> Vec<Known> {
+    fn lines(
+        &self,
+        tree: Option<&Tree>,
+        block: &[LineTemplate],
+        spellings: &[LineTemplate],
+    ) -> Vec<IndexedInstance> {
         let nodes = nodes_of(tree);
         let mut all = Vec::new();
         if block.is_empty() {
@@ -138,7 +145,7 @@ impl CliType {
             return all;
         }
         for node in nodes {
-            if let Some(bindings) = Template::first_match(block, &node.text, self) {
+            if let Some(bindings) = LineTemplate::first_match(block, &node.text, self) {
                 let header = Some((&bindings, node.text.as_str()));
                 self.lines_of(&node.children.nodes, header, spellings, &mut all);
             }
@@ -150,31 +157,31 @@ impl CliType {
         &self,
         nodes: &[Node],
         block: Option<(&Bindings, &str)>,
-        spellings: &[Template],
-        all: &mut Vec<Known>,
+        spellings: &[LineTemplate],
+        all: &mut Vec<IndexedInstance>,
     ) {
         for (at, node) in nodes.iter().enumerate() {
-            let Some(bindings) = Template::first_match(spellings, &node.text, self) else {
+            let Some(bindings) = LineTemplate::first_match(spellings, &node.text, self) else {
                 continue;
             };
-            let mut found = Found {
+            let mut found = FoundInstance {
                 line: Some(node.text.clone()),
                 siblings: nodes.len(),
-                ..Found::default()
+                ..FoundInstance::default()
             };
             if let Some((bindings, header)) = block {
                 found.block = Some(header.to_owned());
                 self.bind(bindings.clone(), &mut found);
             }
             self.bind(bindings, &mut found);
-            all.push(Known { found, at });
+            all.push(IndexedInstance { found, index: at });
         }
     }
 
-    fn rows(&self, rows: &[Row], key: &[(String, String)]) -> Vec<Known> {
+    fn rows(&self, rows: &[Row], key: &[(String, String)]) -> Vec<IndexedInstance> {
         let mut all = Vec::new();
         for (at, row) in rows.iter().enumerate() {
-            let mut found = Found::default();
+            let mut found = FoundInstance::default();
             let complete = key.iter().all(|(attribute, column)| {
                 let value = row
                     .get(column.as_str())
@@ -186,7 +193,7 @@ impl CliType {
                 })
             });
             if complete {
-                all.push(Known { found, at });
+                all.push(IndexedInstance { found, index: at });
             }
         }
         all

@@ -16,9 +16,9 @@ use self::attribute::attribute;
 use self::check::check_names;
 use self::instance::instance;
 use super::CliType;
-use super::own_default;
+use super::global_default;
 use super::rewrite::Rewrite;
-use super::rules::{AttributeRule, CONFIG, Fallback, Kind, LeftOut, Place};
+use super::rules::{CONFIG, CliAttributeRule, CliLocation, Fallback, InstanceKind, NotApplied};
 use crate::diagnostic::{Severity, nearest};
 use crate::document::{Item, Table};
 use crate::driver::context::Context;
@@ -91,18 +91,18 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         }
         let rule = attributes
             .entry(name.clone().into())
-            .or_insert_with(|| AttributeRule::nowhere(&name, item.span.clone()));
-        rule.left_out = Some(LeftOut {
+            .or_insert_with(|| CliAttributeRule::nowhere(&name, item.span.clone()));
+        rule.not_applied = Some(NotApplied {
             severity: Severity::Warning,
             reason: "this device does not have it".to_owned(),
         });
-        rule.place = Place::Nowhere;
+        rule.location = CliLocation::Nowhere;
         rule.inside = None;
         rule.fallback = None;
     }
     let needs_config = attributes
         .values()
-        .any(|rule| matches!(rule.place, Place::Elsewhere(_)));
+        .any(|rule| matches!(rule.location, CliLocation::Elsewhere(_)));
     if needs_config && !requests.iter().any(|request| request.name == CONFIG) {
         requests.extend(context.reads.get(CONFIG).map(|rule| rule.request.clone()));
     }
@@ -112,7 +112,7 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),
         _ => (false, &[][..]),
     };
-    if in_lines == matches!(instance.kind, Kind::Row { .. }) {
+    if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
         let message = if in_lines {
             "instances of a configuration have `block`, `line` or `singleton`, not `key`"
         } else {
@@ -139,6 +139,6 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             .collect(),
     };
     check_names(&cli, root);
-    own_default::check(&cli, root);
+    global_default::check(&cli, root);
     Some(cli)
 }

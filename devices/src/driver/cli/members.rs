@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use crate::map::IndexMap;
 
 use super::CliType;
-use super::found::Found;
+use super::found::FoundInstance;
 use super::instances::nodes_of;
-use super::rules::{AttributeRule, CONFIG};
-use super::template::{Bindings, Template, Vocabulary, trailing_number};
+use super::rules::{CONFIG, CliAttributeRule};
+use super::template::{Bindings, LineTemplate, Vocabulary, trailing_number};
 use crate::read::State;
 use crate::read::indent::Tree;
 use crate::value::{Attributes, Value};
@@ -73,9 +73,9 @@ impl CliType {
     /// Adds what the lines in other blocks tell that refer to the instance.
     pub(super) fn read_members(
         &self,
-        rule: &AttributeRule,
-        block: &Template,
-        found: &mut Found,
+        rule: &CliAttributeRule,
+        block: &LineTemplate,
+        found: &mut FoundInstance,
         state: &State,
     ) {
         let Some(tree) = state.tree(CONFIG) else {
@@ -109,8 +109,8 @@ impl CliType {
         }
     }
 
-    fn referring(&self, rule: &AttributeRule, block: &Template, tree: &Tree) -> Referring {
-        let words = MemberWords {
+    fn referring(&self, rule: &CliAttributeRule, block: &LineTemplate, tree: &Tree) -> Referring {
+        let words = MemberVocabulary {
             cli: self,
             of: &rule.name,
         };
@@ -121,7 +121,8 @@ impl CliType {
                 continue;
             };
             for child in &node.children.nodes {
-                let Some(bindings) = Template::first_match(&rule.lines, &child.text, self) else {
+                let Some(bindings) = LineTemplate::first_match(&rule.lines, &child.text, self)
+                else {
                     continue;
                 };
                 let references = bindings
@@ -159,18 +160,18 @@ impl CliType {
 }
 
 /// Reads `{member}` as an element of the attribute whose lines stand elsewhere.
-struct MemberWords<'a> {
+struct MemberVocabulary<'a> {
     cli: &'a CliType,
     of: &'a str,
 }
 
-impl MemberWords<'_> {
+impl MemberVocabulary<'_> {
     fn attribute<'n>(&'n self, name: &'n str) -> &'n str {
         if name == "member" { self.of } else { name }
     }
 }
 
-impl Vocabulary for MemberWords<'_> {
+impl Vocabulary for MemberVocabulary<'_> {
     fn read(&self, attribute: &str, text: &str) -> Option<Value> {
         self.cli.read(self.attribute(attribute), text)
     }

@@ -5,8 +5,8 @@
 //! beside it.
 
 use super::find::{begins_with, without_no};
-use super::rules::{AttributeRule, CONFIG, Kind, Place, range_set};
-use super::template::{Bindings, Template};
+use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
+use super::template::{Bindings, LineTemplate};
 use super::{CliType, is_unset};
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
@@ -20,11 +20,11 @@ impl CliType {
             let Action::Line(line) = &operation.action else {
                 continue;
             };
-            if let Kind::Row { .. } = self.instance.kind {
+            if let InstanceKind::Row { .. } = self.instance.kind {
                 self.apply_to_table(state, line);
             }
             let from = match self.instance.kind {
-                Kind::Row { .. } => CONFIG,
+                InstanceKind::Row { .. } => CONFIG,
                 _ => self.instance.from.as_str(),
             };
             // Members' lines are sent into the configuration, wherever the instance is read.
@@ -54,7 +54,7 @@ impl CliType {
             self.apply_opaque(level, operation, &text, &line.body);
             return;
         }
-        let rules: Vec<&AttributeRule> = operation
+        let rules: Vec<&CliAttributeRule> = operation
             .attributes
             .iter()
             .filter_map(|name| self.attributes.get(name))
@@ -68,7 +68,7 @@ impl CliType {
                 return;
             }
         }
-        if let Kind::Line { spellings, .. } = &self.instance.kind {
+        if let InstanceKind::Line { spellings, .. } = &self.instance.kind {
             if let Some(bindings) = read(spellings, &text, self) {
                 self.replace_instance(level, spellings, &bindings, &text);
                 return;
@@ -105,12 +105,14 @@ impl CliType {
         let header = line.mode.last().map(Text::reveal).unwrap_or_default();
         let header = self.header_as_read(&header);
         let names: Attributes = match &self.instance.kind {
-            Kind::Block(blocks) => read(blocks, &header, self).into_iter().flatten().collect(),
+            InstanceKind::Block(blocks) => {
+                read(blocks, &header, self).into_iter().flatten().collect()
+            }
             _ => return Attributes::default(),
         };
         let rules = operation.attributes.iter();
         let rules = rules.filter_map(|name| self.attributes.get(name));
-        let default = |rule: &AttributeRule| {
+        let default = |rule: &CliAttributeRule| {
             Some((
                 rule.name.clone(),
                 self.default_in(rule, &names, &tree.nodes)?,
@@ -123,7 +125,9 @@ impl CliType {
     /// access list X` is read.
     fn header_as_read(&self, header: &str) -> String {
         let blocks = match &self.instance.kind {
-            Kind::Block(blocks) | Kind::Line { block: blocks, .. } => blocks.as_slice(),
+            InstanceKind::Block(blocks) | InstanceKind::Line { block: blocks, .. } => {
+                blocks.as_slice()
+            }
             _ => &[],
         };
         let (Some(mode), Some(block)) = (&self.instance.mode, blocks.first()) else {
@@ -141,11 +145,11 @@ impl CliType {
             .map_or_else(|| header.to_owned(), |text| text.reveal())
     }
 
-    fn opaque_rule(&self, operation: &Operation) -> Option<(&AttributeRule, &str)> {
+    fn opaque_rule(&self, operation: &Operation) -> Option<(&CliAttributeRule, &str)> {
         operation.attributes.iter().find_map(|name| {
             let rule = self.attributes.get(name)?;
-            match &rule.place {
-                Place::Opaque { words, .. } => Some((rule, words.as_str())),
+            match &rule.location {
+                CliLocation::Opaque { words, .. } => Some((rule, words.as_str())),
                 _ => None,
             }
         })
@@ -180,12 +184,12 @@ impl CliType {
     fn apply_rule(
         &self,
         level: &mut Tree,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         text: &str,
         defaults: &Attributes,
     ) -> bool {
         let node = Node::new(text);
-        if let Place::Elsewhere(_) = rule.place {
+        if let CliLocation::Elsewhere(_) = rule.location {
             let Some(rest) = without_no(text) else {
                 if read(&rule.lines, text, self).is_none() {
                     return false;
@@ -199,14 +203,14 @@ impl CliType {
             level.nodes.retain(|node| !begins_with(&node.text, rest));
             return true;
         }
-        if !matches!(rule.place, Place::Lines) {
+        if !matches!(rule.location, CliLocation::Lines) {
             return false;
         }
         let Some(bindings) = self.read_line(rule, &node) else {
             let Some(rest) = without_no(text) else {
                 return false;
             };
-            self.take_away(level, rule, rest);
+            self.remove_elements(level, rule, rest);
             return true;
         };
         // A line that several attributes share may say nothing about the one that it is named by.
@@ -247,7 +251,7 @@ impl CliType {
     }
 
     /// `no` and the text of a line, or of its beginning.
-    fn take_away(&self, level: &mut Tree, rule: &AttributeRule, rest: &str) {
+    fn remove_elements(&self, level: &mut Tree, rule: &CliAttributeRule, rest: &str) {
         let elements = |text: &str| -> Option<Vec<Value>> {
             let bindings = self.read_line(rule, &Node::new(text))?;
             let (_, value) = bindings.into_iter().find(|(name, _)| *name == rule.name)?;
@@ -285,7 +289,7 @@ impl CliType {
     fn replace_instance(
         &self,
         level: &mut Tree,
-        spellings: &[Template],
+        spellings: &[LineTemplate],
         bindings: &Bindings,
         text: &str,
     ) {
@@ -293,7 +297,7 @@ impl CliType {
             .instance
             .remove
             .iter()
-            .flat_map(Template::attributes)
+            .flat_map(LineTemplate::attributes)
             .chain(self.model.namevars())
             .collect();
         let of = |bindings: &Bindings, name: &str| {
@@ -313,12 +317,12 @@ impl CliType {
     }
 
     fn apply_to_table(&self, state: &mut State, line: &ConfigLine) {
-        let Kind::Row { enter, .. } = &self.instance.kind else {
+        let InstanceKind::Row { enter, .. } = &self.instance.kind else {
             return;
         };
         let text = line.text.as_ref().map(Text::reveal);
         let header = line.mode.first().map(Text::reveal);
-        let modes: Vec<&Template> = self.instance.mode.iter().chain(enter).collect();
+        let modes: Vec<&LineTemplate> = self.instance.mode.iter().chain(enter).collect();
         let names = header
             .as_ref()
             .and_then(|header| modes.iter().find_map(|mode| mode.read(header, self)));
@@ -341,9 +345,11 @@ impl CliType {
         };
         if let Some(text) = text {
             for rule in self.attributes.values() {
-                let Place::Cell(_) = rule.place else { continue };
-                let with_lines = AttributeRule {
-                    place: Place::Lines,
+                let CliLocation::Cell(_) = rule.location else {
+                    continue;
+                };
+                let with_lines = CliAttributeRule {
+                    location: CliLocation::Lines,
                     ..rule.clone()
                 };
                 if let Some(bindings) = self.read_line(&with_lines, &Node::new(&text)) {
@@ -380,7 +386,7 @@ impl CliType {
         state.predict(&self.model.name, &name, Some(attributes));
     }
 
-    fn adds(&self, rule: &AttributeRule, text: &str) -> bool {
+    fn adds(&self, rule: &CliAttributeRule, text: &str) -> bool {
         rule.more
             .as_ref()
             .is_some_and(|more| more.read(text, self).is_some())
@@ -389,7 +395,7 @@ impl CliType {
     /// Instances that only a table shows, as the lines that would make them; those only that
     /// operations have touched, so that a difference tells of nothing else.
     pub(super) fn table_as_configuration(&self, state: &State) -> String {
-        let Kind::Row {
+        let InstanceKind::Row {
             enter: Some(enter), ..
         } = &self.instance.kind
         else {
@@ -433,13 +439,13 @@ impl CliType {
     }
 }
 
-fn read(templates: &[Template], text: &str, cli: &CliType) -> Option<Bindings> {
+fn read(templates: &[LineTemplate], text: &str, cli: &CliType) -> Option<Bindings> {
     templates
         .iter()
         .find_map(|template| template.read(text, cli))
 }
 
-fn read_any(templates: &[Template], text: &str, cli: &CliType) -> Option<Bindings> {
+fn read_any(templates: &[LineTemplate], text: &str, cli: &CliType) -> Option<Bindings> {
     read(templates, text, cli)
 }
 

@@ -10,9 +10,9 @@ mod no_form;
 use std::borrow::Cow;
 
 use super::CliType;
-use super::found::Found;
-use super::rules::{AttributeRule, Kind};
-use super::template::Template;
+use super::found::FoundInstance;
+use super::rules::{CliAttributeRule, InstanceKind};
+use super::template::LineTemplate;
 use crate::change::ChangeKind;
 use crate::driver::codec::Codec;
 use crate::driver::implementation::RenderError;
@@ -35,7 +35,7 @@ pub(super) struct Goal<'a> {
 pub(super) struct Rendering<'a> {
     cli: &'a CliType,
     goal: Goal<'a>,
-    found: Option<&'a Found>,
+    found: Option<&'a FoundInstance>,
     /// Wanted values over current ones.
     merged: &'a Attributes,
     /// Which spelling of the instance's block the device uses.
@@ -87,7 +87,11 @@ impl CliType {
     }
 
     /// Wanted values over current ones.
-    fn merged<'w>(&self, wanted: &'w Attributes, found: Option<&Found>) -> Cow<'w, Attributes> {
+    fn merged<'w>(
+        &self,
+        wanted: &'w Attributes,
+        found: Option<&FoundInstance>,
+    ) -> Cow<'w, Attributes> {
         let Some(found) = found.filter(|_| self.instance.keep_unmanaged) else {
             return Cow::Borrowed(wanted);
         };
@@ -107,7 +111,7 @@ impl CliType {
 
 impl<'a> Rendering<'a> {
     /// For a device that has nothing.
-    pub(super) fn of_nothing(cli: &'a CliType, goal: Goal<'a>) -> Self {
+    pub(super) fn for_empty_device(cli: &'a CliType, goal: Goal<'a>) -> Self {
         Self {
             cli,
             goal,
@@ -122,7 +126,7 @@ impl<'a> Rendering<'a> {
     /// Adds the lines that set one attribute, whatever the device has by itself.
     pub(super) fn lines_of(
         &mut self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         value: &Value,
     ) -> Result<(), RenderError> {
         self.mode = self.mode_path()?;
@@ -140,21 +144,21 @@ impl<'a> Rendering<'a> {
 
     fn bring_about(&mut self) -> Result<(), RenderError> {
         let cli = self.cli;
-        if let Kind::Line { spellings, .. } = &cli.instance.kind {
+        if let InstanceKind::Line { spellings, .. } = &cli.instance.kind {
             return self.line(spellings);
         }
         self.mode = self.mode_path()?;
         let creates = self.goal.kind == ChangeKind::Create || self.found.is_none();
         let has_own_line = cli.attributes.contains_key("ensure");
-        if creates && !self.mode.is_empty() && !has_own_line && cli.model.ensurable() {
+        if creates && !self.mode.is_empty() && !has_own_line && cli.model.is_ensurable() {
             self.enter("ensure");
         }
         let inside_of = |name: &Name| self.goal.names.contains(&name.as_str());
-        let concerned = |rule: &&AttributeRule| {
+        let concerned = |rule: &&CliAttributeRule| {
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
             concerned && rule.inside.is_none() && rule.is_applied()
         };
-        let mut rules: Vec<&AttributeRule> = cli.attributes.values().filter(concerned).collect();
+        let mut rules: Vec<&CliAttributeRule> = cli.attributes.values().filter(concerned).collect();
         rules.sort_by_cached_key(|rule| self.turn(rule));
         for rule in rules {
             if rule.name == "ensure" {
@@ -171,7 +175,7 @@ impl<'a> Rendering<'a> {
     }
 
     /// When the lines of an attribute are sent: existence, then what stands in the way of others.
-    fn turn(&self, rule: &AttributeRule) -> u8 {
+    fn turn(&self, rule: &CliAttributeRule) -> u8 {
         if rule.name == "ensure" {
             return 0;
         }
@@ -191,10 +195,10 @@ impl<'a> Rendering<'a> {
         let cli = self.cli;
         let template = match &cli.instance.kind {
             _ if cli.instance.mode.is_some() => cli.instance.mode.as_ref(),
-            Kind::Singleton(_) => None,
-            Kind::Row { enter, .. } => enter.as_ref(),
-            Kind::Block(spellings)
-            | Kind::Line {
+            InstanceKind::Singleton(_) => None,
+            InstanceKind::Row { enter, .. } => enter.as_ref(),
+            InstanceKind::Block(spellings)
+            | InstanceKind::Line {
                 block: spellings, ..
             } => {
                 let block = self.found.and_then(|found| found.block.as_ref());
@@ -211,11 +215,16 @@ impl<'a> Rendering<'a> {
         Ok(vec![text.ok_or_else(|| self.error("ensure"))?])
     }
 
-    fn written(&self, template: &Template) -> Option<Text> {
+    fn written(&self, template: &LineTemplate) -> Option<Text> {
         template.write(&|name| self.merged.get(name), self.cli)
     }
 
-    fn element(&self, rule: &AttributeRule, template: &Template, element: &Value) -> Option<Text> {
+    fn element(
+        &self,
+        rule: &CliAttributeRule,
+        template: &LineTemplate,
+        element: &Value,
+    ) -> Option<Text> {
         let items = element.as_list().unwrap_or_default();
         let values = |name: &str| match name.parse::<usize>() {
             Ok(index) => items.get(index),
@@ -238,7 +247,7 @@ impl<'a> Rendering<'a> {
         });
     }
 
-    fn push_rule(&mut self, rule: &AttributeRule, text: Text) {
+    fn push_rule(&mut self, rule: &CliAttributeRule, text: Text) {
         let warning = rule.warn.as_ref().filter(|_| self.found.is_some());
         let warning = warning.and_then(|template| self.written(template));
         self.push(&[&rule.name], text, rule.prompts);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
-use super::template::Template;
+use super::template::LineTemplate;
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, RangeSet};
 use crate::model::AttributeModel;
@@ -17,16 +17,16 @@ pub const CONFIG: &str = "config";
 
 /// How instances are recognised, created and removed.
 #[derive(Clone, Debug)]
-pub struct InstanceRule {
+pub struct CliInstanceRule {
     pub span: Range<usize>,
     /// The read that shows them.
     pub from: String,
-    pub kind: Kind,
+    pub kind: InstanceKind,
     /// The mode in which lines are sent, outermost first; where it is not the block itself.
-    pub mode: Option<Template>,
-    pub remove: Vec<Template>,
+    pub mode: Option<LineTemplate>,
+    pub remove: Vec<LineTemplate>,
     /// Sent instead for the last instance of a block, which then goes with it.
-    pub remove_empty: Option<Template>,
+    pub remove_empty: Option<LineTemplate>,
     /// A changed line is removed before it is sent again.
     pub replace_first: bool,
     /// What the device's line says beyond the wanted attributes survives when it is sent again.
@@ -40,21 +40,21 @@ pub struct InstanceRule {
 }
 
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum InstanceKind {
     /// One instance; its name is a label.
     Singleton(String),
     /// A row of a table or a stanza; namevar and column.
     Row {
         key: Vec<(String, String)>,
         /// Entering this mode creates the instance.
-        enter: Option<Template>,
+        enter: Option<LineTemplate>,
     },
     /// A block of the configuration.
-    Block(Vec<Template>),
+    Block(Vec<LineTemplate>),
     /// A line of the configuration, or of a block of it.
     Line {
-        block: Vec<Template>,
-        spellings: Vec<Template>,
+        block: Vec<LineTemplate>,
+        spellings: Vec<LineTemplate>,
     },
 }
 
@@ -69,15 +69,15 @@ pub struct Reserved {
 
 /// How an attribute is read and written.
 #[derive(Clone, Debug)]
-pub struct AttributeRule {
+pub struct CliAttributeRule {
     pub name: Name,
     pub span: Range<usize>,
-    pub place: Place,
-    pub lines: Vec<Template>,
+    pub location: CliLocation,
+    pub lines: Vec<LineTemplate>,
     /// Lines for certain values, by their name in the model; `None`: nothing is sent.
-    pub set: IndexMap<String, Option<Template>>,
+    pub set: IndexMap<String, Option<LineTemplate>>,
     /// For lists that do not fit one line: the line that adds to what was sent.
-    pub more: Option<Template>,
+    pub more: Option<LineTemplate>,
     pub many: bool,
     pub absent: Option<Value>,
     /// What a new instance has: not sent when one is created.
@@ -87,7 +87,7 @@ pub struct AttributeRule {
     pub replace_first: bool,
     pub skip: Vec<String>,
     pub prompts: bool,
-    pub warn: Option<Template>,
+    pub warn: Option<LineTemplate>,
     /// Other attributes in the same line.
     pub with: Vec<Name>,
     /// Blocks inside the instance's block, by its spelling, in which the lines stand; empty for
@@ -95,7 +95,7 @@ pub struct AttributeRule {
     pub sub: Vec<String>,
     /// The attribute whose line this one is part of.
     pub inside: Option<String>,
-    pub left_out: Option<LeftOut>,
+    pub not_applied: Option<NotApplied>,
     pub misleading: Option<Misleading>,
     /// Values that the platform does not have, each with the reason (which may be empty).
     pub unsupported_values: IndexMap<String, String>,
@@ -104,13 +104,13 @@ pub struct AttributeRule {
     /// Values, by their name, whose lines go before those of all other attributes.
     pub first: Vec<String>,
     /// Values that the device may have instead of a wanted one.
-    pub alike: IndexMap<String, Vec<Alike>>,
+    pub equivalents: IndexMap<String, Vec<EquivalentValue>>,
     pub fallback: Option<Fallback>,
 }
 
 /// Where an attribute's value is found.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum CliLocation {
     /// In lines of its own.
     Lines,
     /// In the line or the key of the instance.
@@ -124,7 +124,7 @@ pub enum Place {
     /// True when a line begins with one of these texts.
     Exists(Vec<String>),
     /// In lines of other blocks.
-    Elsewhere(Template),
+    Elsewhere(LineTemplate),
     /// It is the number at the end of another attribute, and never set.
     NumberOf(String),
     /// Nowhere: it is not supported.
@@ -143,16 +143,16 @@ pub struct Cell {
 
 /// A value, or all texts of a kind.
 #[derive(Clone, Debug)]
-pub enum Alike {
+pub enum EquivalentValue {
     Value(Value),
     Pattern(Pattern),
 }
 
-impl Alike {
+impl EquivalentValue {
     pub fn is(&self, actual: Option<&Value>) -> bool {
         match self {
-            Alike::Value(value) => Some(value) == actual,
-            Alike::Pattern(pattern) => actual
+            EquivalentValue::Value(value) => Some(value) == actual,
+            EquivalentValue::Pattern(pattern) => actual
                 .and_then(Value::as_str)
                 .is_some_and(|text| pattern.is_match(text)),
         }
@@ -170,7 +170,7 @@ pub enum Fallback {
     },
     /// In a line outside of all blocks, which says what the instances have by themselves.
     Line {
-        line: Template,
+        line: LineTemplate,
         /// By namevar: which instances it is about.
         only: Vec<(String, Pattern)>,
     },
@@ -183,12 +183,12 @@ pub enum NoForm {
     Head,
     /// `no` and the line as the device has it.
     Full,
-    Text(Template),
+    Text(LineTemplate),
 }
 
 /// An attribute that is not applied.
 #[derive(Clone, Debug)]
-pub struct LeftOut {
+pub struct NotApplied {
     pub severity: Severity,
     pub reason: String,
 }
@@ -198,15 +198,15 @@ pub struct LeftOut {
 pub struct Misleading {
     /// Other attributes with the names of values: all must have one of theirs.
     pub when: Vec<(String, Vec<String>)>,
-    pub says: String,
+    pub effect: String,
 }
 
-impl AttributeRule {
+impl CliAttributeRule {
     pub fn nowhere(name: &str, span: Range<usize>) -> Self {
         Self {
             name: name.into(),
             span,
-            place: Place::Nowhere,
+            location: CliLocation::Nowhere,
             lines: Vec::new(),
             set: IndexMap::default(),
             more: None,
@@ -222,12 +222,12 @@ impl AttributeRule {
             with: Vec::new(),
             sub: Vec::new(),
             inside: None,
-            left_out: None,
+            not_applied: None,
             misleading: None,
             unsupported_values: IndexMap::default(),
             at_most: None,
             first: Vec::new(),
-            alike: IndexMap::default(),
+            equivalents: IndexMap::default(),
             fallback: None,
         }
     }
@@ -245,7 +245,7 @@ impl AttributeRule {
 
     /// Whether it is applied at all.
     pub fn is_applied(&self) -> bool {
-        self.left_out.is_none()
+        self.not_applied.is_none()
     }
 }
 

@@ -52,17 +52,17 @@ pub trait Vocabulary {
 
 /// A template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template {
+pub struct LineTemplate {
     /// As the author wrote it.
     pub text: String,
     parts: Vec<Part>,
     literals: BTreeSet<String>,
 }
 
-impl Template {
+impl LineTemplate {
     /// The bindings of the first template that reads the text.
     pub fn first_match(
-        templates: &[Template],
+        templates: &[LineTemplate],
         text: &str,
         vocabulary: &impl Vocabulary,
     ) -> Option<Bindings> {

@@ -11,14 +11,14 @@ use crate::driver::type_driver::TypeDriver;
 use crate::model::{TypeModel, load};
 
 /// A file as it counts: the user's, what it extends, or the shipped one.
-pub(super) struct Chosen<'a> {
+pub(super) struct SelectedFile<'a> {
     pub file: &'a DefinitionFile,
     /// The shipped file that `extends = "shipped"` refers to.
     base: Option<&'a DefinitionFile>,
     shipped: bool,
 }
 
-impl<'a> Chosen<'a> {
+impl<'a> SelectedFile<'a> {
     /// A file as it is built in.
     pub fn shipped(file: &'a DefinitionFile) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl<'a> Chosen<'a> {
 /// Reads a platform, without its types.
 pub(super) fn load_platform(
     directory: &str,
-    chosen: &Chosen<'_>,
+    chosen: &SelectedFile<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Platform> {
     let platform = with_root(chosen, findings, |root, _| Platform::load(&root()))?;
@@ -45,7 +45,7 @@ pub(super) fn load_platform(
 /// Reads a type of one of these platforms, if the file is at the place of one.
 pub(super) fn add_type(
     path: &str,
-    chosen: &Chosen<'_>,
+    chosen: &SelectedFile<'_>,
     models: &BTreeMap<String, Arc<TypeModel>>,
     platforms: &mut BTreeMap<String, Platform>,
     findings: &mut Vec<Diagnostic>,
@@ -97,7 +97,7 @@ pub(super) fn add_type(
 
 /// Reads a type of a platform.
 pub(super) fn load_type(
-    chosen: &Chosen<'_>,
+    chosen: &SelectedFile<'_>,
     model: &Arc<TypeModel>,
     directory: &str,
     platform: &mut Platform,
@@ -125,17 +125,17 @@ pub(super) fn load_type(
 }
 
 /// The files that count, by their paths.
-pub(super) fn choose<'a>(
+pub(super) fn select_files<'a>(
     shipped: &'a [DefinitionFile],
     own: &'a [DefinitionFile],
-) -> BTreeMap<&'a str, Chosen<'a>> {
-    let mut files: BTreeMap<&str, Chosen<'_>> = shipped
+) -> BTreeMap<&'a str, SelectedFile<'a>> {
+    let mut files: BTreeMap<&str, SelectedFile<'_>> = shipped
         .iter()
-        .map(|file| (file.path.as_str(), Chosen::shipped(file)))
+        .map(|file| (file.path.as_str(), SelectedFile::shipped(file)))
         .collect();
     for file in own {
         let base = files.get(file.path.as_str()).map(|chosen| chosen.file);
-        let chosen = Chosen {
+        let chosen = SelectedFile {
             file,
             base,
             shipped: false,
@@ -147,7 +147,7 @@ pub(super) fn choose<'a>(
 
 /// Reads a file, over the one it extends, and collects what is wrong with either.
 fn with_root<T>(
-    chosen: &Chosen<'_>,
+    chosen: &SelectedFile<'_>,
     all: &mut Vec<Diagnostic>,
     read: impl for<'a> FnOnce(&dyn Fn() -> Table<'a>, &Arc<Source>) -> Option<T>,
 ) -> Option<T> {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::ask::{name_of, requests};
 use super::canonical::canonical;
-use super::definition::{Definition, Place};
+use super::definition::{RestDefinition, RestLocation};
+use super::read_requests::{name_of, requests};
 use super::{predict, read, write};
 use crate::change::{Change, ChangeKind, Wanted};
 use crate::diagnostic::{Diagnostic, Source};
@@ -31,7 +31,7 @@ const TEXTS: [&str; 9] = [
 
 /// What does not survive being written and read.
 pub fn audit(
-    definition: &Definition,
+    definition: &RestDefinition,
     model: &Arc<TypeModel>,
     source: &Arc<Source>,
 ) -> Vec<Diagnostic> {
@@ -41,7 +41,7 @@ pub fn audit(
         let Some(rule) = definition.attributes.get(name) else {
             continue;
         };
-        if rule.write_only || matches!(rule.place, Place::Unsupported(_)) {
+        if rule.write_only || matches!(rule.location, RestLocation::Unsupported(_)) {
             continue;
         }
         for value in examples(attribute) {
@@ -71,12 +71,12 @@ fn examples(attribute: &AttributeModel) -> Vec<Value> {
     attribute
         .values
         .iter()
-        .flat_map(of_spec)
+        .flat_map(samples_of)
         .filter_map(|value| attribute.canonicalize(&value).ok())
         .collect()
 }
 
-fn of_spec(spec: &ValueSpec) -> Vec<Value> {
+fn samples_of(spec: &ValueSpec) -> Vec<Value> {
     match spec {
         ValueSpec::Literal(literal) => vec![literal.clone()],
         ValueSpec::Pattern { pattern, .. } => TEXTS
@@ -93,7 +93,7 @@ fn of_spec(spec: &ValueSpec) -> Vec<Value> {
                     let value = if field.values.is_empty() {
                         Some(vec!["/Common/example"].into())
                     } else {
-                        field.values.iter().flat_map(of_spec).next()
+                        field.values.iter().flat_map(samples_of).next()
                     };
                     Some((name.as_str().into(), value?))
                 })
@@ -105,7 +105,7 @@ fn of_spec(spec: &ValueSpec) -> Vec<Value> {
 }
 
 fn read_back(
-    definition: &Definition,
+    definition: &RestDefinition,
     model: &Arc<TypeModel>,
     name: &str,
     value: &Value,
@@ -128,12 +128,12 @@ fn read_back(
         attributes.insert(kinds.attribute.clone(), kind.as_str().into());
     }
     // What stands in a common field comes with its partners.
-    let leader = match &rule.place {
-        Place::Inside(leader) => leader.as_str(),
+    let leader = match &rule.location {
+        RestLocation::Inside(leader) => leader.as_str(),
         _ => name,
     };
-    if let Some(Place::Group { with, .. }) =
-        definition.attributes.get(leader).map(|rule| &rule.place)
+    if let Some(RestLocation::Group { with, .. }) =
+        definition.attributes.get(leader).map(|rule| &rule.location)
     {
         for partner in with.iter().map(Name::as_str).chain([leader]) {
             let example = examples(&model.attributes[partner]).pop();
@@ -189,12 +189,12 @@ fn read_back(
 }
 
 /// A device without objects, on which the example is of the kind that the attribute is about.
-fn empty(definition: &Definition, model: &TypeModel, name: &str) -> State {
+fn empty(definition: &RestDefinition, model: &TypeModel, name: &str) -> State {
     let mut state = State::default();
     for request in requests(definition, model, None) {
         state.insert(request.name, Parsed::Json(json!({})));
     }
-    if let Place::Entries(rule) = &definition.attributes[name].place
+    if let RestLocation::Entries(rule) = &definition.attributes[name].location
         && let Some(kind) = rule.kinds.first()
     {
         let shared = &definition.shared[&rule.of];

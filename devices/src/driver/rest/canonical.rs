@@ -1,6 +1,6 @@
 //! The one form of a value on this platform, whether it comes from a catalog or from the device.
 
-use super::definition::{AttributeRule, Definition, Place};
+use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
 use crate::model::TypeModel;
 use crate::value::Value;
 
@@ -8,7 +8,7 @@ use crate::value::Value;
 ///
 /// A value from the device that the model does not know is kept as it is, so that people see it.
 pub fn canonical(
-    definition: &Definition,
+    definition: &RestDefinition,
     model: &TypeModel,
     name: &str,
     value: &Value,
@@ -27,7 +27,7 @@ pub fn canonical(
     if let Some(rule) = definition.attributes.get(name) {
         value = by_codec(definition, name, rule, &value, domain);
         value = same(rule, value);
-        value = kept(rule, value);
+        value = stored_value(rule, value);
     }
     match model.canonicalize(name, &value) {
         Ok(known) => known,
@@ -36,23 +36,23 @@ pub fn canonical(
 }
 
 fn by_codec(
-    definition: &Definition,
+    definition: &RestDefinition,
     name: &str,
-    rule: &AttributeRule,
+    rule: &RestAttributeRule,
     value: &Value,
     domain: u32,
 ) -> Value {
-    match &rule.place {
-        Place::Field(field) => field
+    match &rule.location {
+        RestLocation::Field(field) => field
             .codec
             .map_or_else(|| value.clone(), |codec| codec.canonical(value, domain)),
-        Place::Group { codec, .. } => codec.canonical(0, value, domain),
-        Place::Inside(leader) => match definition
+        RestLocation::Group { codec, .. } => codec.canonical(0, value, domain),
+        RestLocation::Inside(leader) => match definition
             .attributes
             .get(leader.as_str())
-            .map(|rule| &rule.place)
+            .map(|rule| &rule.location)
         {
-            Some(Place::Group { codec, with, .. }) => {
+            Some(RestLocation::Group { codec, with, .. }) => {
                 let index = with.iter().position(|member| member == name);
                 codec.canonical(index.map_or(0, |index| index + 1), value, domain)
             }
@@ -64,16 +64,18 @@ fn by_codec(
 
 /// A value as the device keeps it: several fields come back with blanks at the end of a text, and
 /// an empty list is the word for none.
-fn kept(rule: &AttributeRule, value: Value) -> Value {
-    match (value, &rule.place) {
-        (Value::String(text), Place::Field(_)) if !rule.write_only => text.trim_end().into(),
+fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
+    match (value, &rule.location) {
+        (Value::String(text), RestLocation::Field(_)) if !rule.write_only => text.trim_end().into(),
         (Value::List(items), place) if items.is_empty() => {
             let none = match place {
-                Place::Field(field) => field.absent.clone(),
-                Place::Members(members) => members.none.clone(),
-                Place::Entries(entries) => entries.absent.clone(),
-                Place::Group { codec, .. } => codec.none().map(Value::from),
-                Place::Inside(_) | Place::States(_) | Place::Unsupported(_) => None,
+                RestLocation::Field(field) => field.absent.clone(),
+                RestLocation::Members(members) => members.none.clone(),
+                RestLocation::Entries(entries) => entries.absent.clone(),
+                RestLocation::Group { codec, .. } => codec.none().map(Value::from),
+                RestLocation::Inside(_)
+                | RestLocation::States(_)
+                | RestLocation::Unsupported(_) => None,
             };
             none.unwrap_or(Value::List(items))
         }
@@ -81,7 +83,7 @@ fn kept(rule: &AttributeRule, value: Value) -> Value {
     }
 }
 
-fn same(rule: &AttributeRule, value: Value) -> Value {
+fn same(rule: &RestAttributeRule, value: Value) -> Value {
     match value {
         Value::List(items) => Value::List(items.into_iter().map(|item| same(rule, item)).collect()),
         other => {

@@ -6,33 +6,33 @@ use serde_json::Value as Json;
 
 use super::codec::{GroupCodec, ValueCodec};
 use super::json::FieldPath;
-use super::template::Template;
+use super::template::TextTemplate;
 use crate::operation::Method;
 use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
 /// How a platform with a REST interface has a type.
 #[derive(Clone, Debug)]
-pub struct Definition {
-    pub instance: InstanceRule,
-    pub kinds: Option<Kinds>,
+pub struct RestDefinition {
+    pub instance: RestInstanceRule,
+    pub kinds: Option<ObjectKinds>,
     /// Arrays of which several attributes own a part each, by name.
     pub shared: IndexMap<String, SharedArray>,
-    pub attributes: IndexMap<Name, AttributeRule>,
+    pub attributes: IndexMap<Name, RestAttributeRule>,
 }
 
 /// Where the objects of the type are, and how they come and go.
 #[derive(Clone, Debug)]
-pub struct InstanceRule {
+pub struct RestInstanceRule {
     /// Path of the collection; for a singleton, of the object.
-    pub collection: Template,
+    pub collection: TextTemplate,
     /// Parameters of the read.
     pub query: IndexMap<String, String>,
     /// Namevar, and the field that has it.
     pub key: (String, FieldPath),
     pub key_codec: Option<ValueCodec>,
-    pub object: Template,
-    pub create: Option<Create>,
+    pub object: TextTemplate,
+    pub create: Option<CreateRule>,
     pub update: Method,
     pub remove: bool,
     /// The name of the one object that is always there, whatever the catalog calls it.
@@ -45,25 +45,25 @@ pub struct InstanceRule {
 
 /// How an object is made.
 #[derive(Clone, Debug)]
-pub struct Create {
+pub struct CreateRule {
     pub method: Method,
     /// What the body has beside the attributes; what comes out empty is left out.
-    pub body: IndexMap<String, Template>,
+    pub body: IndexMap<String, TextTemplate>,
     /// Attributes without which the device makes no object.
     pub needs: Vec<String>,
 }
 
 /// A type whose objects are of several kinds, chosen by an attribute.
 #[derive(Clone, Debug)]
-pub struct Kinds {
+pub struct ObjectKinds {
     pub attribute: String,
     /// In the order in which an object is tried against them.
-    pub kinds: IndexMap<String, Kind>,
+    pub kinds: IndexMap<String, ObjectKind>,
 }
 
 /// One kind of object.
 #[derive(Clone, Debug, Default)]
-pub struct Kind {
+pub struct ObjectKind {
     /// What stands for `{kind}` in paths. Kinds with paths have a collection each.
     pub path: Option<String>,
     /// Fields that mark an object of this kind: it is recognised by them and made with them.
@@ -83,13 +83,13 @@ pub struct SharedArray {
     /// Where it is written, always whole.
     pub write: FieldPath,
     /// Path of the collection that lists what is of a kind: `/mgmt/tm/ltm/profile/{kind}`.
-    pub kinds: Template,
+    pub kinds: TextTemplate,
 }
 
 /// How an attribute is read and written.
 #[derive(Clone, Debug)]
-pub struct AttributeRule {
-    pub place: Place,
+pub struct RestAttributeRule {
+    pub location: RestLocation,
     /// Spellings that mean another value of the attribute.
     pub same: Vec<(String, Value)>,
     /// The kinds of object that have it; empty for all.
@@ -102,10 +102,10 @@ pub struct AttributeRule {
 
 /// Where an attribute is.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum RestLocation {
     Field(FieldRule),
     /// Values that stand for several fields.
-    States(IndexMap<String, Setting>),
+    States(IndexMap<String, StateFields>),
     /// Several attributes in common fields; this one leads.
     Group {
         codec: GroupCodec,
@@ -114,7 +114,7 @@ pub enum Place {
     },
     /// A member of the group that this attribute leads.
     Inside(String),
-    Members(Box<Members>),
+    Members(Box<MembersRule>),
     /// Entries of a shared array.
     Entries(EntriesRule),
     /// The platform lacks it, for this reason.
@@ -134,7 +134,7 @@ pub struct FieldRule {
 
 /// A value as fields.
 #[derive(Clone, Debug, Default)]
-pub struct Setting {
+pub struct StateFields {
     pub set: Vec<(FieldPath, Json)>,
     /// The fields that tell it, each with the values that it may have. Of all states of the
     /// attribute the first that fits is read. `None`: the device does not tell it from another.
@@ -143,27 +143,27 @@ pub struct Setting {
 
 /// Members of an object that are objects themselves, added and removed one by one.
 #[derive(Clone, Debug)]
-pub struct Members {
+pub struct MembersRule {
     /// Where the list of them is read.
     pub read: FieldPath,
     /// Where it is written when the object is made.
     pub write: FieldPath,
-    pub collection: Template,
-    pub object: Template,
+    pub collection: TextTemplate,
+    pub object: TextTemplate,
     /// Field of a member that identifies it.
     pub key: FieldPath,
-    pub split: Split,
+    pub split: KeySplit,
     /// The word for no members.
     pub none: Option<Value>,
     /// What the body of a new member has.
-    pub create: IndexMap<String, Template>,
+    pub create: IndexMap<String, TextTemplate>,
     /// Fields of a member that are no part of its key.
-    pub fields: IndexMap<String, Place>,
+    pub fields: IndexMap<String, RestLocation>,
 }
 
 /// How a member's value and its key become one another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Split {
+pub enum KeySplit {
     /// The member is its key.
     Whole,
     /// The member is a hash of which one field is the key.
@@ -186,26 +186,26 @@ pub struct EntriesRule {
     /// The word for no entry.
     pub absent: Option<Value>,
     /// What is put in when an object is made and the catalog says nothing.
-    pub otherwise: Option<Otherwise>,
+    pub default_entry: Option<DefaultEntry>,
 }
 
 /// An entry that an object gets when the catalog names none.
 #[derive(Clone, Debug)]
-pub struct Otherwise {
+pub struct DefaultEntry {
     /// Attributes with the values under which this holds.
     pub when: IndexMap<String, Vec<String>>,
     /// Kind of the entry.
-    pub kind: Template,
+    pub kind: TextTemplate,
     /// Candidates; the first that the device has, else the last.
-    pub paths: Vec<Template>,
+    pub paths: Vec<TextTemplate>,
 }
 
-impl Definition {
+impl RestDefinition {
     /// The kind that a resource wants to be.
     pub fn kind_of<'a>(
         &'a self,
         attributes: &crate::value::Attributes,
-    ) -> Option<(&'a str, &'a Kind)> {
+    ) -> Option<(&'a str, &'a ObjectKind)> {
         let kinds = self.kinds.as_ref()?;
         let name = attributes.get(&kinds.attribute)?.as_str()?;
         kinds
@@ -219,8 +219,8 @@ impl Definition {
         let Some(rule) = self.attributes.get(attribute) else {
             return false;
         };
-        let rule = match &rule.place {
-            Place::Unsupported(_) => return false,
+        let rule = match &rule.location {
+            RestLocation::Unsupported(_) => return false,
             _ => rule,
         };
         rule.kinds.is_empty() || kind.is_some_and(|kind| rule.kinds.iter().any(|one| one == kind))
@@ -230,18 +230,18 @@ impl Definition {
     pub fn alternatives(&self) -> Vec<Vec<FieldPath>> {
         self.attributes
             .values()
-            .filter_map(|rule| match &rule.place {
-                Place::Group { codec, field, .. } => Some(codec.alternatives(field)),
+            .filter_map(|rule| match &rule.location {
+                RestLocation::Group { codec, field, .. } => Some(codec.alternatives(field)),
                 place => place.alternatives(),
             })
             .collect()
     }
 }
 
-impl Place {
+impl RestLocation {
     /// Fields that tell the states of an attribute apart by which of them is there.
     pub fn alternatives(&self) -> Option<Vec<FieldPath>> {
-        let Place::States(states) = self else {
+        let RestLocation::States(states) = self else {
             return None;
         };
         let sets = |path: &FieldPath| {

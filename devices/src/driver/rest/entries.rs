@@ -3,9 +3,9 @@
 
 use serde_json::{Value as Json, json};
 
-use super::definition::{EntriesRule, Otherwise, Place, SharedArray};
-use super::survey::Surveyed;
-use super::writer::Writer;
+use super::definition::{DefaultEntry, EntriesRule, RestLocation, SharedArray};
+use super::lookups::Lookups;
+use super::writer::RequestWriter;
 use crate::change::ChangeKind;
 use crate::read::json_text::entry_path;
 use crate::value::{Attributes, Value};
@@ -23,7 +23,7 @@ pub fn is_for(rule: &EntriesRule, entry: &Json) -> bool {
 pub fn entries_value(
     rule: &EntriesRule,
     shared: &SharedArray,
-    surveyed: &Surveyed,
+    surveyed: &Lookups,
     object: &Json,
     is_array: bool,
 ) -> Option<Value> {
@@ -39,7 +39,10 @@ pub fn entries_value(
     paths.sort();
     if paths.is_empty() {
         // Nothing is told when the kinds were not asked for.
-        let asked = rule.kinds.iter().any(|kind| surveyed.knows(shared, kind));
+        let asked = rule
+            .kinds
+            .iter()
+            .any(|kind| surveyed.has_list_of(shared, kind));
         return if asked { rule.absent.clone() } else { None };
     }
     if is_array {
@@ -50,12 +53,12 @@ pub fn entries_value(
 
 /// An entry of a shared array, as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct ArrayEntry {
     path: String,
     context: Option<String>,
 }
 
-impl Entry {
+impl ArrayEntry {
     fn json(&self) -> Json {
         match &self.context {
             Some(context) => json!({"name": self.path, "context": context}),
@@ -65,8 +68,8 @@ impl Entry {
 }
 
 /// One entry for both sides instead of one for each.
-fn merge_sides(entries: &mut Vec<Entry>) {
-    let mut merged: Vec<Entry> = Vec::new();
+fn merge_sides(entries: &mut Vec<ArrayEntry>) {
+    let mut merged: Vec<ArrayEntry> = Vec::new();
     for entry in entries.drain(..) {
         let twin = merged.iter_mut().find(|other| other.path == entry.path);
         match twin {
@@ -80,7 +83,7 @@ fn merge_sides(entries: &mut Vec<Entry>) {
     *entries = merged;
 }
 
-impl Otherwise {
+impl DefaultEntry {
     pub fn holds(&self, wanted: &Attributes) -> bool {
         self.when.iter().all(|(name, values)| {
             wanted
@@ -104,7 +107,7 @@ fn list_of(value: &Value) -> Vec<String> {
     }
 }
 
-impl Writer<'_> {
+impl RequestWriter<'_> {
     /// The whole shared array, if an attribute of it is chosen.
     pub(super) fn entries(
         &self,
@@ -124,7 +127,7 @@ impl Writer<'_> {
             let Some(rule) = self.definition.attributes.get(name) else {
                 continue;
             };
-            let Place::Entries(rule) = &rule.place else {
+            let RestLocation::Entries(rule) = &rule.location else {
                 continue;
             };
             if rule.of != of || !self.definition.has(name, kind) {
@@ -137,29 +140,31 @@ impl Writer<'_> {
                     .unwrap_or_default();
                 paths.retain(|path| path.starts_with('/'));
                 paths
-            } else if creating && let Some(path) = self.otherwise(shared, rule.otherwise.as_ref()) {
+            } else if creating
+                && let Some(path) = self.otherwise(shared, rule.default_entry.as_ref())
+            {
                 vec![path]
             } else {
                 continue;
             };
             touched = true;
-            self.take_out(&mut entries, rule, shared);
+            self.remove_entries(&mut entries, rule, shared);
             for path in paths {
                 let both = rule
                     .both
                     .iter()
-                    .any(|kind| self.surveyed.has(shared, kind, &path));
+                    .any(|kind| self.lookups.has(shared, kind, &path));
                 let context = rule.context.clone().filter(|_| !both);
-                entries.push(Entry { path, context });
+                entries.push(ArrayEntry { path, context });
             }
         }
         touched.then(|| {
             merge_sides(&mut entries);
-            entries.iter().map(Entry::json).collect()
+            entries.iter().map(ArrayEntry::json).collect()
         })
     }
 
-    fn current_entries(&self, shared: &SharedArray) -> Vec<Entry> {
+    fn current_entries(&self, shared: &SharedArray) -> Vec<ArrayEntry> {
         let object = self.current_object();
         object
             .and_then(|object| shared.read.get(object))
@@ -167,7 +172,7 @@ impl Writer<'_> {
             .iter()
             .flat_map(|list| list.iter())
             .filter_map(|entry| {
-                Some(Entry {
+                Some(ArrayEntry {
                     path: entry_path(entry)?,
                     context: entry
                         .get("context")
@@ -180,12 +185,17 @@ impl Writer<'_> {
 
     /// Takes the entries that an attribute owns out of the array. An entry for both sides stays
     /// for the other side.
-    fn take_out(&self, entries: &mut Vec<Entry>, rule: &EntriesRule, shared: &SharedArray) {
+    fn remove_entries(
+        &self,
+        entries: &mut Vec<ArrayEntry>,
+        rule: &EntriesRule,
+        shared: &SharedArray,
+    ) {
         entries.retain_mut(|entry| {
             let json = entry.json();
             let linked = self.linked_entry(shared, &entry.path);
             let json = linked.as_ref().unwrap_or(&json);
-            if !self.surveyed.is_of(shared, &rule.kinds, json) || !is_for(rule, &entry.json()) {
+            if !self.lookups.is_of(shared, &rule.kinds, json) || !is_for(rule, &entry.json()) {
                 return true;
             }
             match (&rule.context, entry.context.as_deref()) {
@@ -215,7 +225,7 @@ impl Writer<'_> {
             .cloned()
     }
 
-    fn otherwise(&self, shared: &SharedArray, otherwise: Option<&Otherwise>) -> Option<String> {
+    fn otherwise(&self, shared: &SharedArray, otherwise: Option<&DefaultEntry>) -> Option<String> {
         let otherwise = otherwise?;
         let wanted = &self.change.wanted.attributes;
         if !otherwise.holds(wanted) {
@@ -232,7 +242,7 @@ impl Writer<'_> {
             .collect();
         paths
             .iter()
-            .find(|path| self.surveyed.has(shared, &kind, path))
+            .find(|path| self.lookups.has(shared, &kind, path))
             .or(paths.last())
             .cloned()
     }

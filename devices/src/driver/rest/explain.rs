@@ -1,11 +1,11 @@
 //! How a REST type is read and written, in words for people.
 
-use super::ask;
-use super::definition::{Definition, Place};
+use super::definition::{RestDefinition, RestLocation};
+use super::read_requests;
 use crate::driver::implementation::{AttributeExplanation, Explanation};
 use crate::model::TypeModel;
 
-pub fn explain(definition: &Definition, model: &TypeModel) -> Explanation {
+pub fn explain(definition: &RestDefinition, model: &TypeModel) -> Explanation {
     let rule = &definition.instance;
     let mut instance = vec![("key".to_owned(), format!("{} = {}", rule.key.0, rule.key.1))];
     if let Some(singleton) = &rule.singleton {
@@ -30,19 +30,19 @@ pub fn explain(definition: &Definition, model: &TypeModel) -> Explanation {
         .filter_map(|name| attribute(name, definition))
         .collect();
     Explanation {
-        reads: ask::requests(definition, model, None),
+        reads: read_requests::requests(definition, model, None),
         instance,
         attributes,
     }
 }
 
-fn attribute(name: &str, definition: &Definition) -> Option<AttributeExplanation> {
+fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplanation> {
     let rule = definition.attributes.get(name)?;
     let mut read = Vec::new();
     let mut write = Vec::new();
     let mut notes = Vec::new();
-    match &rule.place {
-        Place::Field(field) => {
+    match &rule.location {
+        RestLocation::Field(field) => {
             read.push(field.path.to_string());
             for (value, json) in &field.map {
                 write.push((value.clone(), format!("{{\"{}\": {json}}}", field.path)));
@@ -55,7 +55,7 @@ fn attribute(name: &str, definition: &Definition) -> Option<AttributeExplanation
                 ));
             }
         }
-        Place::States(states) => {
+        RestLocation::States(states) => {
             for (value, setting) in states {
                 let fields = setting
                     .set
@@ -73,15 +73,15 @@ fn attribute(name: &str, definition: &Definition) -> Option<AttributeExplanation
                 }
             }
         }
-        Place::Group { field, with, .. } => {
+        RestLocation::Group { field, with, .. } => {
             read.push(field.to_string());
             write.push(("any".to_owned(), format!("{{\"{field}\": …}}")));
             if !with.is_empty() {
                 notes.push(format!("in one field with {}", with.join(", ")));
             }
         }
-        Place::Inside(leader) => notes.push(format!("in one field with {leader}")),
-        Place::Members(members) => {
+        RestLocation::Inside(leader) => notes.push(format!("in one field with {leader}")),
+        RestLocation::Members(members) => {
             read.push(members.read.to_string());
             write.push((
                 "new member".to_owned(),
@@ -98,7 +98,7 @@ fn attribute(name: &str, definition: &Definition) -> Option<AttributeExplanation
                 format!("DELETE {}", members.object),
             ));
         }
-        Place::Entries(entries) => {
+        RestLocation::Entries(entries) => {
             let shared = definition.shared.get(&entries.of)?;
             read.push(format!(
                 "{} of kind {}",
@@ -111,7 +111,7 @@ fn attribute(name: &str, definition: &Definition) -> Option<AttributeExplanation
             ));
             notes.push("entries of other kinds stay as they are".to_owned());
         }
-        Place::Unsupported(reason) => notes.push(format!("not supported: {reason}")),
+        RestLocation::Unsupported(reason) => notes.push(format!("not supported: {reason}")),
     }
     if rule.create_only {
         notes.push("only when the object is created".to_owned());

@@ -4,8 +4,8 @@ use crate::map::IndexMap;
 use serde_json::Value as Json;
 
 use super::codec::ValueCodec;
-use super::definition::{FieldRule, Place, Setting};
-use super::json::{Body, FieldPath, alike};
+use super::definition::{FieldRule, RestLocation, StateFields};
+use super::json::{Body, FieldPath, equivalent};
 use crate::secret::Text;
 use crate::value::Value;
 
@@ -38,7 +38,7 @@ pub fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
     let Some(json) = found else {
         return rule.absent.clone();
     };
-    if let Some((value, _)) = rule.map.iter().find(|(_, mapped)| alike(mapped, json)) {
+    if let Some((value, _)) = rule.map.iter().find(|(_, mapped)| equivalent(mapped, json)) {
         return Some(value.as_str().into());
     }
     let json = rule
@@ -52,12 +52,12 @@ pub fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
 }
 
 /// The value whose fields the object has.
-pub fn state_value(states: &IndexMap<String, Setting>, object: &Json) -> Option<Value> {
-    let fits = |state: &Setting| {
+pub fn state_value(states: &IndexMap<String, StateFields>, object: &Json) -> Option<Value> {
+    let fits = |state: &StateFields| {
         state.when.as_ref().is_some_and(|when| {
             when.iter().all(|(path, any)| {
                 path.get(object)
-                    .is_some_and(|field| any.iter().any(|json| alike(field, json)))
+                    .is_some_and(|field| any.iter().any(|json| equivalent(field, json)))
             })
         })
     };
@@ -68,10 +68,10 @@ pub fn state_value(states: &IndexMap<String, Setting>, object: &Json) -> Option<
 }
 
 /// Puts a value where a member has it.
-pub fn put_place(body: &mut Body, place: &Place, value: &Value) {
+pub fn put_place(body: &mut Body, place: &RestLocation, value: &Value) {
     match place {
-        Place::Field(rule) => body.put(&rule.path, field_body(rule, value)),
-        Place::States(states) => {
+        RestLocation::Field(rule) => body.put(&rule.path, field_body(rule, value)),
+        RestLocation::States(states) => {
             for (path, json) in state_fields(states, Some(value)) {
                 body.put(path, json.clone().into());
             }
@@ -82,7 +82,7 @@ pub fn put_place(body: &mut Body, place: &Place, value: &Value) {
 
 /// The fields that a value stands for.
 pub fn state_fields<'a>(
-    states: &'a IndexMap<String, Setting>,
+    states: &'a IndexMap<String, StateFields>,
     value: Option<&Value>,
 ) -> &'a [(FieldPath, Json)] {
     value

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::canonical::canonical;
-use super::definition::{AttributeRule, Definition, Place};
-use super::{ask, predict, read, write};
+use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
+use super::{predict, read, read_requests, write};
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Severity, Source};
+use crate::driver::effect::{Effect, EffectSlot};
 use crate::driver::implementation::{
-    Explanation, Implementation, Problem, ProblemKind, RememberedSecrets, RenderError,
+    Explanation, Implementation, Problem, ProblemKind, RenderError, SecretHistory,
 };
-use crate::driver::setting::{Setting, Touch};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation};
@@ -20,7 +20,7 @@ use crate::value::{Attributes, Name, Value};
 /// A type on a platform with a REST interface.
 #[derive(Debug)]
 pub struct RestType {
-    pub definition: Definition,
+    pub definition: RestDefinition,
     pub model: Arc<TypeModel>,
     pub source: Arc<Source>,
 }
@@ -30,7 +30,7 @@ impl RestType {
         &self.definition.instance.key.0
     }
 
-    fn rules(&self) -> impl Iterator<Item = (&str, &AttributeRule)> {
+    fn rules(&self) -> impl Iterator<Item = (&str, &RestAttributeRule)> {
         self.definition
             .attributes
             .iter()
@@ -39,9 +39,9 @@ impl RestType {
 
     /// What an attribute is when the device says nothing of it.
     fn silent_value(&self, name: &str) -> Option<Value> {
-        let absent = match &self.definition.attributes.get(name)?.place {
-            Place::Entries(rule) => rule.absent.clone(),
-            Place::Field(rule) => rule.absent.clone(),
+        let absent = match &self.definition.attributes.get(name)?.location {
+            RestLocation::Entries(rule) => rule.absent.clone(),
+            RestLocation::Field(rule) => rule.absent.clone(),
             _ => None,
         }?;
         Some(canonical(&self.definition, &self.model, name, &absent, 0))
@@ -66,11 +66,11 @@ impl RestType {
 
 impl Implementation for RestType {
     fn reads(&self) -> Vec<ReadRequest> {
-        ask::requests(&self.definition, &self.model, None)
+        read_requests::requests(&self.definition, &self.model, None)
     }
 
     fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
-        ask::requests(&self.definition, &self.model, Some(resources))
+        read_requests::requests(&self.definition, &self.model, Some(resources))
     }
 
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
@@ -101,7 +101,7 @@ impl Implementation for RestType {
                 message,
             ));
         }
-        if wanted.absent() && !rule.remove {
+        if wanted.is_absent() && !rule.remove {
             let message = "there is one, and it is always present".to_owned();
             problems.push(self.problem(
                 ProblemKind::Unwritable,
@@ -118,7 +118,7 @@ impl Implementation for RestType {
             let Some(value) = wanted.attributes.get(name) else {
                 continue;
             };
-            if let Place::Unsupported(reason) = &rule.place {
+            if let RestLocation::Unsupported(reason) = &rule.location {
                 let mut problem = self.problem(
                     ProblemKind::Unsupported,
                     Severity::Error,
@@ -138,12 +138,12 @@ impl Implementation for RestType {
                     name,
                     message,
                 ));
-            } else if let Place::Field(field) = &rule.place {
+            } else if let RestLocation::Field(field) = &rule.location {
                 if let Some(message) = field.codec.and_then(|codec| codec.check(value)) {
                     let severity = Severity::Error;
                     problems.push(self.problem(ProblemKind::Unwritable, severity, name, message));
                 }
-            } else if let Place::Group { codec, with, .. } = &rule.place {
+            } else if let RestLocation::Group { codec, with, .. } = &rule.location {
                 let values: Vec<Option<&Value>> = std::iter::once(Some(value))
                     .chain(with.iter().map(|name| wanted.attributes.get(name)))
                     .collect();
@@ -172,9 +172,9 @@ impl Implementation for RestType {
         &self,
         wanted: &Wanted,
         current: Option<&Instance>,
-        secrets: &dyn RememberedSecrets,
+        secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
-        let shall_be = !wanted.absent();
+        let shall_be = !wanted.is_absent();
         let differs_in_ensure =
             wanted.attributes.contains_key("ensure") && shall_be != current.is_some();
         if differs_in_ensure && !shall_be {
@@ -214,7 +214,7 @@ impl Implementation for RestType {
                 .get(name)
                 .is_some_and(|rule| rule.write_only);
             let same = if write_only {
-                secrets.is_last(&wanted.reference, name, value) == Some(true)
+                secrets.matches_last_set(&wanted.reference, name, value) == Some(true)
             } else {
                 let actual = current.attributes.get(name).cloned();
                 let actual = actual.or_else(|| self.silent_value(name));
@@ -241,19 +241,19 @@ impl Implementation for RestType {
         predict::apply(&self.definition, requests, state);
     }
 
-    fn touches(&self) -> Vec<Touch> {
-        super::settings::touches(&self.definition, &self.model)
+    fn effect_slots(&self) -> Vec<EffectSlot> {
+        super::effects::touches(&self.definition, &self.model)
     }
 
-    fn settings(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
-        super::settings::settings(&self.definition, wanted, attributes)
+    fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
+        super::effects::settings(&self.definition, wanted, attributes)
     }
 
-    fn creates(&self) -> bool {
+    fn is_ensurable(&self) -> bool {
         self.definition.instance.create.is_some()
     }
 
-    fn singleton(&self) -> bool {
+    fn is_singleton(&self) -> bool {
         self.definition.instance.singleton.is_some()
     }
 

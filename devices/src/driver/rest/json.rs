@@ -173,7 +173,7 @@ impl From<Json> for Body {
 
 /// Whether two JSON values say the same: numbers may be written as text, and several text fields
 /// come back with trailing blanks.
-pub fn alike(a: &Json, b: &Json) -> bool {
+pub fn equivalent(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::String(a), Json::String(b)) => a.trim_end() == b.trim_end(),
         (Json::String(text), Json::Number(number)) | (Json::Number(number), Json::String(text)) => {

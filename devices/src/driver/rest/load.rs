@@ -15,7 +15,9 @@ use crate::map::IndexMap;
 use self::place::read_attribute;
 use self::toml::{fields, method, named, required_template, template, templates};
 use super::codec::ValueCodec;
-use super::definition::{Create, Definition, InstanceRule, Kind, Kinds, SharedArray};
+use super::definition::{
+    CreateRule, ObjectKind, ObjectKinds, RestDefinition, RestInstanceRule, SharedArray,
+};
 use super::json::FieldPath;
 use crate::diagnostic::nearest;
 use crate::document::{Findings, Table};
@@ -25,7 +27,7 @@ use crate::operation::Method;
 use crate::value::Name;
 
 /// Reads the REST sections of a file; what is wrong goes to the file's findings.
-pub fn read(root: &Table<'_>, model: &TypeModel) -> Option<Definition> {
+pub fn read(root: &Table<'_>, model: &TypeModel) -> Option<RestDefinition> {
     let instance = match root.table("instance") {
         Some(table) => read_instance(&table),
         None => {
@@ -48,7 +50,7 @@ pub fn read(root: &Table<'_>, model: &TypeModel) -> Option<Definition> {
             }
         }
     }
-    let definition = Definition {
+    let definition = RestDefinition {
         instance: instance?,
         kinds,
         shared,
@@ -80,7 +82,7 @@ fn known_attribute(
     false
 }
 
-fn read_instance(table: &Table<'_>) -> Option<InstanceRule> {
+fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
     let collection = required_template(table, "collection");
     let singleton = table.string("singleton");
     let object = match (template(table, "object"), &singleton) {
@@ -104,7 +106,7 @@ fn read_instance(table: &Table<'_>) -> Option<InstanceRule> {
         Some((attribute.clone(), FieldPath::new(&item.string()?)))
     });
     let create = table.table("create").map(|create| {
-        let rule = Create {
+        let rule = CreateRule {
             method: method(&create, "verb").unwrap_or(Method::Post),
             body: templates(&create, "body"),
             needs: create.strings("needs").unwrap_or_default(),
@@ -133,7 +135,7 @@ fn read_instance(table: &Table<'_>) -> Option<InstanceRule> {
     let lookups = table.strings("lookups").unwrap_or_default();
     // Everything has been asked for before anything that is missing ends the reading.
     table.finish();
-    Some(InstanceRule {
+    Some(RestInstanceRule {
         collection: collection?,
         query,
         key: key.unwrap_or_else(|| ("name".to_owned(), FieldPath::new("fullPath"))),
@@ -148,10 +150,10 @@ fn read_instance(table: &Table<'_>) -> Option<InstanceRule> {
     })
 }
 
-fn read_kinds(table: &Table<'_>) -> Option<Kinds> {
+fn read_kinds(table: &Table<'_>) -> Option<ObjectKinds> {
     let attribute = table.required_string("attr");
     let kinds = named(table, "is", |table| {
-        let kind = Kind {
+        let kind = ObjectKind {
             path: table.string("path"),
             marks: fields(table, "marks"),
             entry: table.table("entry").and_then(|entry| {
@@ -165,7 +167,7 @@ fn read_kinds(table: &Table<'_>) -> Option<Kinds> {
         Some(kind)
     });
     table.finish();
-    Some(Kinds {
+    Some(ObjectKinds {
         attribute: attribute?,
         kinds,
     })

@@ -4,16 +4,16 @@ use crate::map::IndexMap;
 use serde_json::Value as Json;
 
 use super::codec::f5::destination;
-use super::definition::{Members, Place, Split};
+use super::definition::{KeySplit, MembersRule, RestLocation};
 use super::field::{field_value, put_place, state_value};
 use super::json::{Body, FieldPath};
-use super::writer::Writer;
+use super::writer::RequestWriter;
 use crate::driver::implementation::RenderError;
 use crate::operation::{Method, Operation};
 use crate::value::Value;
 
 /// All members of an object.
-pub fn members_value(members: &Members, object: &Json) -> Value {
+pub fn members_value(members: &MembersRule, object: &Json) -> Value {
     let list = members.read.get(object).and_then(Json::as_array);
     let values: Vec<Value> = list
         .iter()
@@ -27,7 +27,7 @@ pub fn members_value(members: &Members, object: &Json) -> Value {
 }
 
 /// The key of a member on the device.
-pub fn member_key(members: &Members, item: &Json) -> Option<String> {
+pub fn member_key(members: &MembersRule, item: &Json) -> Option<String> {
     members
         .key
         .get(item)
@@ -35,12 +35,12 @@ pub fn member_key(members: &Members, item: &Json) -> Option<String> {
         .map(str::to_owned)
 }
 
-fn member_value(members: &Members, item: &Json) -> Option<Value> {
+fn member_value(members: &MembersRule, item: &Json) -> Option<Value> {
     let key = member_key(members, item)?;
     let mut fields: Vec<(Value, Value)> = match &members.split {
-        Split::Whole => return Some(key.into()),
-        Split::Field(name) => vec![(name.as_str().into(), key.into())],
-        Split::HostPort(host, port) => {
+        KeySplit::Whole => return Some(key.into()),
+        KeySplit::Field(name) => vec![(name.as_str().into(), key.into())],
+        KeySplit::HostPort(host, port) => {
             let (host_text, port_text) = split_member(&key);
             vec![
                 (host.as_str().into(), host_text.into()),
@@ -50,8 +50,8 @@ fn member_value(members: &Members, item: &Json) -> Option<Value> {
     };
     for (name, place) in &members.fields {
         let value = match place {
-            Place::Field(rule) => field_value(rule, item),
-            Place::States(states) => state_value(states, item),
+            RestLocation::Field(rule) => field_value(rule, item),
+            RestLocation::States(states) => state_value(states, item),
             _ => None,
         };
         if let Some(value) = value {
@@ -79,7 +79,7 @@ fn split_member(key: &str) -> (String, String) {
 }
 
 /// The members that a value lists; the word for none lists none.
-fn members_of(members: &Members, value: Option<&Value>) -> Vec<Value> {
+fn members_of(members: &MembersRule, value: Option<&Value>) -> Vec<Value> {
     let items = match value {
         Some(Value::List(items)) => items.clone(),
         Some(one) => vec![one.clone()],
@@ -92,11 +92,11 @@ fn members_of(members: &Members, value: Option<&Value>) -> Vec<Value> {
 }
 
 /// The key that the device has a member under.
-fn key_of(members: &Members, member: &Value) -> Option<String> {
+fn key_of(members: &MembersRule, member: &Value) -> Option<String> {
     match &members.split {
-        Split::Whole => member.scalar_text(),
-        Split::Field(name) => member.get(name).and_then(Value::scalar_text),
-        Split::HostPort(host, port) => {
+        KeySplit::Whole => member.scalar_text(),
+        KeySplit::Field(name) => member.get(name).and_then(Value::scalar_text),
+        KeySplit::HostPort(host, port) => {
             let host = member.get(host).and_then(Value::scalar_text)?;
             let port = member.get(port).and_then(Value::scalar_text)?;
             Some(destination::join(&host, &port))
@@ -104,8 +104,8 @@ fn key_of(members: &Members, member: &Value) -> Option<String> {
     }
 }
 
-impl Writer<'_> {
-    pub(super) fn wanted_members(&self, name: &str, members: &Members) -> Vec<Value> {
+impl RequestWriter<'_> {
+    pub(super) fn wanted_members(&self, name: &str, members: &MembersRule) -> Vec<Value> {
         let value = self.change.wanted.attributes.get(name);
         members_of(members, value)
     }
@@ -113,7 +113,7 @@ impl Writer<'_> {
     pub(super) fn change_members(
         &self,
         name: &str,
-        members: &Members,
+        members: &MembersRule,
     ) -> Result<Vec<Operation>, RenderError> {
         let current = self.change.current.as_ref();
         let current = current.and_then(|instance| instance.attributes.get(name));
@@ -159,7 +159,7 @@ impl Writer<'_> {
 
     pub(super) fn member_body(
         &self,
-        members: &Members,
+        members: &MembersRule,
         member: &Value,
     ) -> Result<Body, RenderError> {
         let key = key_of(members, member);

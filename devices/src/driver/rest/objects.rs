@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-use super::ask::{collections, name_of};
 use super::canonical::canonical;
-use super::definition::Definition;
-use super::survey::answer;
+use super::definition::RestDefinition;
+use super::lookups::answer;
+use super::read_requests::{collections, name_of};
 use crate::model::TypeModel;
 use crate::read::json_text::items;
 use crate::read::{ReadError, State};
@@ -15,7 +15,7 @@ use crate::value::Value;
 
 /// An object of a type, among the answers.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
+pub struct FoundObject<'a> {
     /// Its kind, if kinds have collections of their own.
     pub kind: Option<&'a str>,
     pub name: &'a str,
@@ -23,16 +23,16 @@ pub struct Found<'a> {
 }
 
 /// Which of the type's collections an object is in, and where in it.
-type Among = (usize, usize);
+type ObjectIndex = (usize, usize);
 
 /// The objects of the type, each with its kind if kinds have collections of their own.
 ///
 /// # Errors
 /// An answer is something else than a collection, or has an object without a name.
 pub fn objects<'a>(
-    definition: &'a Definition,
+    definition: &'a RestDefinition,
     state: &'a State,
-) -> Result<Vec<(Among, Found<'a>)>, ReadError> {
+) -> Result<Vec<(ObjectIndex, FoundObject<'a>)>, ReadError> {
     let rule = &definition.instance;
     let mut objects = Vec::new();
     for (collection, (path, kind)) in collections(definition).into_iter().enumerate() {
@@ -47,7 +47,7 @@ pub fn objects<'a>(
             return Err(error("not a JSON object"));
         }
         if let Some(name) = &rule.singleton {
-            let found = Found {
+            let found = FoundObject {
                 kind,
                 name,
                 object: answer,
@@ -62,7 +62,7 @@ pub fn objects<'a>(
             let (_, key) = &rule.key;
             let name = key.get(object).and_then(Json::as_str);
             let name = name.ok_or_else(|| error("an object without a name"))?;
-            objects.push(((collection, item), Found { kind, name, object }));
+            objects.push(((collection, item), FoundObject { kind, name, object }));
         }
     }
     Ok(objects)
@@ -70,14 +70,14 @@ pub fn objects<'a>(
 
 /// The object at a place where [`objects`] has found one.
 fn object_at<'a>(
-    definition: &'a Definition,
+    definition: &'a RestDefinition,
     state: &'a State,
-    (collection, item): Among,
-) -> Option<Found<'a>> {
+    (collection, item): ObjectIndex,
+) -> Option<FoundObject<'a>> {
     let (path, kind) = collections(definition).into_iter().nth(collection)?;
     let answer = answer(state, &path)?;
     if let Some(name) = &definition.instance.singleton {
-        return Some(Found {
+        return Some(FoundObject {
             kind,
             name,
             object: answer,
@@ -86,7 +86,7 @@ fn object_at<'a>(
     let object = items(answer).get(item)?;
     let (_, key) = &definition.instance.key;
     let name = key.get(object).and_then(Json::as_str)?;
-    Some(Found { kind, name, object })
+    Some(FoundObject { kind, name, object })
 }
 
 /// The object of a name, which is in canonical form.
@@ -94,16 +94,17 @@ fn object_at<'a>(
 /// # Errors
 /// An answer is something else than a collection, or has an object without a name.
 pub fn find<'a>(
-    definition: &'a Definition,
+    definition: &'a RestDefinition,
     model: &TypeModel,
     wanted: Option<&Value>,
     state: &'a State,
-) -> Result<Option<Found<'a>>, ReadError> {
+) -> Result<Option<FoundObject<'a>>, ReadError> {
     let (key, _) = &definition.instance.key;
     let Some(wanted) = wanted else {
         return Ok(None);
     };
-    let objects = state.derived_from_all(&model.name, || Objects::new(definition, model, state));
+    let objects =
+        state.derived_from_all(&model.name, || ObjectsByName::new(definition, model, state));
     let objects = objects.0.as_ref().map_err(ReadError::clone)?;
     let alike = wanted.as_str().and_then(|name| objects.get(name));
     let alike = alike.into_iter().flatten();
@@ -116,13 +117,13 @@ pub fn find<'a>(
 
 /// Where the objects of a type are, by their names as the device gives them and in canonical
 /// form; made once for all resources of the type.
-struct Objects(Result<HashMap<String, Vec<Among>>, ReadError>);
+struct ObjectsByName(Result<HashMap<String, Vec<ObjectIndex>>, ReadError>);
 
-impl Objects {
-    fn new(definition: &Definition, model: &TypeModel, state: &State) -> Self {
+impl ObjectsByName {
+    fn new(definition: &RestDefinition, model: &TypeModel, state: &State) -> Self {
         let (key, _) = &definition.instance.key;
         Self(objects(definition, state).map(|objects| {
-            let mut places: HashMap<String, Vec<Among>> = HashMap::new();
+            let mut places: HashMap<String, Vec<ObjectIndex>> = HashMap::new();
             for (place, found) in objects {
                 let canonical = canonical(definition, model, key, &found.name.into(), 0);
                 let canonical = canonical.as_str().filter(|name| *name != found.name);

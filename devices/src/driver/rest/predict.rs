@@ -6,21 +6,21 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::ask::{collections, name_of};
-use super::definition::{Definition, Members, Place};
+use super::definition::{MembersRule, RestDefinition, RestLocation};
 use super::json::FieldPath;
-use super::template::Template;
+use super::read_requests::{collections, name_of};
+use super::template::TextTemplate;
 use crate::operation::{Method, Request};
 use crate::read::json_text::entry_path;
 use crate::read::{Parsed, State};
 
 /// Applies requests, in order. A request for something that was not read changes nothing.
 pub fn apply<'a>(
-    definition: &Definition,
+    definition: &RestDefinition,
     requests: impl IntoIterator<Item = &'a Request>,
     state: &mut State,
 ) {
-    let world = World {
+    let world = Predictor {
         definition,
         alternatives: definition.alternatives(),
         collections: collections(definition)
@@ -33,14 +33,14 @@ pub fn apply<'a>(
     }
 }
 
-struct World<'a> {
-    definition: &'a Definition,
+struct Predictor<'a> {
+    definition: &'a RestDefinition,
     alternatives: Vec<Vec<FieldPath>>,
     /// Paths of the type's collections.
     collections: Vec<String>,
 }
 
-impl World<'_> {
+impl Predictor<'_> {
     fn apply(&self, request: &Request, state: &mut State) {
         let path = request.path.split('?').next().unwrap_or_default();
         let body: Json = request
@@ -111,7 +111,7 @@ impl World<'_> {
             if path.starts_with(&format!("{own}/")) {
                 let name = name.to_owned();
                 for rule in definition.attributes.values() {
-                    if let Place::Members(members) = &rule.place
+                    if let RestLocation::Members(members) = &rule.location
                         && apply_to_members(
                             members,
                             (&name, kind, path),
@@ -133,8 +133,8 @@ impl World<'_> {
             clear_others(object, group, body);
         }
         let members = self.definition.attributes.values();
-        let members = members.filter_map(|rule| match &rule.place {
-            Place::Members(members) => Some((&members.write, &members.read)),
+        let members = members.filter_map(|rule| match &rule.location {
+            RestLocation::Members(members) => Some((&members.write, &members.read)),
             _ => None,
         });
         let shared = self.definition.shared.values();
@@ -169,14 +169,14 @@ fn answer_mut<'a>(state: &'a mut State, path: &str) -> Option<&'a mut Json> {
 }
 
 /// What stands for `{kind}` in a collection's path.
-fn kind_path(definition: &Definition, collection: &str) -> Option<String> {
+fn kind_path(definition: &RestDefinition, collection: &str) -> Option<String> {
     let (_, kind) = collections(definition)
         .into_iter()
         .find(|(path, _)| path == collection)?;
     definition.kinds.as_ref()?.kinds.get(kind?)?.path.clone()
 }
 
-fn fill(template: &Template, name: &str, kind: Option<&str>, member: Option<&str>) -> String {
+fn fill(template: &TextTemplate, name: &str, kind: Option<&str>, member: Option<&str>) -> String {
     template
         .fill(|hole| {
             Some(match hole {
@@ -190,7 +190,7 @@ fn fill(template: &Template, name: &str, kind: Option<&str>, member: Option<&str
 
 /// Applies a request to the members of an object; false when it is not for them.
 fn apply_to_members(
-    members: &Members,
+    members: &MembersRule,
     (name, kind, path): (&str, Option<&str>, &str),
     method: Method,
     body: &Json,
@@ -216,7 +216,11 @@ fn apply_to_members(
         return true;
     }
     if let Some(fields) = body.as_object() {
-        for group in members.fields.values().filter_map(Place::alternatives) {
+        for group in members
+            .fields
+            .values()
+            .filter_map(RestLocation::alternatives)
+        {
             clear_others(&mut list[index], &group, body);
         }
         for (field, value) in fields {

@@ -4,13 +4,13 @@ use serde_json::Value as Json;
 
 use super::canonical::canonical;
 use super::codec::ObjectContext;
-use super::definition::{Definition, Place};
+use super::definition::{RestDefinition, RestLocation};
 use super::entries::entries_value;
 use super::field::{field_value, state_value};
-use super::json::alike;
+use super::json::equivalent;
+use super::lookups::{Lookups, partition};
 use super::members::members_value;
-use super::objects::{Found, find, objects};
-use super::survey::{Surveyed, partition};
+use super::objects::{FoundObject, find, objects};
 use crate::change::{Instance, Wanted};
 use crate::model::TypeModel;
 use crate::read::{ReadError, State};
@@ -21,11 +21,11 @@ use crate::value::{Attributes, Value};
 /// # Errors
 /// An answer is something else than a collection, or has an object without a name.
 pub fn instances(
-    definition: &Definition,
+    definition: &RestDefinition,
     model: &TypeModel,
     state: &State,
 ) -> Result<Vec<Instance>, ReadError> {
-    let surveyed = Surveyed::of(definition, model, state);
+    let surveyed = Lookups::of(definition, model, state);
     let objects = objects(definition, state)?;
     Ok(objects
         .into_iter()
@@ -38,7 +38,7 @@ pub fn instances(
 /// # Errors
 /// An answer is something else than a collection, or has an object without a name.
 pub fn instance_of(
-    definition: &Definition,
+    definition: &RestDefinition,
     model: &TypeModel,
     wanted: &Wanted,
     state: &State,
@@ -49,7 +49,7 @@ pub fn instance_of(
         instance(
             definition,
             model,
-            &Surveyed::of(definition, model, state),
+            &Lookups::of(definition, model, state),
             found,
         )
     }))
@@ -57,10 +57,10 @@ pub fn instance_of(
 
 /// One object as an instance.
 fn instance(
-    definition: &Definition,
+    definition: &RestDefinition,
     model: &TypeModel,
-    surveyed: &Surveyed,
-    Found { kind, name, object }: Found<'_>,
+    surveyed: &Lookups,
+    FoundObject { kind, name, object }: FoundObject<'_>,
 ) -> Instance {
     let (key, _) = &definition.instance.key;
     let partition = partition(name);
@@ -90,10 +90,10 @@ fn instance(
         if rule.write_only || !definition.has(name, kind) {
             continue;
         }
-        match &rule.place {
-            Place::Field(rule) => put(name, field_value(rule, object)),
-            Place::States(states) => put(name, state_value(states, object)),
-            Place::Group { codec, field, with } => {
+        match &rule.location {
+            RestLocation::Field(rule) => put(name, field_value(rule, object)),
+            RestLocation::States(states) => put(name, state_value(states, object)),
+            RestLocation::Group { codec, field, with } => {
                 let values = codec.read(field, object, around);
                 for (name, value) in std::iter::once(name).chain(with).zip(values) {
                     if definition.has(name, kind) {
@@ -101,8 +101,8 @@ fn instance(
                     }
                 }
             }
-            Place::Members(members) => put(name, Some(members_value(members, object))),
-            Place::Entries(rule) => {
+            RestLocation::Members(members) => put(name, Some(members_value(members, object))),
+            RestLocation::Entries(rule) => {
                 let shared = &definition.shared[&rule.of];
                 let is_array = model.attributes[name].array.is_some();
                 put(
@@ -110,7 +110,7 @@ fn instance(
                     entries_value(rule, shared, surveyed, object, is_array),
                 );
             }
-            Place::Inside(_) | Place::Unsupported(_) => {}
+            RestLocation::Inside(_) | RestLocation::Unsupported(_) => {}
         }
     }
     Instance {
@@ -121,16 +121,16 @@ fn instance(
 
 /// The kind of an object of a collection that has several.
 pub fn recognise<'a>(
-    definition: &'a Definition,
-    surveyed: &Surveyed,
+    definition: &'a RestDefinition,
+    surveyed: &Lookups,
     object: &Json,
 ) -> Option<&'a str> {
     let kinds = &definition.kinds.as_ref()?.kinds;
     let is = kinds.iter().find(|(_, kind)| {
-        let marked = kind
-            .marks
-            .iter()
-            .all(|(path, json)| path.get(object).is_some_and(|field| alike(field, json)));
+        let marked = kind.marks.iter().all(|(path, json)| {
+            path.get(object)
+                .is_some_and(|field| equivalent(field, json))
+        });
         let entered = kind.entry.as_ref().is_none_or(|(of, entry)| {
             let shared = &definition.shared[of];
             shared
@@ -149,13 +149,13 @@ pub fn recognise<'a>(
 }
 
 /// Secrets that stand in the answers, as the device gives them.
-pub fn secrets(definition: &Definition, model: &TypeModel, state: &State) -> Vec<String> {
+pub fn secrets(definition: &RestDefinition, model: &TypeModel, state: &State) -> Vec<String> {
     let fields: Vec<_> = definition
         .attributes
         .iter()
         .filter(|(name, _)| model.attributes.get(*name).is_some_and(|one| one.sensitive))
-        .filter_map(|(_, rule)| match &rule.place {
-            Place::Field(field) => Some(&field.path),
+        .filter_map(|(_, rule)| match &rule.location {
+            RestLocation::Field(field) => Some(&field.path),
             _ => None,
         })
         .collect();

@@ -9,13 +9,13 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// A text with holes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template {
+pub struct TextTemplate {
     source: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<TemplateSegment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplateSegment {
     Literal(String),
     Hole { name: String, filters: Vec<Filter> },
 }
@@ -88,14 +88,14 @@ fn percent(text: &str) -> String {
     utf8_percent_encode(text, PATH).to_string()
 }
 
-impl Template {
+impl TextTemplate {
     /// Parses a template; the error says what is wrong with it.
     pub fn parse(source: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = source;
         while let Some(open) = rest.find('{') {
             if open > 0 {
-                pieces.push(Piece::Literal(rest[..open].to_owned()));
+                pieces.push(TemplateSegment::Literal(rest[..open].to_owned()));
             }
             let Some(length) = rest[open..].find('}') else {
                 return Err(format!("`{{` without `}}` in `{source}`"));
@@ -113,14 +113,14 @@ impl Template {
                     })
                 })
                 .collect::<Result<_, _>>()?;
-            pieces.push(Piece::Hole {
+            pieces.push(TemplateSegment::Hole {
                 name: name.to_owned(),
                 filters,
             });
             rest = &rest[open + length + 1..];
         }
         if !rest.is_empty() {
-            pieces.push(Piece::Literal(rest.to_owned()));
+            pieces.push(TemplateSegment::Literal(rest.to_owned()));
         }
         Ok(Self {
             source: source.to_owned(),
@@ -131,8 +131,8 @@ impl Template {
     /// The names of the holes, in order.
     pub fn holes(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Hole { name, .. } => Some(name.as_str()),
-            Piece::Literal(_) => None,
+            TemplateSegment::Hole { name, .. } => Some(name.as_str()),
+            TemplateSegment::Literal(_) => None,
         })
     }
 
@@ -141,8 +141,8 @@ impl Template {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Literal(text) => out.push_str(text),
-                Piece::Hole { name, filters } => {
+                TemplateSegment::Literal(text) => out.push_str(text),
+                TemplateSegment::Hole { name, filters } => {
                     let text = text_of(name).ok_or_else(|| name.clone())?;
                     out.push_str(
                         &filters
@@ -156,7 +156,7 @@ impl Template {
     }
 }
 
-impl fmt::Display for Template {
+impl fmt::Display for TextTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.source)
     }
@@ -192,7 +192,7 @@ mod tests {
             ("plain", "x", "plain"),
         ];
         for (template, name, expected) in cases {
-            let template = Template::parse(template).expect("a good template");
+            let template = TextTemplate::parse(template).expect("a good template");
             let got = template.fill(|hole| (hole == "name").then(|| name.to_owned()));
             assert_eq!(got.as_deref(), Ok(expected), "{template} with {name}");
         }
@@ -208,13 +208,13 @@ mod tests {
                 "unknown filter `tidle`; known: tilde, base, partition, folder, percent",
             ),
         ] {
-            assert_eq!(Template::parse(template), Err(message.to_owned()));
+            assert_eq!(TextTemplate::parse(template), Err(message.to_owned()));
         }
     }
 
     #[test]
     fn a_hole_without_text_is_named() {
-        let template = Template::parse("/x/{kind}/{name}").expect("a good template");
+        let template = TextTemplate::parse("/x/{kind}/{name}").expect("a good template");
         assert_eq!(template.fill(|_| None), Err("kind".to_owned()));
     }
 }

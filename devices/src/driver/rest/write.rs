@@ -7,11 +7,11 @@
 use serde_json::Value as Json;
 
 use super::codec::ObjectContext;
-use super::definition::{Definition, Members, Place};
+use super::definition::{MembersRule, RestDefinition, RestLocation};
 use super::field::{field_body, state_fields};
 use super::json::{Body, FieldPath};
-use super::survey::{Surveyed, partition};
-use super::writer::{Writer, error};
+use super::lookups::{Lookups, partition};
+use super::writer::{RequestWriter, error};
 use crate::change::{Change, ChangeKind};
 use crate::driver::implementation::RenderError;
 use crate::operation::{Method, Operation};
@@ -23,15 +23,15 @@ use crate::value::Name;
 /// # Errors
 /// The change is one that the device cannot make, or an answer that it depends on is garbage.
 pub fn operations(
-    definition: &Definition,
+    definition: &RestDefinition,
     change: &Change,
     state: &State,
 ) -> Result<Vec<Operation>, RenderError> {
-    let writer = Writer {
+    let writer = RequestWriter {
         definition,
         model: &change.wanted.model,
         change,
-        surveyed: Surveyed::of(definition, &change.wanted.model, state),
+        lookups: Lookups::of(definition, &change.wanted.model, state),
         state,
     };
     match change.kind {
@@ -41,7 +41,7 @@ pub fn operations(
     }
 }
 
-impl Writer<'_> {
+impl RequestWriter<'_> {
     fn create(&self) -> Result<Vec<Operation>, RenderError> {
         let definition = self.definition;
         let Some(create) = &definition.instance.create else {
@@ -143,12 +143,12 @@ impl Writer<'_> {
         )])
     }
 
-    fn members(&self) -> impl Iterator<Item = (&str, &Members)> {
+    fn members(&self) -> impl Iterator<Item = (&str, &MembersRule)> {
         self.definition
             .attributes
             .iter()
-            .filter_map(|(name, rule)| match &rule.place {
-                Place::Members(members) => Some((name.as_str(), members.as_ref())),
+            .filter_map(|(name, rule)| match &rule.location {
+                RestLocation::Members(members) => Some((name.as_str(), members.as_ref())),
                 _ => None,
             })
     }
@@ -160,7 +160,7 @@ impl Writer<'_> {
         let partition = partition(self.name());
         let around = ObjectContext {
             partition: &partition,
-            domain: self.surveyed.domain(&partition),
+            domain: self.lookups.domain(&partition),
         };
         for name in self.model.attributes.keys() {
             let Some(rule) = self.definition.attributes.get(name) else {
@@ -169,18 +169,18 @@ impl Writer<'_> {
             if !self.definition.has(name, kind) {
                 continue;
             }
-            match &rule.place {
-                Place::Field(rule) if chosen(name) => {
+            match &rule.location {
+                RestLocation::Field(rule) if chosen(name) => {
                     if let Some(value) = self.change.wanted.attributes.get(name) {
                         body.put(&rule.path, field_body(rule, value));
                     }
                 }
-                Place::States(states) if chosen(name) => {
+                RestLocation::States(states) if chosen(name) => {
                     for (path, json) in state_fields(states, self.value(name).as_ref()) {
                         body.put(path, json.clone().into());
                     }
                 }
-                Place::Group { codec, field, with } => {
+                RestLocation::Group { codec, field, with } => {
                     let names: Vec<&Name> = std::iter::once(name).chain(with).collect();
                     if names.iter().any(|name| chosen(name)) {
                         let values: Vec<_> = names.iter().map(|name| self.value(name)).collect();

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::definition::Definition;
+use super::definition::RestDefinition;
 use super::json::Body;
+use super::lookups::Lookups;
 use super::objects::find;
-use super::survey::Surveyed;
-use super::template::Template;
+use super::template::TextTemplate;
 use crate::change::Change;
 use crate::driver::implementation::RenderError;
 use crate::model::TypeModel;
@@ -16,15 +16,15 @@ use crate::operation::{Action, Method, Operation, Request};
 use crate::read::State;
 use crate::value::{Name, Value};
 
-pub(super) struct Writer<'a> {
-    pub definition: &'a Definition,
+pub(super) struct RequestWriter<'a> {
+    pub definition: &'a RestDefinition,
     pub model: &'a TypeModel,
     pub change: &'a Change,
-    pub surveyed: Arc<Surveyed>,
+    pub lookups: Arc<Lookups>,
     pub state: &'a State,
 }
 
-impl Writer<'_> {
+impl RequestWriter<'_> {
     pub(super) fn request(
         &self,
         attributes: Vec<Name>,
@@ -46,7 +46,7 @@ impl Writer<'_> {
 
     pub(super) fn fill(
         &self,
-        template: &Template,
+        template: &TextTemplate,
         member: Option<&str>,
     ) -> Result<String, RenderError> {
         let wanted = &self.change.wanted.attributes;

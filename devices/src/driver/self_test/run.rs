@@ -14,7 +14,7 @@ use crate::change::{Change, ChangeKind, Instance, Wanted};
 use crate::diagnostic::Severity;
 use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
-use crate::driver::{Driver, NothingRemembered, Problem};
+use crate::driver::{Driver, NoSecretHistory, Problem};
 use crate::operation::{Action, Operation};
 use crate::read::{Reads, State};
 use crate::secret::Text;
@@ -22,7 +22,7 @@ use crate::value::{Attributes, Value};
 
 /// What a test covers; a shipped definition needs all that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Covers {
+pub enum Coverage {
     Read,
     Create,
     Change,
@@ -31,15 +31,15 @@ pub enum Covers {
     Refusal,
 }
 
-impl fmt::Display for Covers {
+impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Covers::Read => "read",
-            Covers::Create => "create",
-            Covers::Change => "change",
-            Covers::Remove => "remove",
-            Covers::SecondRun => "second run",
-            Covers::Refusal => "refusal",
+            Coverage::Read => "read",
+            Coverage::Create => "create",
+            Coverage::Change => "change",
+            Coverage::Remove => "remove",
+            Coverage::SecondRun => "second run",
+            Coverage::Refusal => "refusal",
         })
     }
 }
@@ -52,7 +52,7 @@ pub struct TestResult {
     pub name: String,
     /// The test stands in a user's file, not in one built into the program.
     pub own: bool,
-    pub covers: Vec<Covers>,
+    pub covers: Vec<Coverage>,
     /// What is wrong, in several lines; `None` when it passed.
     pub failure: Option<String>,
 }
@@ -74,7 +74,7 @@ fn check(
     platform: &Arc<Platform>,
     definition: &TypeDriver,
     test: &SelfTest,
-    covers: &mut Vec<Covers>,
+    covers: &mut Vec<Coverage>,
 ) -> Result<(), String> {
     let model = &definition.model;
     let driver = Driver::new(platform, &test.facts);
@@ -83,13 +83,13 @@ fn check(
         _ => Err(reason),
     })?;
     if driver.supports(model).is_err() {
-        covers.push(Covers::Refusal);
+        covers.push(Coverage::Refusal);
         return Ok(());
     }
     let mut state = given(&driver, definition, test)?;
 
     if let Some(expected) = &test.expect {
-        covers.push(Covers::Read);
+        covers.push(Coverage::Read);
         let found = driver
             .instances(model, &state)
             .map_err(|error| error.to_string())?;
@@ -121,7 +121,7 @@ fn check(
         Err(errors) => {
             let messages = errors
                 .iter()
-                .flat_map(|error| said(&model.name, &error.attribute, &error.message));
+                .flat_map(|error| error_forms(&model.name, &error.attribute, &error.message));
             return refused(test, messages.collect(), covers);
         }
     };
@@ -129,7 +129,9 @@ fn check(
         .check(&wanted)
         .iter()
         .filter(|problem| problem.severity == Severity::Error)
-        .flat_map(|problem: &Problem| said(&model.name, &problem.attribute, &problem.message))
+        .flat_map(|problem: &Problem| {
+            error_forms(&model.name, &problem.attribute, &problem.message)
+        })
         .collect();
     if !errors.is_empty() || test.error.is_some() {
         return refused(test, errors, covers);
@@ -138,10 +140,10 @@ fn check(
     let (operations, kind) = operations_for(&driver, &wanted, &state)?;
     let printed = print(&operations);
     covers.push(match kind {
-        None => Covers::SecondRun,
-        Some(ChangeKind::Create) => Covers::Create,
-        Some(ChangeKind::Update) => Covers::Change,
-        Some(ChangeKind::Remove) => Covers::Remove,
+        None => Coverage::SecondRun,
+        Some(ChangeKind::Create) => Coverage::Create,
+        Some(ChangeKind::Update) => Coverage::Change,
+        Some(ChangeKind::Remove) => Coverage::Remove,
     });
     if let Some(expected) = &test.operations
         && *expected != printed
@@ -180,7 +182,7 @@ fn given(driver: &Driver, definition: &TypeDriver, test: &SelfTest) -> Result<St
 }
 
 /// A refusal in the forms in which a test may expect it; the most telling one first.
-fn said(kind: &str, attribute: &str, message: &str) -> [String; 4] {
+fn error_forms(kind: &str, attribute: &str, message: &str) -> [String; 4] {
     [
         format!("{kind}: {attribute}: {message}"),
         format!("{kind}: {message}"),
@@ -189,8 +191,12 @@ fn said(kind: &str, attribute: &str, message: &str) -> [String; 4] {
     ]
 }
 
-fn refused(test: &SelfTest, messages: Vec<String>, covers: &mut Vec<Covers>) -> Result<(), String> {
-    covers.push(Covers::Refusal);
+fn refused(
+    test: &SelfTest,
+    messages: Vec<String>,
+    covers: &mut Vec<Coverage>,
+) -> Result<(), String> {
+    covers.push(Coverage::Refusal);
     match &test.error {
         Some(expected) if messages.contains(expected) => Ok(()),
         Some(expected) if messages.is_empty() => Err(format!("expected to be refused: {expected}")),
@@ -233,9 +239,9 @@ fn operations_for(
         .instance(wanted, state)
         .map_err(|error| error.to_string())?;
     let wanted = driver.resolve(wanted, current.as_ref()).into_owned();
-    let attributes = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
+    let attributes = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);
     // What is not there, and is not said to be there, is nothing that a run would manage.
-    let nothing_to_manage = wanted.model.ensurable()
+    let nothing_to_manage = wanted.model.is_ensurable()
         && current.is_none()
         && !attributes.iter().any(|name| name == "ensure");
     if attributes.is_empty() || nothing_to_manage {
@@ -291,7 +297,7 @@ fn compare_instances(expected: &[Instance], found: &[Instance]) -> Result<(), St
                 let mut attributes: Vec<_> = instance
                     .attributes
                     .iter()
-                    .map(|(name, value)| format!("{name} = {:?}", shown(value)))
+                    .map(|(name, value)| format!("{name} = {:?}", without_sensitive(value)))
                     .collect();
                 attributes.sort();
                 attributes.join(", ")
@@ -307,10 +313,10 @@ fn compare_instances(expected: &[Instance], found: &[Instance]) -> Result<(), St
 }
 
 /// Tests have no secrets: what is wrapped is shown, so that a difference can be seen.
-fn shown(value: &Value) -> Value {
+fn without_sensitive(value: &Value) -> Value {
     match value {
-        Value::Sensitive(inner) => shown(inner),
-        Value::List(items) => Value::List(items.iter().map(shown).collect()),
+        Value::Sensitive(inner) => without_sensitive(inner),
+        Value::List(items) => Value::List(items.iter().map(without_sensitive).collect()),
         other => other.clone(),
     }
 }

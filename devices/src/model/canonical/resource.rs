@@ -17,7 +17,7 @@ impl TypeModel {
         let mut errors = Vec::new();
         for name in given.keys() {
             if !self.attributes.contains_key(name) {
-                errors.push(self.unknown(name));
+                errors.push(self.unknown_attribute(name));
             }
         }
         let names = self.title_names(title);

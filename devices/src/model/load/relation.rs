@@ -1,6 +1,6 @@
 //! What a resource waits for by itself, and what its values name without any order coming of it.
 
-use super::known_attribute;
+use super::check_attribute_exists;
 use crate::document::Item;
 use crate::map::IndexMap;
 use crate::model::{AttributeModel, AutoKind, AutoRelation, Reference, RelationSource};
@@ -60,6 +60,6 @@ pub fn read_reference(
 fn path(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -> Option<String> {
     let text = item.string()?;
     let name = text.split('.').next().unwrap_or(&text);
-    known_attribute(item, name, attributes);
+    check_attribute_exists(item, name, attributes);
     Some(text)
 }

@@ -1,6 +1,6 @@
 //! One `[[rule]]`: which attributes go together, and when.
 
-use super::{known_attribute, value_of};
+use super::{check_attribute_exists, value_of};
 use crate::document::{Item, Table};
 use crate::map::IndexMap;
 use crate::model::{AttributeModel, Rule, RuleKind};
@@ -20,7 +20,7 @@ pub fn read_rule(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -
         if let Some(item) = table.get(key) {
             let names = item.strings().unwrap_or_default();
             for name in &names {
-                known_attribute(&item, name, attributes);
+                check_attribute_exists(&item, name, attributes);
             }
             if found.replace((kind, names)).is_some() {
                 item.error(
@@ -33,7 +33,7 @@ pub fn read_rule(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -
     let conditions = |key: &str| {
         let mut conditions = IndexMap::default();
         for (name, _, item) in table.table(key).iter().flat_map(Table::entries) {
-            known_attribute(&item, &name, attributes);
+            check_attribute_exists(&item, &name, attributes);
             let values = if item.is_list() {
                 item.list().iter().flatten().filter_map(value_of).collect()
             } else {

@@ -1,6 +1,6 @@
 //! The keys that offline rules read: `owns_address`, `shutdown` and `site_unique`.
 
-use super::{known_attribute, value_of};
+use super::{check_attribute_exists, value_of};
 use crate::document::{Item, Table};
 use crate::map::IndexMap;
 use crate::model::{AttributeModel, Shutdown, ValueSpec};
@@ -24,7 +24,7 @@ pub fn read_attribute_names(
         .iter()
         .filter_map(|item| {
             let name = item.string()?;
-            known_attribute(item, &name, attributes);
+            check_attribute_exists(item, &name, attributes);
             Some(name)
         })
         .collect()
@@ -46,7 +46,7 @@ pub fn read_shutdown(
     table.finish();
     let (attribute, when) = (attribute?, when?);
     let name = attribute.string()?;
-    known_attribute(&attribute, &name, attributes);
+    check_attribute_exists(&attribute, &name, attributes);
     let value = value_of(&when)?;
     if let Some(model) = attributes.get(name.as_str()) {
         check_value(&when, &value, model);

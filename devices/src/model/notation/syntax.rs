@@ -17,7 +17,7 @@ const DEEPEST: usize = 32;
 
 /// # Errors
 /// The text is not a type: unbalanced brackets, or nothing where a name should be.
-pub fn parse(text: &str) -> Result<Kind, NotationError> {
+pub fn parse(text: &str) -> Result<NotationKind, NotationError> {
     let mut parser = Parser {
         rest: text.chars().peekable(),
         at: 1,
@@ -33,14 +33,14 @@ pub fn parse(text: &str) -> Result<Kind, NotationError> {
 
 /// A name with what stands in its brackets.
 #[derive(Debug)]
-pub struct Kind {
+pub struct NotationKind {
     pub name: String,
     pub arguments: Vec<Argument>,
 }
 
 #[derive(Debug)]
 pub enum Argument {
-    Kind(Kind),
+    Kind(NotationKind),
     Number(i64),
     Text(String),
     Pattern(String),
@@ -103,7 +103,7 @@ impl Parser<'_> {
         word
     }
 
-    fn kind(&mut self, depth: usize) -> Result<Kind, NotationError> {
+    fn kind(&mut self, depth: usize) -> Result<NotationKind, NotationError> {
         let name = self.word();
         if name.is_empty() {
             return Err(self.error("a type expected"));
@@ -111,7 +111,7 @@ impl Parser<'_> {
         self.rest_of_kind(name, depth)
     }
 
-    fn rest_of_kind(&mut self, name: String, depth: usize) -> Result<Kind, NotationError> {
+    fn rest_of_kind(&mut self, name: String, depth: usize) -> Result<NotationKind, NotationError> {
         if depth > DEEPEST {
             return Err(self.error(format!("types are nested more than {DEEPEST} deep")));
         }
@@ -125,7 +125,7 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(Kind { name, arguments })
+        Ok(NotationKind { name, arguments })
     }
 
     fn argument(&mut self, depth: usize) -> Result<Argument, NotationError> {

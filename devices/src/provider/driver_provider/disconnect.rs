@@ -59,7 +59,8 @@ impl DriverProvider {
         };
         // A change concerns its attributes; a new or removed instance, all wanted attributes.
         let is_missing = |name: &Name| {
-            differs.contains(name) && (change.is_whole() || change.attributes.contains(name))
+            differs.contains(name)
+                && (change.is_create_or_remove() || change.attributes.contains(name))
         };
         for (name, outcome) in &mut committed.attributes {
             let unknown = matches!(outcome, Err(error) if error.kind == ProviderErrorKind::Unknown);

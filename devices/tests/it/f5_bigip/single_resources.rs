@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 use switchtender_devices::change::Change;
 use switchtender_devices::diagnostic::Severity;
-use switchtender_devices::driver::{NothingRemembered, RememberedSecrets};
+use switchtender_devices::driver::{NoSecretHistory, SecretHistory};
 use switchtender_devices::operation::Action;
 use switchtender_devices::read::State;
 use switchtender_devices::value::Value;
@@ -56,7 +56,7 @@ fn render_refuses_changes_that_the_device_does_not_support() {
         let wanted = wanted(registry, &driver, kind, &attributes);
         let state = state_with(&driver, &wanted, read, answer);
         let current = driver.instance(&wanted, &state).expect("understood");
-        let differing = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
+        let differing = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);
         let change = Change::new(Arc::new(wanted), current, differing);
         let error = driver.render(&change, &state).expect_err(expected);
         assert_eq!(error.to_string(), expected);
@@ -120,8 +120,8 @@ fn attributes_of_other_kinds_are_not_sent() {
 /// Remembers one secret.
 struct Remembered(&'static str);
 
-impl RememberedSecrets for Remembered {
-    fn is_last(&self, _: &str, attribute: &str, value: &Value) -> Option<bool> {
+impl SecretHistory for Remembered {
+    fn matches_last_set(&self, _: &str, attribute: &str, value: &Value) -> Option<bool> {
         (attribute == "password").then(|| value.unwrap_sensitive().as_str() == Some(self.0))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use switchtender_devices::change::{Change, Wanted};
-use switchtender_devices::driver::{Driver, Facts, NothingRemembered, Registry};
+use switchtender_devices::driver::{Driver, Facts, NoSecretHistory, Registry};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::read::State;
 
@@ -20,7 +20,7 @@ pub fn driver(platform: &str) -> Driver {
 pub fn apply(driver: &Driver, wanted: &Wanted, state: &mut State) -> Vec<Operation> {
     let current = driver.instance(wanted, state).expect("understood");
     let wanted = driver.resolve(wanted, current.as_ref());
-    let attributes = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
+    let attributes = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);
     if attributes.is_empty() {
         return Vec::new();
     }

@@ -7,7 +7,7 @@ use super::toml::{codec, remove_first, template, templates};
 use crate::diagnostic::{Severity, nearest};
 use crate::document::{Item, Table};
 use crate::driver::cli::rules::{
-    Alike, AttributeRule, Cell, Fallback, LeftOut, Misleading, NoForm, Place,
+    Cell, CliAttributeRule, CliLocation, EquivalentValue, Fallback, Misleading, NoForm, NotApplied,
 };
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -23,8 +23,8 @@ pub(super) fn attribute(
     table: &Table<'_>,
     span: Range<usize>,
     codecs: &mut IndexMap<String, Arc<Codec>>,
-) -> Option<AttributeRule> {
-    let mut rule = AttributeRule::nowhere(&known.name, span);
+) -> Option<CliAttributeRule> {
+    let mut rule = CliAttributeRule::nowhere(&known.name, span);
     if let Some(item) = table.get("codec")
         && let Some(codec) = codec(context, &item)
     {
@@ -37,7 +37,7 @@ pub(super) fn attribute(
     ] {
         // An empty reason lifts what the base of a variant says.
         if let Some(reason) = table.string(key).filter(|reason| !reason.is_empty()) {
-            rule.left_out = Some(LeftOut { severity, reason });
+            rule.not_applied = Some(NotApplied { severity, reason });
         }
     }
     rule.misleading = table
@@ -45,7 +45,7 @@ pub(super) fn attribute(
         .and_then(|item| misleading(context, &item));
     rule.lines = templates(table.get("line"));
     for (value, span, item) in table.table("set").iter().flat_map(Table::entries) {
-        known_value(table, known, &value, span);
+        check_value_name(table, known, &value, span);
         let nothing = item.value.as_str() == Some("");
         let line = if nothing {
             None
@@ -80,21 +80,23 @@ pub(super) fn attribute(
     if let Some(item) = table.get("unsupported_values") {
         rule.unsupported_values = unsupported_values(&item);
         for value in rule.unsupported_values.keys() {
-            known_value(table, known, value, item.span.clone());
+            check_value_name(table, known, value, item.span.clone());
         }
     }
     rule.first = table.strings("first").unwrap_or_default();
     for value in &rule.first {
-        known_value(table, known, value, table.span.clone());
+        check_value_name(table, known, value, table.span.clone());
     }
     rule.at_most = table
         .integer("at_most")
         .and_then(|number| usize::try_from(number).ok());
     for (value, span, item) in table.table("alike").iter().flat_map(Table::entries) {
-        known_value(table, known, &value, span);
+        check_value_name(table, known, &value, span);
         let items = item.list().unwrap_or_default();
-        rule.alike
-            .insert(value, items.iter().filter_map(Alike::load).collect());
+        rule.equivalents.insert(
+            value,
+            items.iter().filter_map(EquivalentValue::load).collect(),
+        );
     }
     rule.fallback = table.get("else").and_then(|item| {
         let table = item.table()?;
@@ -123,23 +125,25 @@ pub(super) fn attribute(
     let exists = table.strings("exists");
     let elsewhere = table.get("elsewhere").and_then(|item| template(&item));
     let number_of = table.string("number_of");
-    rule.place = match (column, opaque, exists, elsewhere) {
+    rule.location = match (column, opaque, exists, elsewhere) {
         (None, None, None, None) if number_of.is_some() => {
-            Place::NumberOf(number_of.unwrap_or_default())
+            CliLocation::NumberOf(number_of.unwrap_or_default())
         }
-        (Some(name), None, None, None) => Place::Cell(cell(table, known, name)),
-        (None, Some(words), None, None) => Place::Opaque {
+        (Some(name), None, None, None) => CliLocation::Cell(cell(table, known, name)),
+        (None, Some(words), None, None) => CliLocation::Opaque {
             words,
             delimiters: delimiters
                 .unwrap_or_else(|| "%".to_owned())
                 .chars()
                 .collect(),
         },
-        (None, None, Some(texts), None) => Place::Exists(texts),
-        (None, None, None, Some(block)) => Place::Elsewhere(block),
-        (None, None, None, None) if !rule.lines.is_empty() || !rule.set.is_empty() => Place::Lines,
-        (None, None, None, None) if rule.left_out.is_some() => Place::Nowhere,
-        (None, None, None, None) => Place::Instance,
+        (None, None, Some(texts), None) => CliLocation::Exists(texts),
+        (None, None, None, Some(block)) => CliLocation::Elsewhere(block),
+        (None, None, None, None) if !rule.lines.is_empty() || !rule.set.is_empty() => {
+            CliLocation::Lines
+        }
+        (None, None, None, None) if rule.not_applied.is_some() => CliLocation::Nowhere,
+        (None, None, None, None) => CliLocation::Instance,
         _ => {
             table.findings.error(
                 "place",
@@ -149,10 +153,10 @@ pub(super) fn attribute(
             return None;
         }
     };
-    rule.initial = known_as(table, "initial", known)?;
-    rule.absent = match known_as(table, "absent", known)? {
+    rule.initial = canonical_key(table, "initial", known)?;
+    rule.absent = match canonical_key(table, "absent", known)? {
         Some(value) => Some(value),
-        None if !matches!(rule.place, Place::Lines) => None,
+        None if !matches!(rule.location, CliLocation::Lines) => None,
         None if rule.default_on => Some(true.into()),
         None if !rule.lines.is_empty() && !rule.has_own_hole() && rule.takes_true(known) => {
             Some(false.into())
@@ -165,7 +169,7 @@ pub(super) fn attribute(
 fn cell(table: &Table<'_>, known: &AttributeModel, name: String) -> Cell {
     let mut when = IndexMap::default();
     for (value, span, item) in table.table("when").iter().flat_map(Table::entries) {
-        known_value(table, known, &value, span);
+        check_value_name(table, known, &value, span);
         if let Some(pattern) = item.string().and_then(|text| pattern(&item, &text)) {
             when.insert(value, pattern);
         }
@@ -187,7 +191,7 @@ fn patterns(table: &Table<'_>) -> Vec<(String, Pattern)> {
         .collect()
 }
 
-fn known_value(table: &Table<'_>, known: &AttributeModel, value: &str, span: Range<usize>) {
+fn check_value_name(table: &Table<'_>, known: &AttributeModel, value: &str, span: Range<usize>) {
     let names: Vec<_> = known.values.iter().map(ValueSpec::name).collect();
     if names.iter().any(|name| name == value) {
         return;
@@ -212,7 +216,7 @@ fn misleading(context: &Context<'_>, item: &Item<'_>) -> Option<Misleading> {
         match context.model.attributes.get(name.as_str()) {
             Some(known) => values
                 .iter()
-                .for_each(|value| known_value(&table, known, value, span.clone())),
+                .for_each(|value| check_value_name(&table, known, value, span.clone())),
             None => table.findings.error(
                 "unknown-attribute",
                 span,
@@ -223,11 +227,18 @@ fn misleading(context: &Context<'_>, item: &Item<'_>) -> Option<Misleading> {
     }
     let says = table.required_string("says");
     table.finish();
-    Some(Misleading { when, says: says? })
+    Some(Misleading {
+        when,
+        effect: says?,
+    })
 }
 
 /// The value of a key in the model's form; `Some(None)` without one or when the model refuses it.
-fn known_as(table: &Table<'_>, key: &'static str, known: &AttributeModel) -> Option<Option<Value>> {
+fn canonical_key(
+    table: &Table<'_>,
+    key: &'static str,
+    known: &AttributeModel,
+) -> Option<Option<Value>> {
     let Some(item) = table.get(key) else {
         return Some(None);
     };
@@ -261,7 +272,7 @@ fn unsupported_values(item: &Item<'_>) -> IndexMap<String, String> {
         .collect()
 }
 
-impl Alike {
+impl EquivalentValue {
     /// A literal, or a pattern between slashes.
     fn load(item: &Item<'_>) -> Option<Self> {
         let value = value_of(item)?;
@@ -269,8 +280,8 @@ impl Alike {
             .as_str()
             .and_then(|text| text.strip_prefix('/')?.strip_suffix('/'));
         match text {
-            Some(text) => pattern(item, text).map(Alike::Pattern),
-            None => Some(Alike::Value(value)),
+            Some(text) => pattern(item, text).map(EquivalentValue::Pattern),
+            None => Some(EquivalentValue::Value(value)),
         }
     }
 }

@@ -5,15 +5,15 @@ use std::ops::Range;
 use crate::diagnostic::nearest;
 use crate::document::Table;
 use crate::driver::cli::CliType;
-use crate::driver::cli::rules::{Kind, Place};
-use crate::driver::cli::template::Template;
+use crate::driver::cli::rules::{CliLocation, InstanceKind};
+use crate::driver::cli::template::LineTemplate;
 use crate::model::{Role, TypeModel};
 use crate::value::Name;
 
 /// Every attribute that a template or a rule names must be the model's.
 pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     let model: &TypeModel = &cli.model;
-    let check = |template: &Template, span: &Range<usize>, also: &[&str]| {
+    let check = |template: &LineTemplate, span: &Range<usize>, also: &[&str]| {
         for name in template.attributes() {
             if model.attributes.contains_key(name) || also.contains(&name) {
                 continue;
@@ -34,10 +34,10 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         }
     };
     let instance = &cli.instance;
-    let (blocks, lines): (&[Template], &[Template]) = match &instance.kind {
-        Kind::Block(block) => (block, &[]),
-        Kind::Line { block, spellings } => (block, spellings),
-        Kind::Singleton(_) | Kind::Row { .. } => (&[], &[]),
+    let (blocks, lines): (&[LineTemplate], &[LineTemplate]) = match &instance.kind {
+        InstanceKind::Block(block) => (block, &[]),
+        InstanceKind::Line { block, spellings } => (block, spellings),
+        InstanceKind::Singleton(_) | InstanceKind::Row { .. } => (&[], &[]),
     };
     let own = blocks.iter().chain(lines).chain(&instance.remove);
     for template in own.chain(&instance.mode).chain(&instance.remove_empty) {
@@ -54,7 +54,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         {
             check(template, &rule.span, &[]);
         }
-        if let Place::Elsewhere(block) = &rule.place {
+        if let CliLocation::Elsewhere(block) = &rule.location {
             check(block, &rule.span, &["member"]);
         }
         for name in rule

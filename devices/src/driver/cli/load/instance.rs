@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::toml::{codec, remove_first, template, templates};
 use crate::document::Table;
-use crate::driver::cli::rules::{InstanceRule, Kind, Reserved};
+use crate::driver::cli::rules::{CliInstanceRule, InstanceKind, Reserved};
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::map::IndexMap;
@@ -15,7 +15,7 @@ pub(super) fn instance(
     context: &Context<'_>,
     table: &Table<'_>,
     codecs: &mut IndexMap<String, Arc<Codec>>,
-) -> Option<InstanceRule> {
+) -> Option<CliInstanceRule> {
     let from = table.required_string("from");
     let singleton = table.string("singleton");
     let key = table.table("key").map(|key| {
@@ -29,13 +29,13 @@ pub(super) fn instance(
     let block = templates(table.get("block"));
     let spellings = templates(table.get("line"));
     let kind = match (singleton, key, !block.is_empty(), !spellings.is_empty()) {
-        (Some(label), None, false, false) => Kind::Singleton(label),
-        (None, Some(key), false, false) => Kind::Row {
+        (Some(label), None, false, false) => InstanceKind::Singleton(label),
+        (None, Some(key), false, false) => InstanceKind::Row {
             key,
             enter: enter.clone(),
         },
-        (None, None, true, false) => Kind::Block(block),
-        (None, None, _, true) => Kind::Line { block, spellings },
+        (None, None, true, false) => InstanceKind::Block(block),
+        (None, None, _, true) => InstanceKind::Line { block, spellings },
         _ => {
             table.findings.error_with_help(
                 "instance",
@@ -91,7 +91,7 @@ pub(super) fn instance(
             Err(error) => item.error("assume", error.to_string()),
         }
     }
-    Some(InstanceRule {
+    Some(CliInstanceRule {
         assume,
         always: table.bool("always").unwrap_or(false),
         span: table.span.clone(),

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::diagnostic::nearest;
 use crate::document::{Item, Table};
-use crate::driver::cli::template::Template;
+use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::model::load::word;
 
-pub(super) fn template(item: &Item<'_>) -> Option<Template> {
+pub(super) fn template(item: &Item<'_>) -> Option<LineTemplate> {
     let text = item.string()?;
-    match Template::parse(&text) {
+    match LineTemplate::parse(&text) {
         Ok(template) => Some(template),
         Err(message) => {
             item.error("template", message);
@@ -20,7 +20,7 @@ pub(super) fn template(item: &Item<'_>) -> Option<Template> {
     }
 }
 
-pub(super) fn templates(item: Option<Item<'_>>) -> Vec<Template> {
+pub(super) fn templates(item: Option<Item<'_>>) -> Vec<LineTemplate> {
     let Some(item) = item else { return Vec::new() };
     if item.is_list() {
         item.list().iter().flatten().filter_map(template).collect()

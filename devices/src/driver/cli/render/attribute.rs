@@ -3,8 +3,8 @@
 use super::Rendering;
 use super::no_form::no;
 use crate::driver::cli::is_unset;
-use crate::driver::cli::rules::{AttributeRule, Place, range_set};
-use crate::driver::cli::template::Template;
+use crate::driver::cli::rules::{CliAttributeRule, CliLocation, range_set};
+use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::RangeSet;
 use crate::driver::implementation::RenderError;
 use crate::map::IndexMap;
@@ -14,8 +14,8 @@ use crate::value::{Name, Value};
 
 impl Rendering<'_> {
     /// The lines of one attribute (and of those in the same lines).
-    pub(super) fn attribute(&mut self, rule: &AttributeRule) -> Result<(), RenderError> {
-        if !rule.with.is_empty() && !matches!(rule.place, Place::Elsewhere(_)) {
+    pub(super) fn attribute(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
+        if !rule.with.is_empty() && !matches!(rule.location, CliLocation::Elsewhere(_)) {
             return self.group(rule);
         }
         let Some(value) = self.merged.get(&rule.name) else {
@@ -32,13 +32,15 @@ impl Rendering<'_> {
     /// Adds the lines for a value; `line` is the one that its rule gives for it.
     pub(super) fn set(
         &mut self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         value: &Value,
-        line: Option<&Option<Template>>,
+        line: Option<&Option<LineTemplate>>,
     ) -> Result<(), RenderError> {
-        match &rule.place {
-            Place::Opaque { words, delimiters } => self.opaque(rule, words, delimiters, value),
-            Place::Elsewhere(block) => self.elsewhere(rule, block, value),
+        match &rule.location {
+            CliLocation::Opaque { words, delimiters } => {
+                self.opaque(rule, words, delimiters, value)
+            }
+            CliLocation::Elsewhere(block) => self.elsewhere(rule, block, value),
             _ if rule.many => self.many(rule, value),
             _ => self.scalar(rule, value, line),
         }
@@ -47,9 +49,9 @@ impl Rendering<'_> {
     /// A line with one value.
     pub(super) fn scalar(
         &mut self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         value: &Value,
-        line: Option<&Option<Template>>,
+        line: Option<&Option<LineTemplate>>,
     ) -> Result<(), RenderError> {
         let cli = self.cli;
         if let Some(line) = line {
@@ -91,9 +93,9 @@ impl Rendering<'_> {
     /// A list of numbers that does not fit one line: an absolute one, then additions.
     fn long_list(
         &mut self,
-        rule: &AttributeRule,
-        first: &Template,
-        more: &Template,
+        rule: &CliAttributeRule,
+        first: &LineTemplate,
+        more: &LineTemplate,
         value: &Value,
     ) -> Result<(), RenderError> {
         let list = value.as_str().ok_or_else(|| self.error(&rule.name))?;
@@ -117,7 +119,7 @@ impl Rendering<'_> {
     }
 
     /// One line per element: additions, then removals, or the other way round.
-    fn many(&mut self, rule: &AttributeRule, value: &Value) -> Result<(), RenderError> {
+    fn many(&mut self, rule: &CliAttributeRule, value: &Value) -> Result<(), RenderError> {
         let elements = |value: Option<&Value>| match value.map(Value::unwrap_sensitive) {
             Some(value) if is_unset(value) => Vec::new(),
             Some(Value::List(items)) => items.clone(),
@@ -153,7 +155,7 @@ impl Rendering<'_> {
     }
 
     /// A line with several attributes: sent as a whole when one of them differs.
-    fn group(&mut self, rule: &AttributeRule) -> Result<(), RenderError> {
+    fn group(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
         let cli = self.cli;
         let names: Vec<&Name> = [&rule.name].into_iter().chain(&rule.with).collect();
         let absent = |name: &Name| {
@@ -183,7 +185,7 @@ impl Rendering<'_> {
     }
 
     /// The attributes in the lines of a rule that are to be set.
-    fn changed<'r>(&self, rule: &'r AttributeRule) -> Vec<&'r str> {
+    fn changed<'r>(&self, rule: &'r CliAttributeRule) -> Vec<&'r str> {
         let names = [&rule.name].into_iter().chain(&rule.with);
         let names = names.map(Name::as_str);
         names
@@ -193,7 +195,7 @@ impl Rendering<'_> {
 
     fn opaque(
         &mut self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         words: &str,
         delimiters: &[char],
         value: &Value,
@@ -235,8 +237,8 @@ impl Rendering<'_> {
     /// Lines in the blocks of members, member by member.
     fn elsewhere(
         &mut self,
-        rule: &AttributeRule,
-        block: &Template,
+        rule: &CliAttributeRule,
+        block: &LineTemplate,
         value: &Value,
     ) -> Result<(), RenderError> {
         let cli = self.cli;
@@ -283,7 +285,7 @@ impl Rendering<'_> {
         Ok(())
     }
 
-    fn current_line(&self, rule: &AttributeRule) -> Option<&str> {
+    fn current_line(&self, rule: &CliAttributeRule) -> Option<&str> {
         let lines = self.found?.lines.get(rule.name.as_str())?;
         lines.first().map(|(_, line)| line.as_str())
     }

@@ -2,10 +2,10 @@
 
 use super::Rendering;
 use super::no_form::no;
-use crate::driver::cli::found::Found;
+use crate::driver::cli::found::FoundInstance;
 use crate::driver::cli::is_unset;
-use crate::driver::cli::rules::{AttributeRule, Kind};
-use crate::driver::cli::template::Template;
+use crate::driver::cli::rules::{CliAttributeRule, InstanceKind};
+use crate::driver::cli::template::LineTemplate;
 use crate::driver::implementation::RenderError;
 use crate::value::Value;
 
@@ -20,7 +20,7 @@ impl Rendering<'_> {
             self.mode = self.mode_path()?;
             return self.existence(rule, "absent");
         }
-        if matches!(cli.instance.kind, Kind::Line { ref block, .. } if !block.is_empty()) {
+        if matches!(cli.instance.kind, InstanceKind::Line { ref block, .. } if !block.is_empty()) {
             self.mode = self.mode_path()?;
         }
         let ensure = ["ensure"];
@@ -52,7 +52,7 @@ impl Rendering<'_> {
     /// The line for a value of `ensure` where it is an ordinary attribute.
     pub(super) fn existence(
         &mut self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         value: &str,
     ) -> Result<(), RenderError> {
         let value = value.into();
@@ -60,7 +60,7 @@ impl Rendering<'_> {
     }
 
     /// The line that is the instance.
-    pub(super) fn line(&mut self, spellings: &[Template]) -> Result<(), RenderError> {
+    pub(super) fn line(&mut self, spellings: &[LineTemplate]) -> Result<(), RenderError> {
         let cli = self.cli;
         self.mode = self.mode_path()?;
         let mut values = self.merged.clone();
@@ -69,7 +69,7 @@ impl Rendering<'_> {
             !is_unset(value) && rule.and_then(|rule| rule.absent.as_ref()) != Some(value)
         });
         if let Some(found) = self.found.filter(|_| cli.instance.keep_unmanaged) {
-            values.extend(found.kept.clone());
+            values.extend(found.unmanaged.clone());
         }
         for (name, value) in &cli.instance.assume {
             if !values.contains_key(name) {
@@ -80,7 +80,11 @@ impl Rendering<'_> {
         if let Some(found) = self.found {
             // What `remove` names tells one line from another; with another value the device
             // would keep the old line beside the new one.
-            let identity = cli.instance.remove.iter().flat_map(Template::attributes);
+            let identity = cli
+                .instance
+                .remove
+                .iter()
+                .flat_map(LineTemplate::attributes);
             let other = identity.into_iter().any(|name| {
                 values.get(name).map(Value::unwrap_sensitive)
                     != found.attributes.get(name).map(Value::unwrap_sensitive)
@@ -102,7 +106,11 @@ impl Rendering<'_> {
         Ok(())
     }
 
-    fn remove_line(&mut self, found: &Found, attributes: &[&str]) -> Result<(), RenderError> {
+    fn remove_line(
+        &mut self,
+        found: &FoundInstance,
+        attributes: &[&str],
+    ) -> Result<(), RenderError> {
         let cli = self.cli;
         match cli.instance.remove.first() {
             Some(template) => {

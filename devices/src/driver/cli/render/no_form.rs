@@ -2,7 +2,7 @@
 
 use super::Rendering;
 use crate::driver::cli::find::without_no;
-use crate::driver::cli::rules::{AttributeRule, NoForm};
+use crate::driver::cli::rules::{CliAttributeRule, NoForm};
 use crate::driver::cli::template::Vocabulary;
 use crate::driver::implementation::RenderError;
 use crate::secret::Text;
@@ -12,7 +12,7 @@ impl Rendering<'_> {
     /// The line that undoes an attribute's line, or the line of one element.
     pub(super) fn no_form(
         &self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         element: Option<&Value>,
     ) -> Result<Text, RenderError> {
         let lines = self

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::part::{Address, Hole, HoleKind, Part, collect_literals};
-use super::{KEPT, Template};
+use super::{KEPT, LineTemplate};
 
-impl Template {
+impl LineTemplate {
     /// Parses a template.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ mod tests {
             ("", "a template cannot be empty"),
         ];
         for (template, expected) in cases {
-            assert_eq!(Template::parse(template).unwrap_err(), expected);
+            assert_eq!(LineTemplate::parse(template).unwrap_err(), expected);
         }
     }
 }

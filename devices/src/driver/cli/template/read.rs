@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of};
-use super::{Bindings, KEPT, Template, Vocabulary};
+use super::{Bindings, KEPT, LineTemplate, Vocabulary};
 use crate::value::Value;
 
-impl Template {
+impl LineTemplate {
     /// What a line says, if it is one of this template's.
     pub fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
         // Most lines are another template's, which the first word tells.

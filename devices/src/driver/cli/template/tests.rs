@@ -27,7 +27,7 @@ impl Vocabulary for Words {
 }
 
 fn read(template: &str, line: &str) -> Option<String> {
-    let bindings = Template::parse(template).unwrap().read(line, &Words)?;
+    let bindings = LineTemplate::parse(template).unwrap().read(line, &Words)?;
     let bindings: Vec<String> = bindings
         .iter()
         .map(|(name, value)| format!("{name}={value:?}"))
@@ -123,7 +123,7 @@ fn parts_count_only_where_an_attribute_has_a_value() {
             "entry=\"10\" action=\"deny\" protocol=\"icmp\" log=true",
         ),
     ];
-    let template = Template::parse(entry).unwrap();
+    let template = LineTemplate::parse(entry).unwrap();
     for (line, expected) in lines {
         assert_eq!(read(entry, line).as_deref(), Some(expected), "{line}");
         let bindings = template.read(line, &Words).unwrap();
@@ -197,7 +197,7 @@ fn lines_are_written_with_what_has_a_value() {
                 .find(|(known, _)| known == name)
                 .map(|(_, value)| value)
         };
-        let line = Template::parse(template).unwrap().write(&get, &Words);
+        let line = LineTemplate::parse(template).unwrap().write(&get, &Words);
         assert_eq!(
             line.map(|line| line.to_string()).as_deref(),
             expected,

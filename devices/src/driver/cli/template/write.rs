@@ -1,11 +1,11 @@
 //! Writing of lines: a template with the values of attributes in it.
 
 use super::part::{Hole, HoleKind, Part, is_one_of};
-use super::{Template, Vocabulary, trailing_number};
+use super::{LineTemplate, Vocabulary, trailing_number};
 use crate::secret::Text;
 use crate::value::Value;
 
-impl Template {
+impl LineTemplate {
     /// The line for values; `None` when one that it needs is missing or cannot be written.
     pub fn write<'v>(
         &self,

@@ -2,11 +2,11 @@
 //! place can work.
 
 use crate::document::Table;
-use crate::driver::rest::definition::{Definition, Place};
+use crate::driver::rest::definition::{RestDefinition, RestLocation};
 use crate::model::{Role, TypeModel};
 
 /// Whether everything that the model says has a place, and every place can work.
-pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
+pub fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeModel) {
     let error = |message: String| {
         root.findings
             .error("incomplete", root.span.start..root.span.start, message);
@@ -24,10 +24,10 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
         }
     }
     for (name, rule) in &definition.attributes {
-        match &rule.place {
-            Place::Inside(leader) => {
+        match &rule.location {
+            RestLocation::Inside(leader) => {
                 let led = definition.attributes.get(leader.as_str()).is_some_and(
-                    |rule| matches!(&rule.place, Place::Group { with, .. } if with.contains(name)),
+                    |rule| matches!(&rule.location, RestLocation::Group { with, .. } if with.contains(name)),
                 );
                 if !led {
                     error(format!(
@@ -35,10 +35,10 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
                     ));
                 }
             }
-            Place::Group { with, .. } => {
+            RestLocation::Group { with, .. } => {
                 for member in with {
                     let inside = definition.attributes.get(member).is_some_and(
-                        |rule| matches!(&rule.place, Place::Inside(leader) if leader == name),
+                        |rule| matches!(&rule.location, RestLocation::Inside(leader) if leader == name),
                     );
                     if !inside {
                         error(format!(
@@ -47,13 +47,13 @@ pub fn check(definition: &Definition, root: &Table<'_>, model: &TypeModel) {
                     }
                 }
             }
-            Place::Entries(entries) if !definition.shared.contains_key(&entries.of) => {
+            RestLocation::Entries(entries) if !definition.shared.contains_key(&entries.of) => {
                 error(format!(
                     "`{name}` is in [shared.{}], which is missing",
                     entries.of
                 ));
             }
-            Place::States(states) => {
+            RestLocation::States(states) => {
                 for value in &model.attributes[name].values {
                     let value = value.name();
                     let meant = rule.same.iter().any(|(spelling, _)| *spelling == value);

@@ -6,7 +6,8 @@ use super::toml::{all_fields, item_template, json_of, named, required_template, 
 use crate::document::Table;
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
-    AttributeRule, EntriesRule, FieldRule, Members, Otherwise, Place, Setting, Split,
+    DefaultEntry, EntriesRule, FieldRule, KeySplit, MembersRule, RestAttributeRule, RestLocation,
+    StateFields,
 };
 use crate::driver::rest::json::FieldPath;
 use crate::model::TypeModel;
@@ -14,7 +15,11 @@ use crate::model::load::{value_of, word};
 use crate::value::{Name, Value};
 use serde_json::Value as Json;
 
-pub fn read_attribute(name: &str, table: &Table<'_>, model: &TypeModel) -> Option<AttributeRule> {
+pub fn read_attribute(
+    name: &str,
+    table: &Table<'_>,
+    model: &TypeModel,
+) -> Option<RestAttributeRule> {
     let create_only = table.bool("create_only").unwrap_or(false);
     let write_only = table.bool("write_only").unwrap_or(false);
     let kinds = table.strings("kinds").unwrap_or_default();
@@ -35,16 +40,16 @@ pub fn read_attribute(name: &str, table: &Table<'_>, model: &TypeModel) -> Optio
         }
     }
     let place = if let Some(reason) = table.string("unsupported") {
-        Some(Place::Unsupported(reason))
+        Some(RestLocation::Unsupported(reason))
     } else if let Some(leader) = table.string("inside") {
-        Some(Place::Inside(leader))
+        Some(RestLocation::Inside(leader))
     } else {
         let needs_list = model.attributes[name].array.is_some();
         read_place(name, table, needs_list)
     };
     table.finish();
-    Some(AttributeRule {
-        place: place?,
+    Some(RestAttributeRule {
+        location: place?,
         same,
         kinds,
         create_only,
@@ -68,12 +73,12 @@ fn truthy(yes: &str, no: &str) -> Vec<(String, Value)> {
     .collect()
 }
 
-fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<Place> {
+fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLocation> {
     if table.get("sub").is_some() {
         return read_members(name, table);
     }
     if let Some(of) = table.string("entry") {
-        return Some(Place::Entries(EntriesRule {
+        return Some(RestLocation::Entries(EntriesRule {
             of,
             kinds: table.strings("kind").unwrap_or_else(|| {
                 table.missing("kind");
@@ -82,8 +87,8 @@ fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<Place> {
             context: table.string("context"),
             both: table.strings("both").unwrap_or_default(),
             absent: table.get("absent").and_then(|item| value_of(&item)),
-            otherwise: table.table("otherwise").and_then(|table| {
-                let rule = Otherwise {
+            default_entry: table.table("otherwise").and_then(|table| {
+                let rule = DefaultEntry {
                     when: table
                         .table("when")
                         .iter()
@@ -105,7 +110,7 @@ fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<Place> {
         }));
     }
     if table.get("set").is_some() {
-        return Some(Place::States(read_states(table)));
+        return Some(RestLocation::States(read_states(table)));
     }
     let Some(field) = table.string("field") else {
         table.findings.error_with_help(
@@ -130,7 +135,7 @@ fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<Place> {
                 format!("the codec serves {arity} attributes; `with` must name the others"),
             );
         }
-        return Some(Place::Group {
+        return Some(RestLocation::Group {
             codec: *group,
             field: path,
             with: with.into_iter().map(Name::from).collect(),
@@ -154,7 +159,7 @@ fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<Place> {
             format!("[{}]: this codec needs an array attribute", table.path),
         );
     }
-    Some(Place::Field(FieldRule {
+    Some(RestLocation::Field(FieldRule {
         path,
         map: map(table),
         absent: table.get("absent").and_then(|item| value_of(&item)),
@@ -171,9 +176,9 @@ fn map(table: &Table<'_>) -> Vec<(String, Json)> {
         .collect()
 }
 
-fn read_states(table: &Table<'_>) -> IndexMap<String, Setting> {
-    let mut states: IndexMap<String, Setting> = named(table, "set", |table| {
-        Some(Setting {
+fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
+    let mut states: IndexMap<String, StateFields> = named(table, "set", |table| {
+        Some(StateFields {
             set: all_fields(table),
             when: None,
         })
@@ -214,16 +219,16 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, Setting> {
     ordered
 }
 
-fn read_members(name: &str, table: &Table<'_>) -> Option<Place> {
+fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
     let read = table.required_string("sub")?;
     let split = match table.get("split") {
-        None => Split::Whole,
+        None => KeySplit::Whole,
         Some(item) => {
             let template = item_template(&item)?;
             let holes: Vec<_> = template.holes().map(str::to_owned).collect();
             match holes.as_slice() {
-                [one] => Split::Field(one.clone()),
-                [host, port] => Split::HostPort(host.clone(), port.clone()),
+                [one] => KeySplit::Field(one.clone()),
+                [host, port] => KeySplit::HostPort(host.clone(), port.clone()),
                 _ => {
                     item.error("split", "`split` is `{host}:{port}` or `{field}`");
                     return None;
@@ -240,7 +245,7 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<Place> {
     if let Some(create) = create {
         create.finish();
     }
-    Some(Place::Members(Box::new(Members {
+    Some(RestLocation::Members(Box::new(MembersRule {
         read: FieldPath::new(&read),
         write: FieldPath::new(&table.string("field").unwrap_or_else(|| name.to_owned())),
         collection: required_template(table, "collection")?,
@@ -251,9 +256,9 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<Place> {
         create: body,
         fields: named(table, "item", |table| {
             let place = if table.get("set").is_some() {
-                Place::States(read_states(table))
+                RestLocation::States(read_states(table))
             } else {
-                Place::Field(FieldRule {
+                RestLocation::Field(FieldRule {
                     path: FieldPath::new(&table.required_string("field")?),
                     map: map(table),
                     absent: table.get("absent").and_then(|item| value_of(&item)),

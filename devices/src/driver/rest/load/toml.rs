@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use crate::document::{Item, Table};
 use crate::driver::rest::json::FieldPath;
-use crate::driver::rest::template::Template;
+use crate::driver::rest::template::TextTemplate;
 use crate::model::load::word;
 use crate::operation::Method;
 
@@ -72,7 +72,7 @@ pub fn method(table: &Table<'_>, key: &str) -> Option<Method> {
     })
 }
 
-pub fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, Template> {
+pub fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, TextTemplate> {
     table
         .table(key)
         .iter()
@@ -81,19 +81,19 @@ pub fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, Template> {
         .collect()
 }
 
-pub fn template(table: &Table<'_>, key: &str) -> Option<Template> {
+pub fn template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {
     table.get(key).and_then(|item| item_template(&item))
 }
 
-pub fn required_template(table: &Table<'_>, key: &str) -> Option<Template> {
+pub fn required_template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {
     if table.get(key).is_none() {
         table.missing(key);
     }
     template(table, key)
 }
 
-pub fn item_template(item: &Item<'_>) -> Option<Template> {
-    match Template::parse(&item.string()?) {
+pub fn item_template(item: &Item<'_>) -> Option<TextTemplate> {
+    match TextTemplate::parse(&item.string()?) {
         Ok(template) => Some(template),
         Err(message) => {
             item.error("template", message);

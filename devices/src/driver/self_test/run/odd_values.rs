@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{SelfTest, given, operations_for};
 use crate::change::Wanted;
 use crate::diagnostic::Severity;
-use crate::driver::{Driver, NothingRemembered, Platform, Registry, TypeDriver};
+use crate::driver::{Driver, NoSecretHistory, Platform, Registry, TypeDriver};
 use crate::value::{Attributes, Value};
 
 fn odd_values() -> Vec<Value> {
@@ -28,7 +28,7 @@ fn odd_values() -> Vec<Value> {
 }
 
 /// Whether an attribute still differs once it was set; not where the value is refused.
-fn never_settles(
+fn is_never_in_sync(
     platform: &Arc<Platform>,
     definition: &TypeDriver,
     test: &SelfTest,
@@ -64,7 +64,7 @@ fn never_settles(
         .instance(&wanted, &state)
         .map_err(|error| error.to_string())?;
     let wanted = driver.resolve(&wanted, current.as_ref());
-    let differs = driver.differs(&wanted, current.as_ref(), &NothingRemembered);
+    let differs = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);
     Ok(differs.iter().any(|differing| differing == name))
 }
 
@@ -87,7 +87,7 @@ fn what_a_device_does_not_keep_is_said_otherwise_or_refused() {
             for attribute in attributes.filter(|attribute| !attribute.sensitive) {
                 for value in odd_values() {
                     let name = attribute.name.as_str();
-                    let settles = never_settles(platform, definition, test, (name, &value));
+                    let settles = is_never_in_sync(platform, definition, test, (name, &value));
                     let why = match settles {
                         Ok(false) => continue,
                         Ok(true) => "differs again".to_owned(),

@@ -1,22 +1,22 @@
 //! What a resource sets, by the fields of its object; see [`Setting`]. Members that are objects of
 //! their own are not among it.
 
-use super::definition::Definition;
+use super::definition::RestDefinition;
 use super::json::Body;
-use super::survey::Surveyed;
-use super::writer::Writer;
+use super::lookups::Lookups;
+use super::writer::RequestWriter;
 use crate::change::{Change, ChangeKind, Wanted};
-use crate::driver::setting::{Setting, Touch};
+use crate::driver::effect::{Effect, EffectSlot};
 use crate::model::TypeModel;
 use crate::read::State;
 
 /// Two types have something in common where their objects are in one collection.
-pub fn touches(definition: &Definition, model: &TypeModel) -> Vec<Touch> {
+pub fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<EffectSlot> {
     let properties = model
         .properties()
         .filter(|property| property.name != "ensure");
     properties
-        .map(|property| Touch {
+        .map(|property| EffectSlot {
             place: definition.instance.collection.to_string(),
             what: String::new(),
             attribute: property.name.to_string(),
@@ -25,11 +25,11 @@ pub fn touches(definition: &Definition, model: &TypeModel) -> Vec<Touch> {
         .collect()
 }
 
-pub fn settings(definition: &Definition, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
+pub fn settings(definition: &RestDefinition, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
     let state = State::default();
     let mut settings = Vec::new();
     for name in attributes {
-        if wanted.absent() || !wanted.attributes.contains_key(name) {
+        if wanted.is_absent() || !wanted.attributes.contains_key(name) {
             continue;
         }
         let change = Change {
@@ -38,11 +38,11 @@ pub fn settings(definition: &Definition, wanted: &Wanted, attributes: &[&str]) -
             current: None,
             attributes: vec![(*name).into()],
         };
-        let writer = Writer {
+        let writer = RequestWriter {
             definition,
             model: &wanted.model,
             change: &change,
-            surveyed: Surveyed::new(definition, &state).into(),
+            lookups: Lookups::new(definition, &state).into(),
             state: &state,
         };
         let Ok(place) = writer.fill(&definition.instance.object, None) else {
@@ -51,7 +51,7 @@ pub fn settings(definition: &Definition, wanted: &Wanted, attributes: &[&str]) -
         let mut body = Body::object();
         writer.put_fields(&mut body, &|chosen| chosen == *name);
         for (what, sent) in body.fields() {
-            settings.push(Setting {
+            settings.push(Effect {
                 place: place.clone(),
                 what,
                 sent: vec![sent],

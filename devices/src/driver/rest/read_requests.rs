@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::definition::{Definition, Place, SharedArray};
-use super::template::Template;
+use super::definition::{RestDefinition, RestLocation, SharedArray};
+use super::template::TextTemplate;
 use crate::change::Wanted;
 use crate::model::TypeModel;
 use crate::read::ReadRequest;
@@ -14,14 +14,14 @@ pub fn name_of(path: &str) -> String {
 }
 
 /// Fills a template in which only `{kind}` stands.
-pub fn with_kind(template: &Template, kind: &str) -> String {
+pub fn with_kind(template: &TextTemplate, kind: &str) -> String {
     template
         .fill(|_| Some(kind.to_owned()))
         .unwrap_or_else(|_| template.to_string())
 }
 
 /// The collections of a type, each with the name of its kind if kinds have their own.
-pub fn collections(definition: &Definition) -> Vec<(String, Option<&str>)> {
+pub fn collections(definition: &RestDefinition) -> Vec<(String, Option<&str>)> {
     let collection = &definition.instance.collection;
     let by_kind: Vec<_> = definition
         .kinds
@@ -41,7 +41,7 @@ pub fn collections(definition: &Definition) -> Vec<(String, Option<&str>)> {
 
 /// What to ask for, to know everything about these resources; for `None`, about all there is.
 pub fn requests(
-    definition: &Definition,
+    definition: &RestDefinition,
     model: &TypeModel,
     wanted: Option<&[&Wanted]>,
 ) -> Vec<ReadRequest> {
@@ -95,7 +95,7 @@ pub fn requests(
 
 /// The kinds of entries that must be told apart, for each shared array.
 fn entry_kinds<'a>(
-    definition: &'a Definition,
+    definition: &'a RestDefinition,
     model: &TypeModel,
     wanted: Option<&[&Wanted]>,
 ) -> Vec<(&'a SharedArray, BTreeSet<String>)> {
@@ -112,7 +112,7 @@ fn entry_kinds<'a>(
         .map(|(of, shared)| {
             let mut needed = BTreeSet::new();
             for (name, rule) in &definition.attributes {
-                let Place::Entries(rule) = &rule.place else {
+                let RestLocation::Entries(rule) = &rule.location else {
                     continue;
                 };
                 if rule.of != *of || !model.attributes.contains_key(name) {
@@ -121,12 +121,12 @@ fn entry_kinds<'a>(
                 if mentioned(name) {
                     needed.extend(rule.kinds.iter().cloned());
                 }
-                let defaults = rule.otherwise.iter().flat_map(|otherwise| {
+                let defaults = rule.default_entry.iter().flat_map(|otherwise| {
                     wanted
                         .unwrap_or_default()
                         .iter()
                         .filter(|resource| {
-                            !resource.absent() && otherwise.holds(&resource.attributes)
+                            !resource.is_absent() && otherwise.holds(&resource.attributes)
                         })
                         .filter_map(|resource| otherwise.kind(&resource.attributes))
                 });

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::CliType;
 use super::instances::nodes_of;
-use super::rules::{AttributeRule, Fallback, Kind, Place};
-use super::template::Template;
+use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind};
+use super::template::LineTemplate;
 use crate::document::Table;
 use crate::pattern::Pattern;
 use crate::read::State;
@@ -16,9 +16,9 @@ use crate::value::{Attributes, Value};
 impl CliType {
     /// What an attribute of the instance with these names has by itself, if a line says it. The
     /// line is looked for once.
-    pub(super) fn own_default(
+    pub(super) fn global_default(
         &self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         names: &Attributes,
         state: &State,
     ) -> Option<Value> {
@@ -37,7 +37,7 @@ impl CliType {
     /// As [`CliType::own_default`], of what stands in a tree.
     pub(super) fn default_in(
         &self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         names: &Attributes,
         nodes: &[Node],
     ) -> Option<Value> {
@@ -49,7 +49,12 @@ impl CliType {
         }
     }
 
-    fn line_value(&self, rule: &AttributeRule, line: &Template, nodes: &[Node]) -> Option<Value> {
+    fn line_value(
+        &self,
+        rule: &CliAttributeRule,
+        line: &LineTemplate,
+        nodes: &[Node],
+    ) -> Option<Value> {
         let mut bindings = nodes.iter().find_map(|node| line.read(&node.text, self))?;
         let at = bindings.iter().position(|(name, _)| *name == rule.name)?;
         Some(self.finished(&rule.name, bindings.swap_remove(at).1))
@@ -77,9 +82,9 @@ pub(super) fn check(cli: &CliType, root: &Table<'_>) {
             continue;
         };
         let name = &rule.name;
-        let in_block = matches!(cli.instance.kind, Kind::Block(_));
+        let in_block = matches!(cli.instance.kind, InstanceKind::Block(_));
         let alone = rule.with.is_empty() && rule.inside.is_none() && rule.sub.is_empty();
-        if !in_block || !alone || rule.many || !matches!(rule.place, Place::Lines) {
+        if !in_block || !alone || rule.many || !matches!(rule.location, CliLocation::Lines) {
             error(
                 &rule.span,
                 format!("`else.line` of `{name}` is for a value with a line of its own in a block"),

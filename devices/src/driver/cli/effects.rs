@@ -1,30 +1,30 @@
 //! What a resource sets, in the words of its lines; see [`Setting`].
 
 use super::render::{Goal, Rendering};
-use super::rules::{Alike, AttributeRule, Kind, Place, range_set};
-use super::template::Template;
+use super::rules::{CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, range_set};
+use super::template::LineTemplate;
 use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Wanted};
-use crate::driver::setting::{Setting, Touch};
+use crate::driver::effect::{Effect, EffectSlot};
 use crate::operation::Action;
 use crate::secret::Text;
 use crate::value::Value;
 
 impl CliType {
-    pub(super) fn all_touches(&self) -> Vec<Touch> {
+    pub(super) fn all_touches(&self) -> Vec<EffectSlot> {
         let mut touches = Vec::new();
         for model in self.model.properties() {
             let Some((rule, what)) = self.setter(&model.name) else {
                 continue;
             };
-            let elsewhere = match &rule.place {
-                Place::Elsewhere(block) => Some(block),
+            let elsewhere = match &rule.location {
+                CliLocation::Elsewhere(block) => Some(block),
                 _ => None,
             };
-            touches.push(Touch {
+            touches.push(EffectSlot {
                 place: elsewhere
                     .or(self.mode_template())
-                    .map(Template::head)
+                    .map(LineTemplate::head)
                     .unwrap_or_default(),
                 what,
                 attribute: model.name.to_string(),
@@ -34,7 +34,7 @@ impl CliType {
         touches
     }
 
-    pub(super) fn settings_of(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Setting> {
+    pub(super) fn settings_of(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
         let mut settings = Vec::new();
         for name in attributes {
             let Some((rule, what)) = self.setter(name) else {
@@ -46,7 +46,7 @@ impl CliType {
             };
             // What depends on the device's list, `["add", "10"]`.
             let relative = range_set(self.codecs.get(*name)).is_some() && value.as_list().is_some();
-            let gone = wanted.absent() && *name != "ensure";
+            let gone = wanted.is_absent() && *name != "ensure";
             if relative || gone {
                 continue;
             }
@@ -59,7 +59,7 @@ impl CliType {
                         .find(|(other, _)| *other == place)
                         .map(|(_, sent)| sent)
                 });
-                settings.push(Setting {
+                settings.push(Effect {
                     alike: alike.collect(),
                     place,
                     what: what.clone(),
@@ -73,15 +73,15 @@ impl CliType {
 
     /// The rule by which an attribute is set in lines of its own, and the words that these have in
     /// common. What is part of a line with other attributes is kept by whoever sends the line.
-    fn setter(&self, name: &str) -> Option<(&AttributeRule, String)> {
+    fn setter(&self, name: &str) -> Option<(&CliAttributeRule, String)> {
         let rule = self.attributes.get(name)?;
-        let whole = matches!(rule.place, Place::Elsewhere(_)) || rule.with.is_empty();
+        let whole = matches!(rule.location, CliLocation::Elsewhere(_)) || rule.with.is_empty();
         if !rule.is_applied() || rule.inside.is_some() || !whole || !rule.sub.is_empty() {
             return None;
         }
-        let what = match &rule.place {
-            Place::Instance | Place::NumberOf(_) | Place::Nowhere => return None,
-            Place::Opaque { words, .. } => words.clone(),
+        let what = match &rule.location {
+            CliLocation::Instance | CliLocation::NumberOf(_) | CliLocation::Nowhere => return None,
+            CliLocation::Opaque { words, .. } => words.clone(),
             _ => {
                 // Of several spellings the first is written.
                 let templates = rule.lines.iter().take(1).chain(rule.set.values().flatten());
@@ -100,12 +100,12 @@ impl CliType {
         (!what.is_empty()).then_some((rule, what))
     }
 
-    fn mode_template(&self) -> Option<&Template> {
+    fn mode_template(&self) -> Option<&LineTemplate> {
         let kind = match &self.instance.kind {
-            Kind::Singleton(_) => None,
-            Kind::Row { enter, .. } => enter.as_ref(),
-            Kind::Block(spellings)
-            | Kind::Line {
+            InstanceKind::Singleton(_) => None,
+            InstanceKind::Row { enter, .. } => enter.as_ref(),
+            InstanceKind::Block(spellings)
+            | InstanceKind::Line {
                 block: spellings, ..
             } => spellings.first(),
         };
@@ -115,7 +115,7 @@ impl CliType {
     /// The lines for a value of an attribute, by their mode.
     fn sent(
         &self,
-        rule: &AttributeRule,
+        rule: &CliAttributeRule,
         wanted: &Wanted,
         name: &str,
         value: &Value,
@@ -127,12 +127,12 @@ impl CliType {
             wanted: &wanted,
             names: &[name],
         };
-        let mut rendering = Rendering::of_nothing(self, goal);
+        let mut rendering = Rendering::for_empty_device(self, goal);
         if rendering.lines_of(rule, value).is_err() {
             return Vec::new();
         }
         let mut sent: Vec<(String, Vec<Text>)> = Vec::new();
-        if rule.many && !matches!(rule.place, Place::Elsewhere(_)) {
+        if rule.many && !matches!(rule.location, CliLocation::Elsewhere(_)) {
             // A list that is empty is a value, too.
             sent.push((rendering.place(), Vec::new()));
         }
@@ -154,11 +154,11 @@ impl CliType {
     }
 
     /// The values that the device may have where one is wanted.
-    fn others(&self, rule: &AttributeRule, name: &str, value: &Value) -> Vec<Value> {
-        let alike = self.named(&rule.alike, name, value);
+    fn others(&self, rule: &CliAttributeRule, name: &str, value: &Value) -> Vec<Value> {
+        let alike = self.named(&rule.equivalents, name, value);
         let values = alike.into_iter().flatten().filter_map(|alike| match alike {
-            Alike::Value(value) => Some(value.clone()),
-            Alike::Pattern(_) => None,
+            EquivalentValue::Value(value) => Some(value.clone()),
+            EquivalentValue::Pattern(_) => None,
         });
         let by_itself = rule.absent.iter().filter(|_| is_unset(value)).cloned();
         values.chain(by_itself).collect()

@@ -14,7 +14,7 @@ impl Value {
     pub fn display(&self) -> String {
         let mut out = String::new();
         if *self != Value::Undef {
-            show(&mut out, self, 0, Place::Top);
+            render(&mut out, self, 0, Nesting::Top);
         }
         out
     }
@@ -65,7 +65,7 @@ impl Value {
 
 /// Where a value stands, which decides how it begins.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Nesting {
     Top,
     /// An element of a list.
     Element,
@@ -73,7 +73,7 @@ enum Place {
     Entry,
 }
 
-fn show(out: &mut String, value: &Value, depth: usize, place: Place) {
+fn render(out: &mut String, value: &Value, depth: usize, place: Nesting) {
     match value {
         Value::Undef => out.push_str("undef"),
         Value::Absent => out.push_str("'absent'"),
@@ -82,8 +82,8 @@ fn show(out: &mut String, value: &Value, depth: usize, place: Place) {
         Value::Integer(number) => write!(out, "{number}").expect("a string takes all text"),
         Value::Float(number) => write!(out, "{number:.6}").expect("a string takes all text"),
         Value::String(text) | Value::Symbol(text) => quote(out, text),
-        Value::List(items) => show_list(out, items, depth, place),
-        Value::Hash(entries) => show_hash(out, entries, depth, place),
+        Value::List(items) => render_list(out, items, depth, place),
+        Value::Hash(entries) => render_hash(out, entries, depth, place),
         Value::Sensitive(_) => out.push_str(MASK),
         Value::Typed(typed) => out.push_str(&typed.text),
         Value::Binary(bytes) => quote(out, &String::from_utf8_lossy(bytes)),
@@ -91,8 +91,8 @@ fn show(out: &mut String, value: &Value, depth: usize, place: Place) {
     }
 }
 
-fn show_list(out: &mut String, items: &[Value], depth: usize, place: Place) {
-    if place == Place::Element {
+fn render_list(out: &mut String, items: &[Value], depth: usize, place: Nesting) {
+    if place == Nesting::Element {
         line(out, depth);
     }
     out.push('[');
@@ -103,7 +103,7 @@ fn show_list(out: &mut String, items: &[Value], depth: usize, place: Place) {
         }
         if nested(item) {
             // Brings its own line.
-            show(out, item, depth + 1, Place::Element);
+            render(out, item, depth + 1, Nesting::Element);
             after_nested = true;
         } else {
             if after_nested {
@@ -111,15 +111,15 @@ fn show_list(out: &mut String, items: &[Value], depth: usize, place: Place) {
             } else if index > 0 {
                 out.push(' ');
             }
-            show(out, item, depth + 1, Place::Element);
+            render(out, item, depth + 1, Nesting::Element);
             after_nested = false;
         }
     }
     out.push(']');
 }
 
-fn show_hash(out: &mut String, entries: &[(Value, Value)], depth: usize, place: Place) {
-    if place == Place::Element {
+fn render_hash(out: &mut String, entries: &[(Value, Value)], depth: usize, place: Nesting) {
+    if place == Nesting::Element {
         line(out, depth);
     }
     out.push_str("{\n");
@@ -128,9 +128,9 @@ fn show_hash(out: &mut String, entries: &[(Value, Value)], depth: usize, place: 
             out.push_str(",\n");
         }
         indent(out, depth + 1);
-        show(out, key, depth + 1, Place::Entry);
+        render(out, key, depth + 1, Nesting::Entry);
         out.push_str(" => ");
-        show(out, value, depth + 1, Place::Entry);
+        render(out, value, depth + 1, Nesting::Entry);
     }
     line(out, depth);
     out.push('}');

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::ask::{name_of, with_kind};
-use super::definition::{Definition, SharedArray};
+use super::definition::{RestDefinition, SharedArray};
+use super::read_requests::{name_of, with_kind};
 use crate::model::TypeModel;
 use crate::read::json_text::{entry_path, items};
 use crate::read::{Parsed, State};
@@ -26,15 +26,15 @@ pub fn partition(name: &str) -> String {
 
 /// What the answers say beside the objects themselves.
 #[derive(Debug, Default)]
-pub struct Surveyed {
+pub struct Lookups {
     /// Default route domain by partition.
     domains: BTreeMap<String, u32>,
     /// Paths of what is of a kind, by the path of the kind's collection.
     of_kind: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Surveyed {
-    pub fn new(definition: &Definition, state: &State) -> Self {
+impl Lookups {
+    pub fn new(definition: &RestDefinition, state: &State) -> Self {
         let mut surveyed = Self::default();
         if let Some(answer) = answer(state, PARTITIONS) {
             for item in items(answer) {
@@ -71,7 +71,7 @@ impl Surveyed {
     }
 
     /// As [`Surveyed::new`], made once for all objects of a type.
-    pub fn of(definition: &Definition, model: &TypeModel, state: &State) -> Arc<Self> {
+    pub fn of(definition: &RestDefinition, model: &TypeModel, state: &State) -> Arc<Self> {
         state.derived_from_all(&model.name, || Self::new(definition, state))
     }
 
@@ -80,7 +80,7 @@ impl Surveyed {
     }
 
     /// Whether the device was asked for all of the kind.
-    pub fn knows(&self, shared: &SharedArray, kind: &str) -> bool {
+    pub fn has_list_of(&self, shared: &SharedArray, kind: &str) -> bool {
         self.of_kind.contains_key(&with_kind(&shared.kinds, kind))
     }
 

@@ -8,7 +8,7 @@ use crate::secret::Text;
 /// One thing of the device that a resource sets: the words of a line without the value, in their
 /// mode; a field of an object.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct Effect {
     /// The mode, or the path of the object; empty for lines of the top level.
     pub place: String,
     /// The words or the field.
@@ -20,9 +20,9 @@ pub struct Setting {
     pub attribute: String,
 }
 
-impl Setting {
+impl Effect {
     /// Whether both resources can be in order at once.
-    pub fn agrees(&self, other: &Setting) -> bool {
+    pub fn is_compatible_with(&self, other: &Effect) -> bool {
         self.sent == other.sent
             || self.alike.contains(&other.sent)
             || other.alike.contains(&self.sent)
@@ -32,7 +32,7 @@ impl Setting {
 /// What an attribute of a type can set, whatever its value: where two types have none in common,
 /// their resources have nothing to do with each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Touch {
+pub struct EffectSlot {
     /// The words before the first that varies: of the mode, and of the line.
     pub place: String,
     pub what: String,

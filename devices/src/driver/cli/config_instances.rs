@@ -2,7 +2,7 @@
 //! entered to set something in them (`vlan 10`, `vlan 20-29,40`).
 
 use super::CliType;
-use super::rules::{CONFIG, Kind};
+use super::rules::{CONFIG, InstanceKind};
 use crate::change::Instance;
 use crate::read::{ReadError, State};
 
@@ -12,11 +12,11 @@ const LONGEST: u32 = 4096;
 impl CliType {
     /// The instances as far as the answers go: those of the read that shows them, else those that
     /// the configuration mentions.
-    pub(super) fn as_far_as_known(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+    pub(super) fn instances_in_config(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
         if state.get(&self.instance.from).is_some() {
             return crate::driver::Implementation::instances(self, state);
         }
-        let Kind::Row {
+        let InstanceKind::Row {
             enter: Some(template),
             ..
         } = &self.instance.kind

@@ -1,18 +1,18 @@
 //! What a device does not keep of a text, so that no difference comes of it: blanks at the ends of
 //! what stands in a line, and a free text without content, which is none.
 
-use super::rules::Place;
+use super::rules::CliLocation;
 use super::{CliType, is_unset};
 use crate::value::Value;
 
 impl CliType {
     /// A value as the device keeps it; `None` where that is as it is.
-    pub(super) fn kept(&self, name: &str, value: &Value) -> Option<Value> {
+    pub(super) fn stored_value(&self, name: &str, value: &Value) -> Option<Value> {
         match value {
             Value::String(text) => {
                 let rule = self.attributes.get(name);
                 if let Some(rule) = rule
-                    && let Place::Opaque { .. } = rule.place
+                    && let CliLocation::Opaque { .. } = rule.location
                 {
                     let empty = text.trim_matches(['\r', '\n']).is_empty();
                     return rule.absent.clone().filter(|_| empty);
@@ -22,8 +22,10 @@ impl CliType {
                 loses.then(|| kept.into())
             }
             Value::List(items) => {
-                let kept: Vec<Option<Value>> =
-                    items.iter().map(|item| self.kept(name, item)).collect();
+                let kept: Vec<Option<Value>> = items
+                    .iter()
+                    .map(|item| self.stored_value(name, item))
+                    .collect();
                 kept.iter().any(Option::is_some).then(|| {
                     let items = kept.into_iter().zip(items);
                     Value::List(
