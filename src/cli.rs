@@ -112,7 +112,7 @@ pub enum Command {
     Inventory(inventory::InventoryArgs),
     Driver(driver::DriverArgs),
     Model(model::ModelArgs),
-    Mock(mock::Args),
+    Mock(mock::MockArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

@@ -54,23 +54,33 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> 
     Ok(())
 }
 
+/// An error of reading a catalog.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadCatalogError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("the file is larger than {} MiB", LARGEST >> 20)]
+    TooLarge,
+}
+
 /// The bytes of a catalog, from a file or, for `-`, from standard input.
-pub fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let too_large = || format!("the file is larger than {} MiB", LARGEST >> 20);
+pub fn read(path: &Path) -> Result<Vec<u8>, ReadCatalogError> {
     let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
+    if path == Path::new("-") {
+        io::stdin()
+            .lock()
+            .take(LARGEST + 1)
+            .read_to_end(&mut bytes)?;
     } else {
-        let file = File::open(path).map_err(|error| error.to_string())?;
+        let file = File::open(path)?;
         // A pipe has no length.
         if file.metadata().is_ok_and(|data| data.len() > LARGEST) {
-            return Err(too_large());
+            return Err(ReadCatalogError::TooLarge);
         }
-        file.take(LARGEST + 1).read_to_end(&mut bytes)
-    };
-    read.map_err(|error| error.to_string())?;
+        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    }
     if bytes.len() as u64 > LARGEST {
-        return Err(too_large());
+        return Err(ReadCatalogError::TooLarge);
     }
     Ok(bytes)
 }

@@ -169,10 +169,10 @@ fn explain(
     attribute: Option<&str>,
 ) -> Result<Exit, CommandError> {
     let Some(found) = registry.platform(platform) else {
-        let known = registry.platforms().map(|platform| platform.name.as_str());
+        let platforms = registry.platforms().map(|platform| platform.name.as_str());
         let error = CommandError::new(format!("unknown platform `{platform}`"));
-        let known: Vec<_> = known.collect();
-        return Err(error.hint(format!("platforms: {}", known.join(", "))));
+        let platforms: Vec<_> = platforms.collect();
+        return Err(error.hint(format!("platforms: {}", platforms.join(", "))));
     };
     let Some(definition) = found.types.get(type_name) else {
         let with: Vec<_> = registry
@@ -216,12 +216,12 @@ fn explain(
     if let Some(name) = attribute
         && !is_known
     {
-        let known = explanation
+        let names = explanation
             .attributes
             .iter()
             .map(|attribute| attribute.name.as_str());
         let error = CommandError::new(format!("{type_name} has no attribute `{name}`"));
-        return Err(match nearest(name, known) {
+        return Err(match nearest(name, names) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,
         });

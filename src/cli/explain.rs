@@ -16,7 +16,7 @@ pub struct ExplainArgs {
 }
 
 pub fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
-    let (bold, plain) = match global.colored_stdout() {
+    let (bold, reset) = match global.colored_stdout() {
         true => ("\x1b[1m", "\x1b[0m"),
         false => ("", ""),
     };
@@ -25,7 +25,7 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
         let lines = RULES.iter().map(|rule| {
             let severity = severity_word(rule.severity);
             format!(
-                "{bold}{:width$}{plain}  {severity:7}  {}\n",
+                "{bold}{:width$}{reset}  {severity:7}  {}\n",
                 rule.code, rule.summary
             )
         });
@@ -40,7 +40,7 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
         return Err(CommandError::new(format!("unknown code `{code}`")).hint(hint));
     };
     let mut text = format!(
-        "{bold}{}{plain} ({}): {}\n\n{}\n",
+        "{bold}{}{reset} ({}): {}\n\n{}\n",
         rule.code,
         severity_word(rule.severity),
         rule.summary,
@@ -48,7 +48,7 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
     );
     if !rule.bad.is_empty() {
         for (title, example) in [("Wrong:", rule.bad), ("Right:", rule.good)] {
-            text.push_str(&format!("\n{bold}{title}{plain}\n"));
+            text.push_str(&format!("\n{bold}{title}{reset}\n"));
             for line in Rule::render_example(example).lines() {
                 text.push_str(&format!("    {line}\n"));
             }

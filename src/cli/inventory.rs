@@ -26,7 +26,7 @@ enum InventoryCommand {
 
 /// Validate the inventory and the files it names
 ///
-/// Exit: 0 no errors, 1 errors. Secrets are not looked up.
+/// Exit: 0 no errors, 1 errors. Secrets are not read.
 ///
 /// Example: switchtender inventory validate --inventory inventory.toml
 #[derive(Debug, clap::Args)]

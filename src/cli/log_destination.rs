@@ -1,4 +1,4 @@
-//! Where the messages of device runs go: `--logdest`, as the peer has it.
+//! Destinations of the messages of device runs: `--logdest`, as in `puppet device`.
 //!
 //! `console`, `syslog`, or files: text, `.json` (a list), `.jsonl` (an object per line); several
 //! separated by commas.
@@ -21,10 +21,10 @@ use crate::transaction::{LogEntry, RunEvent};
 /// All destinations of one process: the view of `device`.
 pub struct LogDestinations {
     level: Level,
-    all: Vec<Destination>,
+    all: Vec<LogDestination>,
 }
 
-enum Destination {
+enum LogDestination {
     Console {
         colored: bool,
     },
@@ -39,19 +39,18 @@ enum Destination {
 }
 
 impl LogDestinations {
-    /// Opens the destinations; messages below `level` go nowhere.
+    /// Opens the destinations. Messages below `level` are dropped.
     pub fn open(names: &[String], level: Level, colored: bool) -> Result<Self, CommandError> {
         let all = names
             .iter()
-            .map(|name| Destination::open(name, colored))
+            .map(|name| LogDestination::open(name, colored))
             .collect::<Result<_, _>>()?;
         Ok(Self { level, all })
     }
 }
 
 impl View for LogDestinations {
-    /// Writes messages. A message that cannot be written is lost: a full disk must not stop the
-    /// devices.
+    /// Writes messages. Errors are ignored, so that a full disk does not stop a run.
     fn event(&mut self, device: &str, event: &DeviceEvent) {
         let (DeviceEvent::Run(RunEvent::Log(entry)) | DeviceEvent::Error(entry)) = event else {
             return;
@@ -82,26 +81,26 @@ impl View for LogDestinations {
     /// Ends the lists.
     fn end(&mut self, _all: &[DeviceSummary]) {
         for destination in &mut self.all {
-            if let Destination::List { file, count } = destination {
+            if let LogDestination::List { file, count } = destination {
                 let _ = file.write_all(if *count == 0 { b"[]\n" } else { b"\n]\n" });
             }
         }
     }
 }
 
-impl Destination {
+impl LogDestination {
     fn open(name: &str, colored: bool) -> Result<Self, CommandError> {
         let failed = |error: std::io::Error| {
             CommandError::new(format!("cannot log to {name}"))
                 .because(error)
-                .hint("--logdest takes console, syslog or the path of a file")
+                .hint("use console, syslog or the path of a file for --logdest")
         };
         match name {
             "console" => Ok(Self::Console { colored }),
             "syslog" => {
                 let socket = UnixDatagram::unbound().map_err(failed)?;
                 socket.connect("/dev/log").map_err(failed)?;
-                // A log daemon that does not read must not hold up the devices.
+                // A blocked log daemon does not delay the devices.
                 socket.set_nonblocking(true).map_err(failed)?;
                 Ok(Self::Syslog(socket))
             }
@@ -128,16 +127,16 @@ impl Destination {
     }
 
     fn write(&mut self, device: &str, entry: &LogEntry) -> std::io::Result<()> {
-        let told = told(entry);
+        let text = render_line(entry);
         match self {
             Self::Console { colored } => {
-                let (color, plain) = match entry.level {
+                let (color, reset) = match entry.level {
                     _ if !*colored => ("", ""),
                     level if level >= Level::Err => ("\x1b[1;31m", "\x1b[0m"),
                     Level::Warning => ("\x1b[1;33m", "\x1b[0m"),
                     _ => ("\x1b[32m", "\x1b[0m"),
                 };
-                let line = format!("{color}{}{plain}: {device}: {told}\n", name(entry.level));
+                let line = format!("{color}{}{reset}: {device}: {text}\n", name(entry.level));
                 if entry.level >= Level::Warning {
                     std::io::stderr().write_all(line.as_bytes())
                 } else {
@@ -147,14 +146,14 @@ impl Destination {
             Self::Syslog(socket) => {
                 let priority = 3 * 8 + severity(entry.level);
                 let process = std::process::id();
-                let line = format!("<{priority}>switchtender[{process}]: ({device}) {told}");
+                let line = format!("<{priority}>switchtender[{process}]: ({device}) {text}");
                 socket.send(line.as_bytes()).map(drop)
             }
             Self::Text(file) => {
                 let time = puppet_time(entry.time);
                 writeln!(
                     file,
-                    "{time} {} ({}): {device}: {told}",
+                    "{time} {} ({}): {device}: {text}",
                     entry.source, entry.level
                 )
             }
@@ -168,8 +167,8 @@ impl Destination {
     }
 }
 
-/// The message with its source, unless that is the program itself; in one line.
-fn told(entry: &LogEntry) -> String {
+/// The message in one line, with its source unless it is `Puppet`.
+fn render_line(entry: &LogEntry) -> String {
     let text = match entry.source.as_str() {
         "Puppet" => entry.message.clone(),
         source => format!("{source}: {}", entry.message),
@@ -192,7 +191,7 @@ fn object(device: &str, entry: &LogEntry) -> serde_json::Value {
     })
 }
 
-/// As the peer's console says it.
+/// The level as Puppet prints it on the console.
 fn name(level: Level) -> &'static str {
     match level {
         Level::Debug => "Debug",

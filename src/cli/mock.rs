@@ -14,7 +14,7 @@ use super::exit::{CommandError, Exit, print};
 
 /// Start mock devices on this machine
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct MockArgs {
     #[command(subcommand)]
     command: MockCommand,
 }
@@ -85,7 +85,7 @@ struct DeviceArgs {
     log: Option<PathBuf>,
 }
 
-pub fn run(args: &Args) -> Result<Exit, CommandError> {
+pub fn run(args: &MockArgs) -> Result<Exit, CommandError> {
     let (common, devices) = match &args.command {
         MockCommand::Faults => {
             print(&render_faults());

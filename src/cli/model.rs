@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use switchtender_devices::model::load;
-use switchtender_devices::model::resource_api::{Import, import};
+use switchtender_devices::model::resource_api::{Import, ImportError, import};
 
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::Source;
@@ -80,8 +80,8 @@ pub fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
                     report.push_str(&format!("# not imported: {place}: {}\n", left.what));
                 }
             }
-            Err(why) => {
-                report.push_str(&format!("# not imported: {}: {why}\n", file.display()));
+            Err(error) => {
+                report.push_str(&format!("# not imported: {}: {error}\n", file.display()));
             }
         }
     }
@@ -92,17 +92,28 @@ pub fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-fn read(file: &Path) -> Result<Import, String> {
-    let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
+/// An error of importing one type file.
+#[derive(Debug, thiserror::Error)]
+enum ImportFileError {
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Type(#[from] ImportError),
+    #[error("its model is invalid: {0}")]
+    Model(String),
+}
+
+fn read(file: &Path) -> Result<Import, ImportFileError> {
+    let text = fs::read_to_string(file)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let found = import(&text, &name).map_err(|error| error.to_string())?;
+    let found = import(&text, &name)?;
     // The model must load; a type file can contain what a model cannot express.
     let source = Source::new(name, found.model.as_str());
     match load::load(&source) {
         Ok(_) => Ok(found),
         Err(findings) => {
             let messages: Vec<String> = findings.into_iter().map(|found| found.message).collect();
-            Err(format!("its model is invalid: {}", messages.join("; ")))
+            Err(ImportFileError::Model(messages.join("; ")))
         }
     }
 }

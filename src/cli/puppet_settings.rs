@@ -1,8 +1,6 @@
-//! The settings of `puppet.conf` as flags: every command that acts for devices of the peer's
-//! inventory takes them.
+//! The settings of `puppet.conf` as flags, for the commands that use `device.conf`.
 //!
-//! Made from the table of settings, so that a flag and its documentation cannot differ from what
-//! is read.
+//! The flags are built from the table of settings, so that flags, help and parser agree.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +14,7 @@ use crate::agent::puppet_conf::table::{Kind, SETTINGS, Setting, Support};
 use crate::agent::puppet_conf::{self, Home, Settings};
 use crate::device_conf::Readers;
 
-/// What was set on the command line.
+/// The settings on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct SettingFlags {
     given: BTreeMap<String, String>,
@@ -25,7 +23,7 @@ pub struct SettingFlags {
 impl SettingFlags {
     /// Settings from flags, `puppet.conf` and defaults.
     pub fn read(&self) -> Result<Settings, CommandError> {
-        // Root has the peer's system-wide places, everyone else their own.
+        // Root uses the system-wide directories of Puppet, other users their own.
         let root = is_root();
         let home = std::env::var_os("HOME");
         let home = Home::find(root, home.as_deref().map(Path::new), Path::exists);
@@ -37,13 +35,13 @@ impl SettingFlags {
     }
 }
 
-/// Who may be able to read credentials files.
+/// Accepted readers of credentials files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum CredentialsReaders {
-    /// Owner and group; files that everyone can read are refused
+    /// Owner and group; files that all users can read are refused
     #[default]
     Group,
-    /// Anyone
+    /// All users
     Anyone,
 }
 
@@ -61,17 +59,17 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// The name of the flag that turns a setting off.
+/// The name of the flag that disables a setting.
 fn negated(setting: &Setting) -> String {
     format!("no-{}", setting.name)
 }
 
-/// Settings that another flag of this program stands for.
+/// Whether another flag of switchtender replaces the setting.
 fn has_own_flag(setting: &Setting) -> bool {
     setting.name == "color"
 }
 
-/// What `-h` shows; `--help` and the manual pages show all.
+/// Settings in the output of `-h`; `--help` and the manual pages contain all.
 const COMMON: &[&str] = &[
     "confdir",
     "vardir",
@@ -179,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_is_a_flag_as_the_peer_writes_it() {
+    fn puppet_settings_are_flags_as_in_puppet_device() {
         let pairs = |expected: &[(&str, &str)]| -> Vec<(String, String)> {
             expected
                 .iter()

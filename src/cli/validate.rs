@@ -195,10 +195,10 @@ fn fails(args: &ValidateArgs) -> Severity {
 }
 
 fn unknown_platform(name: &str, registry: &Registry) -> CommandError {
-    let known: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
-    let hint = match crate::diagnostic::nearest(name, known.iter().copied()) {
+    let platforms: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
+    let hint = match crate::diagnostic::nearest(name, platforms.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("platforms: {}", known.join(", ")),
+        None => format!("platforms: {}", platforms.join(", ")),
     };
     CommandError::new(format!("unknown platform `{name}`"))
         .hint(hint)
@@ -262,8 +262,8 @@ fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
     let mut checked = CheckedFile::new(name.clone());
     let bytes = match read(path) {
         Ok(bytes) => bytes,
-        Err(why) => {
-            let message = format!("cannot read {name}: {why}");
+        Err(error) => {
+            let message = format!("cannot read {name}: {error}");
             checked
                 .findings
                 .push(Diagnostic::error("cannot-read", message));

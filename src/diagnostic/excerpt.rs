@@ -18,9 +18,9 @@ const MARK: usize = 80;
 /// A line or a window of it, with the mark.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// From 1, in the whole text.
+    /// From 1, in the text.
     pub line: usize,
-    /// From 1, in characters, in the whole line.
+    /// From 1, in characters, in the line.
     pub column: usize,
     pub text: String,
     /// Byte range in `text`.
@@ -55,20 +55,20 @@ pub fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
     let window_start = offset_before(line_text, mark_start, BEFORE);
     let marked = offset_after(line_text, mark_start, MARK).min(mark_end);
     let window_end = offset_after(line_text, marked, AFTER);
-    let mut shown = String::new();
+    let mut window = String::new();
     if window_start > 0 {
-        shown.push('…');
+        window.push('…');
     }
-    let shift = shown.len();
-    shown.push_str(&line_text[window_start..window_end]);
+    let shift = window.len();
+    window.push_str(&line_text[window_start..window_end]);
     if window_end < line_text.len() {
-        shown.push('…');
+        window.push('…');
     }
     Excerpt {
         line,
         column,
         mark: mark_start - window_start + shift..marked - window_start + shift,
-        text: shown,
+        text: window,
         is_complete: false,
     }
 }

@@ -29,7 +29,7 @@ pub type Rest = BTreeMap<&'static str, Counts>;
 /// Findings, limited per code.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Limited {
-    pub shown: Vec<Diagnostic>,
+    pub findings: Vec<Diagnostic>,
     /// Numbers of further findings, by code.
     pub rest: Rest,
 }
@@ -38,19 +38,19 @@ pub struct Limited {
 pub fn limit(list: Vec<Diagnostic>, per_code: usize) -> Limited {
     let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut rest = Rest::new();
-    let shown = list
+    let findings = list
         .into_iter()
         .filter(|found| {
             let number = seen.entry(found.code).or_default();
             *number += 1;
-            let kept = *number <= per_code;
-            if !kept {
+            let is_within_limit = *number <= per_code;
+            if !is_within_limit {
                 rest.entry(found.code).or_default().add(found.severity);
             }
-            kept
+            is_within_limit
         })
         .collect();
-    Limited { shown, rest }
+    Limited { findings, rest }
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
             .chain([Diagnostic::error("one", "")])
             .collect();
         let limited = limit(list, 2);
-        assert_eq!(limited.shown.len(), 3);
+        assert_eq!(limited.findings.len(), 3);
         let three = Counts {
             errors: 3,
             ..Counts::default()

@@ -19,12 +19,12 @@ impl RenderOptions {
 }
 
 /// Renders findings, each followed by an empty line, and the numbers of further findings.
-pub fn render(findings: &Limited, options: RenderOptions) -> String {
-    let mut text = render_each(&findings.shown, options);
-    for (code, number) in &findings.rest {
+pub fn render(limited: &Limited, options: RenderOptions) -> String {
+    let mut text = render_each(&limited.findings, options);
+    for (code, number) in &limited.rest {
         let _ = writeln!(text, "… and {} more of `{code}`", number.total());
     }
-    if !findings.rest.is_empty() {
+    if !limited.rest.is_empty() {
         text.push('\n');
     }
     text
@@ -171,8 +171,11 @@ mod tests {
     use super::*;
 
     fn assert_shown(list: &[Diagnostic], expected: &str) {
-        let shown = render_all(list, RenderOptions::PLAIN);
-        assert!(shown == expected, "shown:\n{shown}\nexpected:\n{expected}");
+        let rendered = render_all(list, RenderOptions::PLAIN);
+        assert!(
+            rendered == expected,
+            "rendered:\n{rendered}\nexpected:\n{expected}"
+        );
     }
 
     #[test]
@@ -244,16 +247,16 @@ warning[y]: second
             }))
             .at(&source, 7..8, "")
             .at(&source, 0..1, "");
-        let shown = render_all(&[found], RenderOptions::PLAIN);
-        assert!(shown.contains("::: i.toml:1:8\n"), "{shown}");
+        let rendered = render_all(&[found], RenderOptions::PLAIN);
+        assert!(rendered.contains("::: i.toml:1:8\n"), "{rendered}");
     }
 
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {
         let found = Diagnostic::error("x", "title \u{1b}[2J\nx").help("one\ntwo");
-        let shown = render_all(&[found], RenderOptions::PLAIN);
-        assert!(!shown.contains('\u{1b}'), "{shown}");
-        assert!(shown.contains("\\u{1b}[2J\\nx"), "{shown}");
+        let rendered = render_all(&[found], RenderOptions::PLAIN);
+        assert!(!rendered.contains('\u{1b}'), "{rendered}");
+        assert!(rendered.contains("\\u{1b}[2J\\nx"), "{rendered}");
         let source = Source::new("x", "\u{1b}[2J");
         let found = Diagnostic::error("x", "").at(&source, 0..1, "");
         assert!(!render_all(&[found], RenderOptions::PLAIN).contains('\u{1b}'));
@@ -266,8 +269,8 @@ warning[y]: second
             Diagnostic::error("x", "2"),
             Diagnostic::error("x", "3"),
         ];
-        let shown = render(&limit(list, 1), RenderOptions::PLAIN);
-        assert_eq!(shown, "error[x]: 1\n\n… and 2 more of `x`\n\n");
+        let rendered = render(&limit(list, 1), RenderOptions::PLAIN);
+        assert_eq!(rendered, "error[x]: 1\n\n… and 2 more of `x`\n\n");
     }
 
     #[test]

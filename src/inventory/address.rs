@@ -15,8 +15,8 @@ pub fn check(text: &str) -> Option<&'static str> {
     }
     if text.contains(':') {
         // A zone is an interface of this host: fe80::1%eth0.
-        let (plain, _) = text.split_once('%').unwrap_or((text, ""));
-        return match plain.parse::<Ipv6Addr>() {
+        let (address, _) = text.split_once('%').unwrap_or((text, ""));
+        return match address.parse::<Ipv6Addr>() {
             Ok(_) => None,
             Err(_) => Some("an IPv6 address has up to eight groups of hex digits: 2001:db8::1"),
         };
@@ -30,8 +30,8 @@ pub fn check(text: &str) -> Option<&'static str> {
         };
     }
     let named = |label: &str| {
-        let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-        !label.is_empty() && label.len() <= 63 && label.chars().all(plain)
+        let is_allowed = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        !label.is_empty() && label.len() <= 63 && label.chars().all(is_allowed)
     };
     let name = text.strip_suffix('.').unwrap_or(text);
     match name.split('.').all(named) {

@@ -58,21 +58,21 @@ static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
 pub fn masked(text: &str) -> String {
     LITERAL
         .replace_all(text, |found: &Captures<'_>| {
-            let whole = &found[0];
+            let matched = &found[0];
             let start = found.get(0).map_or(0, |all| all.start());
             let secret = ["a", "b", "c", "d"]
                 .into_iter()
                 .find_map(|name| found.name(name));
             let Some(secret) = secret else {
-                return whole.to_owned();
+                return matched.to_owned();
             };
             let (from, to) = (secret.start() - start, secret.end() - start);
             // Line feeds stay, so that line numbers do not change.
-            let stars: String = whole[from..to]
+            let stars: String = matched[from..to]
                 .bytes()
                 .map(|byte| if byte == b'\n' { '\n' } else { '*' })
                 .collect();
-            format!("{}{stars}{}", &whole[..from], &whole[to..])
+            format!("{}{stars}{}", &matched[..from], &matched[to..])
         })
         .into_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::Path;
 
@@ -40,12 +40,12 @@ impl Inventory {
     /// All errors of the file, sorted by position, followed by the warnings.
     pub fn load(path: &Path, options: &InventoryOptions) -> Result<Self, Vec<Diagnostic>> {
         let name = path.display().to_string();
-        let (text, mode) = read(path).map_err(|why| {
+        let (text, mode) = read(path).map_err(|error| {
             let hint = "choose the inventory with --inventory FILE";
             vec![
                 Diagnostic::error(
                     "cannot-read",
-                    format!("cannot read inventory {name}: {why}"),
+                    format!("cannot read inventory {name}: {error}"),
                 )
                 .help(hint),
             ]
@@ -92,9 +92,9 @@ impl Inventory {
             for layer in own() {
                 literals(&findings, layer, readable.filter(|_| !allowed));
             }
-            if let Some(known) = &options.platforms {
+            if let Some(names) = &options.platforms {
                 for (name, (_, span)) in &platforms {
-                    known_platform(&findings, known, name, span.clone());
+                    check_platform(&findings, names, name, span.clone());
                 }
             }
             if options.check_referenced_files && devices.is_empty() {
@@ -119,14 +119,14 @@ impl Inventory {
                     (name, device)
                 })
                 .collect();
-            if let Some(known) = &options.platforms {
+            if let Some(names) = &options.platforms {
                 let mut seen = BTreeSet::new();
                 for device in devices.values() {
                     if let Some(platform) = &device.settings.platform
                         && seen.insert(platform.origin.span.start)
                     {
                         let span = platform.origin.span.clone();
-                        known_platform(&findings, known, &platform.value, span);
+                        check_platform(&findings, names, &platform.value, span);
                     }
                 }
             }
@@ -160,23 +160,31 @@ impl Inventory {
     }
 }
 
+/// An error of reading the file.
+#[derive(Debug, thiserror::Error)]
+enum ReadInventoryError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("the file is larger than {} MiB", LARGEST >> 20)]
+    TooLarge,
+    #[error("the file is not UTF-8 (byte {position})")]
+    NotUtf8 { position: usize },
+}
+
 /// The text, and the mode if other users can read the file.
-fn read(path: &Path) -> Result<(String, Option<u32>), String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mode = readable_by_others(&file).map_err(|error| error.to_string())?;
+fn read(path: &Path) -> Result<(String, Option<u32>), ReadInventoryError> {
+    let file = File::open(path)?;
+    let mode = readable_by_others(&file)?;
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(format!("the file is larger than {} MiB", LARGEST >> 20));
+        return Err(ReadInventoryError::TooLarge);
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok((text, mode)),
-        Err(error) => Err(format!(
-            "the file is not UTF-8 (byte {})",
-            error.utf8_error().valid_up_to()
-        )),
+        Err(error) => Err(ReadInventoryError::NotUtf8 {
+            position: error.utf8_error().valid_up_to(),
+        }),
     }
 }
 
@@ -233,15 +241,15 @@ fn refuse(table: &Document<'_>, keys: &[&str]) {
     }
 }
 
-fn known_platform(findings: &Findings, known: &BTreeSet<String>, name: &str, span: Range<usize>) {
-    if known.contains(name) {
+fn check_platform(findings: &Findings, names: &BTreeSet<String>, name: &str, span: Range<usize>) {
+    if names.contains(name) {
         return;
     }
-    let help = match nearest(name, known.iter().map(String::as_str)) {
+    let help = match nearest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
             "platforms: {}",
-            known.iter().cloned().collect::<Vec<_>>().join(", ")
+            names.iter().cloned().collect::<Vec<_>>().join(", ")
         ),
     };
     let message = format!("unknown platform `{name}`");
@@ -333,8 +341,8 @@ fn incomplete(findings: &Findings, device: &DeviceEntry) {
 
 /// Names are used as file names and in patterns.
 fn usable_name(name: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | ':');
-    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(plain)
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | ':');
+    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(is_allowed)
 }
 
 #[cfg(test)]

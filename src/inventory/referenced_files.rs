@@ -89,7 +89,7 @@ impl ReferencedFiles {
         let Some(file) = self.open(key, path, origin) else {
             return;
         };
-        let shown = path.display();
+        let file_name = path.display();
         // A pipe has no length and can be read only once.
         let empty = file
             .metadata()
@@ -97,7 +97,7 @@ impl ReferencedFiles {
         if empty {
             self.findings.push(
                 origin
-                    .error("empty-file", format!("`{key}`: {shown} is empty"))
+                    .error("empty-file", format!("`{key}`: {file_name} is empty"))
                     .help("write the secret into the file, in one line"),
             );
         }
@@ -108,10 +108,10 @@ impl ReferencedFiles {
                 origin
                     .error(
                         "readable-secret",
-                        format!("`{key}`: other users can read {shown} (mode {mode:04o})"),
+                        format!("`{key}`: other users can read {file_name} (mode {mode:04o})"),
                     )
                     .help(format!(
-                        "`chmod 600 {shown}`, or set allow_readable = true in the inventory"
+                        "`chmod 600 {file_name}`, or set allow_readable = true in the inventory"
                     )),
             );
         }
@@ -228,7 +228,7 @@ mod tests {
             check_referenced_files: true,
             ..InventoryOptions::default()
         };
-        let shown = directory.display().to_string();
+        let directory_name = directory.display().to_string();
         Inventory::parse("i.toml", text, directory, None, &options)
             .err()
             .unwrap_or_default()
@@ -238,7 +238,7 @@ mod tests {
                 assert!(found.help.is_some(), "{found:?}");
                 let label = &found.labels[0];
                 let line = label.source.position(label.span.start).0;
-                let message = found.message.replace(&shown, "DIR");
+                let message = found.message.replace(&directory_name, "DIR");
                 format!("{line} {} {message}", found.code)
             })
             .collect()
@@ -336,8 +336,8 @@ mod tests {
                     password = { file = \"none\" }\nprot = 22\n\
                     [device.b]\nadress = \"b\"\nca_file = \"none\"\nknown_hosts = \"none\"\n\
                     private_key = \"none\"\ntoken = { file = \"none\" }\n";
-        let shown = missing(directory.path(), text);
-        let places: Vec<_> = shown
+        let messages = missing(directory.path(), text);
+        let places: Vec<_> = messages
             .iter()
             .map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "))
             .collect();
@@ -355,7 +355,7 @@ mod tests {
                 "11 missing-file",
                 "12 missing-file",
             ],
-            "{shown:?}"
+            "{messages:?}"
         );
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -20,6 +20,7 @@ use tokio::sync::OnceCell;
 use super::file_mode::readable_by_others;
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
+use crate::error_chain::chain;
 
 /// Limit for a command that prints a secret.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
@@ -44,22 +45,30 @@ impl fmt::Debug for Secrets {
 }
 
 /// An error of reading a secret.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 enum LookupError {
     #[error("environment variable {0} is not set")]
     NotSet(String),
     #[error("{0} is empty")]
     Empty(String),
-    #[error("cannot read {path}: {why}")]
-    File { path: String, why: String },
+    #[error("cannot read {path}")]
+    File {
+        path: String,
+        #[source]
+        source: Arc<io::Error>,
+    },
     #[error("other users can read {path} (mode {mode:04o})")]
     Readable { path: String, mode: u32 },
     #[error("{0} is not UTF-8")]
     NotText(String),
     #[error("{0} is longer than 64 KiB")]
     TooLong(String),
-    #[error("cannot run `{program}`: {why}")]
-    Start { program: String, why: String },
+    #[error("cannot run `{program}`")]
+    Start {
+        program: String,
+        #[source]
+        source: Arc<io::Error>,
+    },
     #[error("`{program}` failed with {status}{output}")]
     Command {
         program: String,
@@ -126,7 +135,7 @@ impl Secrets {
         );
         let found = cell.get_or_init(|| self.read_source(source)).await;
         found.clone().map_err(|error| {
-            let mut finding = setting.origin.error("secret", error.to_string());
+            let mut finding = setting.origin.error("secret", chain(&error));
             finding.help = error.help();
             finding
         })
@@ -161,17 +170,17 @@ impl Secrets {
 }
 
 fn read(path: &Path, allow_readable: bool) -> Result<Vec<u8>, LookupError> {
-    let shown = || path.display().to_string();
-    let failed = |error: std::io::Error| LookupError::File {
-        path: shown(),
-        why: error.to_string(),
+    let file_name = || path.display().to_string();
+    let failed = |error: io::Error| LookupError::File {
+        path: file_name(),
+        source: Arc::new(error),
     };
     let file = File::open(path).map_err(failed)?;
     if let Some(mode) = readable_by_others(&file).map_err(failed)?
         && !allow_readable
     {
         return Err(LookupError::Readable {
-            path: shown(),
+            path: file_name(),
             mode,
         });
     }
@@ -192,8 +201,8 @@ async fn run(words: &[String]) -> Result<Vec<u8>, LookupError> {
     let output = match tokio::time::timeout(COMMAND_LIMIT, command).await {
         Err(_) => return Err(LookupError::Late { program }),
         Ok(Err(error)) => {
-            let why = error.to_string();
-            return Err(LookupError::Start { program, why });
+            let source = Arc::new(error);
+            return Err(LookupError::Start { program, source });
         }
         Ok(Ok(output)) => output,
     };

@@ -48,9 +48,9 @@ impl Inventory {
                     targets.push(found);
                 }
                 Ok(_) => errors.push(self.unknown_target(target)),
-                Err(why) => errors.push(Diagnostic::error(
+                Err(error) => errors.push(Diagnostic::error(
                     "bad-target",
-                    format!("`{target}` is not a pattern: {why}"),
+                    format!("`{target}` is not a pattern: {}", error.kind()),
                 )),
             }
         }
@@ -143,14 +143,13 @@ enum TargetPattern {
 }
 
 impl TargetPattern {
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, globset::Error> {
         if !is_pattern(text) {
             return Ok(TargetPattern::Name(text.to_owned()));
         }
         GlobBuilder::new(text)
             .build()
             .map(|glob| TargetPattern::Pattern(glob.compile_matcher()))
-            .map_err(|error| error.kind().to_string())
     }
 
     fn matches(&self, device: &Device) -> bool {

@@ -22,7 +22,7 @@ pub struct DeviceRows {
 }
 
 impl Inventory {
-    /// The settings of these devices. Secrets are not looked up.
+    /// The settings of these devices. Secrets are not read.
     pub fn show(&self, devices: &[&Device]) -> Vec<DeviceRows> {
         devices.iter().map(|device| show(device)).collect()
     }

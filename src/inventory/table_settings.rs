@@ -243,12 +243,12 @@ pub(super) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     let text = item.string()?;
     let found = words.iter().find(|(word, _)| *word == text);
     if found.is_none() {
-        let known = words.iter().map(|(word, _)| *word);
-        let help = match nearest(&text, known.clone()) {
+        let names = words.iter().map(|(word, _)| *word);
+        let help = match nearest(&text, names.clone()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!(
                 "one of {}",
-                known
+                names
                     .map(|word| format!("\"{word}\""))
                     .collect::<Vec<_>>()
                     .join(", ")
@@ -389,7 +389,7 @@ impl Render for Fingerprint {
 fn render_word<T: PartialEq>(words: &[(&str, T)], value: &T) -> String {
     words
         .iter()
-        .find(|(_, known)| known == value)
+        .find(|(_, named)| named == value)
         .map_or_else(String::new, |(word, _)| (*word).to_owned())
 }
 

@@ -51,10 +51,10 @@ impl Fingerprint {
     pub fn read(item: &Item<'_>) -> Option<Self> {
         let text = item.string()?;
         if let Some(digest) = text.strip_prefix("SHA256:") {
-            let plain = digest.trim_end_matches('=');
+            let unpadded = digest.trim_end_matches('=');
             let base64 = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
-            if plain.len() == 43 && plain.chars().all(base64) {
-                return Some(Fingerprint::HostKey(format!("SHA256:{plain}")));
+            if unpadded.len() == 43 && unpadded.chars().all(base64) {
+                return Some(Fingerprint::HostKey(format!("SHA256:{unpadded}")));
             }
         } else {
             let hex: String = text.chars().filter(|c| *c != ':').collect();

@@ -51,13 +51,13 @@ impl Serialize for Report {
         report.serialize_entry("metrics", &metrics)?;
         report.serialize_entry("resource_statuses", &Statuses(&self.statuses))?;
         report.serialize_entry("corrective_change", &self.corrective_change())?;
-        let known = [
+        let optional = [
             ("server_used", &context.server_used),
             ("catalog_uuid", &self.catalog_uuid),
             ("code_id", &self.code_id),
             ("job_id", &context.job_id),
         ];
-        for (name, value) in known {
+        for (name, value) in optional {
             if let Some(value) = value {
                 report.serialize_entry(name, value)?;
             }
@@ -147,13 +147,13 @@ impl<'a> StatusEntry<'a> {
 }
 
 fn event(event: &Event) -> Json {
-    let plain = |value: &Option<Value>| value.as_ref().map(rich_data::write_plain);
+    let json_value = |value: &Option<Value>| value.as_ref().map(rich_data::write_plain);
     json!({
         "audited": event.audited,
         "property": event.property,
-        "previous_value": plain(&event.previous_value),
-        "desired_value": plain(&event.desired_value),
-        "historical_value": plain(&event.historical_value),
+        "previous_value": json_value(&event.previous_value),
+        "desired_value": json_value(&event.desired_value),
+        "historical_value": json_value(&event.historical_value),
         "message": event.message,
         "name": event.name,
         "status": event.status,
@@ -175,13 +175,13 @@ fn operation(record: &OperationRecord) -> Json {
     json["attributes"] = json!(record.operation.attributes);
     let (outcome, message) = match record.result.as_ref().map(|(outcome, _)| outcome) {
         None => ("planned", None),
-        Some(Outcome::Done { messages: said }) => (
+        Some(Outcome::Done { messages }) => (
             "done",
-            Some(said.join("\n")).filter(|said| !said.is_empty()),
+            Some(messages.join("\n")).filter(|text| !text.is_empty()),
         ),
-        Some(Outcome::Refused { message: said }) => ("refused", Some(said.clone())),
+        Some(Outcome::Refused { message }) => ("refused", Some(message.clone())),
         Some(Outcome::NotSent) => ("not_sent", None),
-        Some(Outcome::Unknown { reason: why }) => ("unknown", Some(why.clone())),
+        Some(Outcome::Unknown { reason }) => ("unknown", Some(reason.clone())),
     };
     json["outcome"] = json!(outcome);
     json["device_message"] = json!(message);

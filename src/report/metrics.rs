@@ -28,7 +28,7 @@ impl Metric {
     pub fn get(&self, name: &str) -> Option<Number> {
         self.values
             .iter()
-            .find(|(known, _)| known == name)
+            .find(|(own, _)| own == name)
             .map(|(_, value)| *value)
     }
 

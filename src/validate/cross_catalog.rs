@@ -213,7 +213,7 @@ mod tests {
         lb2 = { address = "192.0.2.5", platform = "f5_bigip" }"#;
 
     /// `code severity message` of what is found over all these catalogs.
-    fn told(inventory: Option<&str>, complete: bool, manifests: &[&str]) -> Vec<String> {
+    fn messages(inventory: Option<&str>, complete: bool, manifests: &[&str]) -> Vec<String> {
         let inventory = inventory.map(|text| {
             let options = InventoryOptions::default();
             Inventory::parse("i.toml", text, Path::new(""), None, &options).unwrap()
@@ -247,13 +247,13 @@ mod tests {
             "node 'www' { file { '/x': } }",
         ];
         assert_eq!(
-            told(Some(INVENTORY), false, &catalogs),
+            messages(Some(INVENTORY), false, &catalogs),
             ["no-device: no device of the inventory has the certname `sw3`"]
         );
-        let complete = told(Some(INVENTORY), true, &catalogs);
+        let complete = messages(Some(INVENTORY), true, &catalogs);
         assert!(complete.contains(&"no-catalog: device `sw2` has no catalog".to_owned()));
         assert!(!complete.contains(&"no-catalog: device `sw1` has no catalog".to_owned()));
-        assert_eq!(told(None, true, &catalogs), [""; 0]);
+        assert_eq!(messages(None, true, &catalogs), [""; 0]);
     }
 
     #[test]
@@ -263,8 +263,8 @@ mod tests {
             "node 'www' { file { '/x': } file { '/y': } network_vlan { '40': } }",
             "node 'db' { file { '/x': } }",
         ];
-        // The inventory says which is which: without it www has a device's resource and so is one.
-        assert_eq!(told(Some(INVENTORY), false, &catalogs[..1]), [""; 0]);
+        // Without the inventory, www counts as a device because of its device resource.
+        assert_eq!(messages(Some(INVENTORY), false, &catalogs[..1]), [""; 0]);
         let host = TargetResolver {
             kind: crate::validate::TargetKind::Host,
             ..TargetResolver::default()
@@ -309,31 +309,34 @@ mod tests {
             selfip("lb2", "198.51.100.2/24"),
         );
         assert_eq!(
-            told(Some(INVENTORY), false, &[&one, &same]),
+            messages(Some(INVENTORY), false, &[&one, &same]),
             ["shared-address: F5_selfip[/Common/s] uses 198.51.100.1, and `lb1` uses it too"]
         );
-        assert_eq!(told(Some(INVENTORY), false, &[&one, &other]), [""; 0]);
+        assert_eq!(messages(Some(INVENTORY), false, &[&one, &other]), [""; 0]);
 
         let vlan = |node: &str, id: &str| {
             format!("node '{node}' {{ network_vlan {{ '{id}': vlan_name => 'users' }} }}")
         };
         let (here, there, same) = (vlan("sw1", "10"), vlan("sw2", "11"), vlan("sw2", "10"));
         assert_eq!(
-            told(Some(INVENTORY), false, &[&here, &there]),
+            messages(Some(INVENTORY), false, &[&here, &there]),
             [
                 "vlan-names: Network_vlan[11]: `users` is the name of 11 here and of 10 on `sw1` of \
               the same site"
             ]
         );
         let far = vlan("far", "11");
-        assert_eq!(told(Some(INVENTORY), false, &[&here, &same, &far]), [""; 0]);
+        assert_eq!(
+            messages(Some(INVENTORY), false, &[&here, &same, &far]),
+            [""; 0]
+        );
     }
 
     #[test]
     fn cross_catalog_includes_inventory_warnings() {
         let inventory = INVENTORY.replace("192.0.2.2", "192.0.2.1");
         assert_eq!(
-            told(Some(&inventory), false, &[]),
+            messages(Some(&inventory), false, &[]),
             ["duplicate-address: devices `sw1` and `sw2` have the same address, 192.0.2.1"]
         );
     }

@@ -41,7 +41,7 @@ pub fn compile(manifest: &str) -> Compiled {
     })
     .to_string();
     // Marks are removed and their spans recorded.
-    let mut plain = String::new();
+    let mut text_without_marks = String::new();
     let mut marked = Vec::new();
     let mut rest = text.as_str();
     while let Some(at) = rest.find('«') {
@@ -55,18 +55,18 @@ pub fn compile(manifest: &str) -> Compiled {
                 serde_json::from_str(&format!("\"{raw}\"")).expect("it was written so");
             start -= 1;
             stop += 1;
-            plain.push_str(&rest[..start]);
-            marked.push(plain.len()..plain.len() + raw.len());
-            plain.push_str(&raw);
+            text_without_marks.push_str(&rest[..start]);
+            marked.push(text_without_marks.len()..text_without_marks.len() + raw.len());
+            text_without_marks.push_str(&raw);
         } else {
-            plain.push_str(&rest[..at]);
-            marked.push(plain.len() - 1..plain.len() + inner.len() + 1);
-            plain.push_str(inner);
+            text_without_marks.push_str(&rest[..at]);
+            marked.push(text_without_marks.len() - 1..text_without_marks.len() + inner.len() + 1);
+            text_without_marks.push_str(inner);
         }
         rest = &rest[stop..];
     }
-    plain.push_str(rest);
-    let source = Source::new("catalog.json", plain);
+    text_without_marks.push_str(rest);
+    let source = Source::new("catalog.json", text_without_marks);
     let catalog = load(&source, &Loading::default()).expect("an example is a catalog");
     Compiled { catalog, marked }
 }
@@ -159,7 +159,7 @@ impl Reader<'_> {
                 continue;
             }
             let name = capital(&kind);
-            let shown = if marked {
+            let marked_name = if marked {
                 format!("«{name}»")
             } else {
                 name.clone()
@@ -186,12 +186,18 @@ impl Reader<'_> {
                 parameters.insert(attribute, value);
                 self.eat(',');
             }
-            let plain = title.replace(['«', '»'], "");
+            let unmarked = title.replace(['«', '»'], "");
             self.edges.push(json!({
-                "source": container, "target": format!("{name}[{plain}]"),
+                "source": container, "target": format!("{name}[{unmarked}]"),
             }));
             let after = std::mem::replace(&mut self.line, line);
-            self.add(&shown, &title, "compilable_type", parameters.into(), secret);
+            self.add(
+                &marked_name,
+                &title,
+                "compilable_type",
+                parameters.into(),
+                secret,
+            );
             self.line = after;
         }
     }

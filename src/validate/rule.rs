@@ -104,7 +104,7 @@ impl Rule {
     pub fn render_example(example: &str) -> String {
         let mut text = String::new();
         for line in example.trim_matches('\n').lines() {
-            let mut plain = String::new();
+            let mut unmarked = String::new();
             let mut under = String::new();
             let mut marked = false;
             for character in line.chars() {
@@ -112,12 +112,12 @@ impl Rule {
                     '«' => marked = true,
                     '»' => marked = false,
                     other => {
-                        plain.push(other);
+                        unmarked.push(other);
                         under.push(if marked { '^' } else { ' ' });
                     }
                 }
             }
-            text.push_str(&plain);
+            text.push_str(&unmarked);
             text.push('\n');
             if under.contains('^') {
                 text.push_str(under.trim_end());

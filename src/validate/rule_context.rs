@@ -115,8 +115,8 @@ impl<'a> RuleContext<'a> {
         for (index, resource) in self.resources() {
             if self.secret_title(index, resource).is_some() {
                 let own = |part: &[Segment]| {
-                    let whole = ["resources".into(), index.into()];
-                    whole.into_iter().chain(part.iter().cloned()).collect()
+                    let prefix = ["resources".into(), index.into()];
+                    prefix.into_iter().chain(part.iter().cloned()).collect()
                 };
                 paths.push(own(&["title".into()]));
                 let title = resource.reference.title();

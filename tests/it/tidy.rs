@@ -71,7 +71,12 @@ const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
     ),
     (
         "src/inventory",
-        &["crate::cli", "crate::fleet", "crate::transaction"],
+        &[
+            "crate::cli",
+            "crate::fleet",
+            "crate::transaction",
+            "crate::validate",
+        ],
         "dependencies point one way",
     ),
     (

@@ -34,7 +34,7 @@ impl CheckedFile {
     /// Adds findings, at most [`LIMIT`] of one code.
     pub fn add(&mut self, findings: Vec<Diagnostic>) {
         let limited = limit(findings, LIMIT);
-        self.findings.extend(limited.shown);
+        self.findings.extend(limited.findings);
         for (code, counts) in limited.rest {
             *self.rest.entry(code).or_default() += counts;
         }

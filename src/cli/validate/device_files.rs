@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use switchtender_devices::driver::{Driver, Facts};
-use switchtender_devices::read::Reads;
+use switchtender_devices::read::{ReadError, Reads};
 
 use super::checked::CheckedFile;
 use crate::diagnostic::Diagnostic;
@@ -60,38 +60,51 @@ pub fn running(
     checked: &mut CheckedFile,
 ) -> Option<RunningConfig> {
     let mut reads = Reads::default();
-    for (ending, read) in [
-        ("json", answers as fn(String) -> Result<Reads, String>),
-        ("cfg", configuration),
+    for (extension, parse) in [
+        (
+            "json",
+            parse_answers as fn(String) -> Result<Reads, RunningFileError>,
+        ),
+        ("cfg", parse_configuration),
     ] {
-        let path = directory.join(format!("{device}.{ending}"));
+        let path = directory.join(format!("{device}.{extension}"));
         let answers = match fs::read_to_string(&path) {
-            Ok(text) => read(text),
+            Ok(text) => parse(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.into()),
         };
         let answers = answers.and_then(|answers| {
             // Parsed alone, so that an error names its file.
-            RunningConfig::new(driver, &answers).map_err(|error| error.to_string())?;
+            RunningConfig::new(driver, &answers)?;
             Ok(answers)
         });
         match answers {
             Ok(answers) => reads.extend(answers),
-            Err(why) => report_unreadable(&path, &why, checked),
+            Err(error) => report_unreadable(&path, &error.to_string(), checked),
         }
     }
     (!reads.is_empty()).then(|| RunningConfig::new(driver, &reads).ok())?
 }
 
-fn configuration(text: String) -> Result<Reads, String> {
+/// An error of reading the answers of a device.
+#[derive(Debug, thiserror::Error)]
+enum RunningFileError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Answer(#[from] ReadError),
+}
+
+fn parse_configuration(text: String) -> Result<Reads, RunningFileError> {
     Ok(Reads::from_iter([("config".to_owned(), text)]))
 }
 
 /// Answers by name of the read, `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": "…"}`.
-fn answers(text: String) -> Result<Reads, String> {
-    let answers: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let one = |(name, answer): (String, serde_json::Value)| {
+fn parse_answers(text: String) -> Result<Reads, RunningFileError> {
+    let answers: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)?;
+    let named = |(name, answer): (String, serde_json::Value)| {
         let name = match name.starts_with('/') {
             true => format!("GET {name}"),
             false => name,
@@ -102,11 +115,11 @@ fn answers(text: String) -> Result<Reads, String> {
         };
         (name, text)
     };
-    Ok(answers.into_iter().map(one).collect())
+    Ok(answers.into_iter().map(named).collect())
 }
 
-fn report_unreadable(path: &Path, why: &str, checked: &mut CheckedFile) {
-    let message = format!("cannot read {}: {why}", path.display());
+fn report_unreadable(path: &Path, cause: &str, checked: &mut CheckedFile) {
+    let message = format!("cannot read {}: {cause}", path.display());
     checked
         .findings
         .push(Diagnostic::error("cannot-read", message));

@@ -1,4 +1,4 @@
-//! Inventories as people write them: what is read, and what is told of mistakes.
+//! Tests of valid inventories and of the errors in invalid ones.
 
 use switchtender_devices::diagnostic::Label;
 
@@ -16,7 +16,7 @@ fn parse(text: &str) -> Result<Inventory, Vec<Diagnostic>> {
 }
 
 /// `line:column code message | help` of each.
-fn told(list: &[Diagnostic]) -> Vec<String> {
+fn render(list: &[Diagnostic]) -> Vec<String> {
     list.iter()
         .map(|found| {
             let place = |label: &Label| {
@@ -71,7 +71,7 @@ user = "admin"
 "#,
     )
     .unwrap();
-    let shown: Vec<String> = inventory
+    let rows: Vec<String> = inventory
         .show(&inventory.devices.values().collect::<Vec<_>>())
         .into_iter()
         .flat_map(|device| {
@@ -85,7 +85,7 @@ user = "admin"
         })
         .collect();
     assert_eq!(
-        shown,
+        rows,
         [
             "sw1 platform = cisco_ios [device.sw1]",
             "sw1 certname = sw1.lab.test [device.sw1]",
@@ -137,7 +137,7 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
                 "1:1 missing-key: device `a` has no `user` | add user = \"…\" to [device.a], [platform.<name>] or [defaults]",
             ],
         ),
-        // A slip in the syntax is told alone, not with what it has swallowed.
+        // A syntax error is reported without the errors that follow from it.
         (
             device("").replace("address = ", "address = = "),
             &[
@@ -266,7 +266,7 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
     ];
     for (text, expected) in cases {
         let found = parse(&text).expect_err(&text);
-        assert_eq!(told(&found), expected, "{text}");
+        assert_eq!(render(&found), expected, "{text}");
     }
 }
 
@@ -278,7 +278,7 @@ fn odd_things_are_warnings() {
     );
     let inventory = parse(&text).unwrap();
     assert_eq!(
-        told(&inventory.warnings),
+        render(&inventory.warnings),
         [
             "6:1 no-credentials: device `b` has no credentials | set `password`, `private_key` or `agent = true`",
             "8:11 duplicate-address: devices `a` and `b` have the same address, 192.0.2.1 | correct one address, or set its `port` or `jump`",
@@ -292,7 +292,7 @@ fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
     let clean = text.replace("oops = 1\n", "");
     let inventory = parse(&clean).unwrap();
     assert_eq!(
-        told(&inventory.warnings),
+        render(&inventory.warnings),
         [
             "6:12 literal-secret: `password` is in clear text in the inventory | use password = { env = \"…\" }, { file = \"…\" } or { command = [\"…\"] }"
         ]
@@ -306,7 +306,7 @@ fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
     };
     let refused = read(&clean, false).unwrap_err();
     assert_eq!(
-        told(&refused),
+        render(&refused),
         [
             "6:12 readable-secret: `password` is in clear text, and other users can read this file (mode 0644) | use password = { env = \"…\" }, or `chmod 600 i.toml`, or set allow_readable = true"
         ]
@@ -347,16 +347,16 @@ fn a_file_that_cannot_be_read_is_told_by_name() {
         Path::new("/nonexistent/i.toml"),
         &InventoryOptions::default(),
     );
-    let told = told(&found.unwrap_err());
+    let messages = render(&found.unwrap_err());
     assert!(
-        told[0].contains("cannot read inventory /nonexistent/i.toml"),
-        "{told:?}"
+        messages[0].contains("cannot read inventory /nonexistent/i.toml"),
+        "{messages:?}"
     );
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), b"user = \"\xff\"").unwrap();
     let found = Inventory::load(file.path(), &InventoryOptions::default()).unwrap_err();
     assert!(
-        found[0].message.contains("not UTF-8 text (byte 8)"),
+        found[0].message.contains("not UTF-8 (byte 8)"),
         "{found:?}"
     );
 }

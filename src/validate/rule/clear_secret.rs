@@ -66,8 +66,8 @@ mod tests {
             );
             let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
             assert!(found.len() >= 3, "{found:#?}");
-            let shown = format!("{}{}", render_all(&found, RenderOptions::PLAIN), json::lines(&found));
-            assert!(!shown.contains("pl4nted"), "{shown}");
+            let rendered = format!("{}{}", render_all(&found, RenderOptions::PLAIN), json::lines(&found));
+            assert!(!rendered.contains("pl4nted"), "{rendered}");
         }
     }
 }

@@ -131,13 +131,13 @@ pub fn automatic(kind: AutoKind) -> &'static str {
 }
 
 fn render_list(names: &[String]) -> String {
-    const SHOWN: usize = 4;
-    let mut shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
-    let more = format!("{} more", names.len().saturating_sub(SHOWN));
-    if names.len() > SHOWN {
-        shown.push(&more);
+    const MAX_NAMES: usize = 4;
+    let mut listed: Vec<&str> = names.iter().take(MAX_NAMES).map(String::as_str).collect();
+    let more = format!("{} more", names.len().saturating_sub(MAX_NAMES));
+    if names.len() > MAX_NAMES {
+        listed.push(&more);
     }
-    match shown.split_last() {
+    match listed.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         Some((last, _)) => format!("{last} depends on itself"),
         None => String::new(),

@@ -191,16 +191,16 @@ mod tests {
 
     #[test]
     fn keys_are_compared_within_one_object_only() {
-        let shown = |text: &str| -> Vec<String> {
+        let key_paths = |text: &str| -> Vec<String> {
             let paths = duplicate_keys(text);
-            let shown = paths
+            let rendered = paths
                 .iter()
                 .map(|path| path.iter().map(ToString::to_string).collect());
-            shown.collect()
+            rendered.collect()
         };
-        assert_eq!(shown(r#"{"a": {"b": 1}, "b": [{"a": 1}, {"a": 2}]}"#), [""; 0]);
+        assert_eq!(key_paths(r#"{"a": {"b": 1}, "b": [{"a": 1}, {"a": 2}]}"#), [""; 0]);
         assert_eq!(
-            shown(r#"{"a": [0, {"x": 1, "y": 2, "x": 3}], "\u0061": null}"#),
+            key_paths(r#"{"a": [0, {"x": 1, "y": 2, "x": 3}], "\u0061": null}"#),
             [".a[1].x", ".a"]
         );
     }

@@ -43,7 +43,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     let containers: HashSet<usize> = edges.map(|(container, _)| *container).collect();
     for (index, resource) in suspects.filter(|(index, _)| !containers.contains(index)) {
         let name = resource.reference.model_name();
-        let known = context.registry.models().map(|model| model.name.as_str());
+        let models = context.registry.models().map(|model| model.name.as_str());
         let finding = RuleFinding::new(
             &RULE,
             Location::Resource(index, FindingPart::Type),
@@ -52,7 +52,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 resource.reference
             ),
         );
-        findings.push(match nearest(&name, known) {
+        findings.push(match nearest(&name, models) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help("if it is a type, add `\"kind\": \"compilable_type\"`"),
         });
@@ -67,7 +67,7 @@ mod tests {
     use crate::validate::{Policy, catalog};
 
     #[test]
-    fn what_may_be_a_misspelt_type_is_told_and_definitions_are_not() {
+    fn kindless_type_reports_unknown_types_without_content() {
         for format in ["", r#""catalog_format": 2,"#] {
             let text = format!(
                 r#"{{"name": "n", {format} "resources": [
@@ -85,10 +85,10 @@ mod tests {
                 &device("cisco_ios"),
                 &Policy::default(),
             );
-            let told: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+            let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
             let expected = "Network_vlann[77]: unknown type `network_vlann`: treated as a \
                             defined type and not applied (the catalog has no `kind`)";
-            assert_eq!(told, [expected], "{format}");
+            assert_eq!(messages, [expected], "{format}");
             assert_eq!(
                 found[0].help.as_deref(),
                 Some("did you mean `network_vlan`?")

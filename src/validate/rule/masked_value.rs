@@ -35,19 +35,19 @@ ntp_auth_key { '7':
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for (index, resource, _) in context.typed() {
-        let told = |at: Location, what: String| {
-            RuleFinding::new(&RULE, at, what).help(
+        let finding = |at: Location, message: String| {
+            RuleFinding::new(&RULE, at, message).help(
                 "replace `••••` with the secret, or remove the attribute",
             )
         };
         if resource.reference.title().contains(MASK) {
-            let what = format!("{}: the title contains the mask of a secret", resource.reference);
-            findings.push(told(Location::title(index), what));
+            let message = format!("{}: the title contains the mask of a secret", resource.reference);
+            findings.push(finding(Location::title(index), message));
         }
         for (name, value) in &resource.parameters {
             if is_masked(value) {
-                let what = format!("{}: `{name}` contains the mask of a secret", resource.reference);
-                findings.push(told(Location::parameter(index, name), what));
+                let message = format!("{}: `{name}` contains the mask of a secret", resource.reference);
+                findings.push(finding(Location::parameter(index, name), message));
             }
         }
     }
@@ -70,7 +70,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn a_mask_is_found_wherever_a_secret_can_stand() {
+    fn masked_value_is_found_in_titles_and_sensitive_values() {
         for manifest in [
             "snmp_community { «'••••'»: ensure => 'present', group => 'RO' }",
             "ntp_auth_key { '7': ensure => 'present', password => Sensitive(«'••••'») }",

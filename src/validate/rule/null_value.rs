@@ -50,14 +50,14 @@ mod tests {
     use crate::validate::{Policy, catalog};
 
     #[test]
-    fn null_is_an_error_for_what_is_applied() {
+    fn null_value_is_reported_for_applied_resources() {
         let text = r#"{"name": "n", "catalog_format": 2, "resources": [
             {"type": "Class", "title": "a", "kind": "class", "parameters": {"x": null}},
             {"type": "Network_vlan", "title": "40", "kind": "compilable_type",
              "parameters": {"vlan_name": null}}]}"#;
         let loaded = load(&Source::new("c", text), &Loading::default()).unwrap();
         let found = catalog(&loaded, &registry(), &device("cisco_ios"), &Policy::default());
-        let told: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
-        assert_eq!(told, ["Network_vlan[40]: `vlan_name` is null"]);
+        let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        assert_eq!(messages, ["Network_vlan[40]: `vlan_name` is null"]);
     }
 }

@@ -78,24 +78,24 @@ mod tests {
     use crate::validate::example::{assert_marked, device, findings};
 
     #[test]
-    fn what_is_lost_depends_on_the_relation_and_its_direction() {
+    fn skipped_relation_names_the_effect() {
         let cases = [
             ("require => File['/x']", "the order has no effect"),
             ("before => File['/x']", "the order has no effect"),
             ("subscribe => File['/x']", "no refresh is sent"),
             ("notify => File['/x']", "the refresh has no effect"),
         ];
-        for (relation, lost) in cases {
+        for (relation, effect) in cases {
             let manifest = format!("file {{ '/x': }} network_vlan {{ '40': {relation} }}");
             let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
-            let told = found.iter().find(|found| found.code == RULE.code);
-            let told = told.unwrap_or_else(|| panic!("{relation}: nothing found"));
-            assert!(told.message.ends_with(lost), "{relation}: {}", told.message);
+            let finding = found.iter().find(|found| found.code == RULE.code);
+            let finding = finding.unwrap_or_else(|| panic!("{relation}: nothing found"));
+            assert!(finding.message.ends_with(effect), "{relation}: {}", finding.message);
         }
     }
 
     #[test]
-    fn the_host_sees_it_the_other_way_round_and_two_of_a_side_are_fine() {
+    fn skipped_relation_applies_to_hosts_and_lists() {
         let policy = Policy::default();
         let host = crate::validate::CatalogTarget::Host;
         let relation = "file { '/x': require => «Network_vlan['40']» } network_vlan { '40': }";

@@ -235,10 +235,10 @@ mod tests {
         for (manifest, expected) in cases {
             let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
             let found = found.iter().filter(|found| found.code == RULE.code);
-            let told: Vec<_> = found
+            let reported: Vec<_> = found
                 .map(|found| (found.severity, found.message.as_str()))
                 .collect();
-            assert_eq!(told, expected, "{manifest}");
+            assert_eq!(reported, expected, "{manifest}");
         }
     }
 }

@@ -42,9 +42,9 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let Some(name) = name.and_then(|value| value.as_str()) else {
             continue;
         };
-        let known = ALWAYS.contains(&name)
+        let is_known = ALWAYS.contains(&name)
             || context.index.find(&ResourceRef::new("Schedule", name)).is_some();
-        if context.is_applied(index) && !known {
+        if context.is_applied(index) && !is_known {
             let titles = context.index.titles_of("Schedule").chain(ALWAYS);
             let near = switchtender_devices::diagnostic::nearest(name, titles);
             findings.push(

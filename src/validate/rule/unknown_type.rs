@@ -33,7 +33,7 @@ network_vlan { '40':
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     if !context.for_device() {
-        // A host knows the types of its own modules; only it can say.
+        // The types of a host are in its modules.
         return;
     }
     for (index, resource) in context.resources() {
@@ -41,8 +41,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             continue;
         }
         let name = resource.reference.model_name();
-        let known = context.registry.models().map(|model| model.name.as_str());
-        let help = match nearest(&name, known) {
+        let models = context.registry.models().map(|model| model.name.as_str());
+        let help = match nearest(&name, models) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "add a model with `switchtender model import FILE.rb`".to_owned(),
         };
