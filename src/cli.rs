@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_of_the_command_line_is_consistent() {
+    fn command_line_definition_is_consistent() {
         Cli::command().debug_assert();
     }
 }

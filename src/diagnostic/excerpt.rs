@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_line_is_shown_whole() {
+    fn excerpt_of_a_short_line_is_complete() {
         let source = Source::new("x", "a = 1\nbee = 2\r\n");
         let found = excerpt(&source, &(6..9));
         assert_eq!((found.line, found.column), (2, 1));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_around_the_mark_at_characters() {
+    fn excerpt_of_a_long_line_is_a_window() {
         let text = format!("{}HERE{}", "ü".repeat(7000), "é".repeat(7000));
         let start = text.find("HERE").unwrap();
         let found = excerpt(&Source::new("x", text), &(start..start + 4));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_mark_is_cut_too() {
+    fn excerpt_of_a_long_mark_is_cut() {
         let source = Source::new("x", "y".repeat(1000));
         let found = excerpt(&source, &(0..1000));
         assert_eq!(found.text, format!("{}…", "y".repeat(120)));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_over_lines_past_the_end_and_between_characters_do_no_harm() {
+    fn excerpt_accepts_invalid_spans() {
         let source = Source::new("x", "[a]\nb = 'ü'\n");
         assert_eq!(marked(&excerpt(&source, &(0..8))), "[a]");
         assert_eq!(excerpt(&source, &(500..600)).line, 3);

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_is_one_line_with_its_places() {
+    fn json_finding_is_one_line() {
         let source = Source::new("a.toml", "x\nwrong = 1\n");
         let found = Diagnostic::error("unknown-key", "unknown key").at(&source, 2..7, "here");
         assert_eq!(

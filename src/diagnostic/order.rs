@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_are_sorted_by_file_and_place() {
+    fn sort_orders_by_file_and_position() {
         let (a, b) = (Source::new("a", "xxxx"), Source::new("b", "xxxx"));
         let mut list = vec![
             Diagnostic::error("c", "b0").at(&b, 0..1, ""),
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_limit_are_counted_by_code() {
+    fn limit_counts_further_findings() {
         let list = (0..5)
             .map(|n| Diagnostic::error("many", n.to_string()))
             .chain([Diagnostic::error("one", "")])

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn manifest_first_then_the_text_with_a_mark_then_what_to_do() {
+    fn terminal_renders_manifest_excerpt_and_help() {
         let text = format!(
             r#"{{"resources":[{}"vlan_name":"Guests & visitors"{}"#,
             " ".repeat(300),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn several_are_shown_at_once_with_their_number_and_marks_of_a_line_share_it() {
+    fn terminal_renders_several_findings_and_their_number() {
         let source = Source::new("i.toml", "a = 1\nb = 2\n");
         let list = [
             Diagnostic::error("x", "first")
@@ -238,7 +238,7 @@ warning[y]: second
     }
 
     #[test]
-    fn the_place_is_that_of_the_main_mark_even_after_a_manifest_and_right_of_context() {
+    fn terminal_position_is_that_of_the_primary_label() {
         let source = Source::new("i.toml", "a = 1, b = 2\n");
         let found = Diagnostic::error("x", "y")
             .in_manifest(Some(ManifestPosition {
@@ -252,7 +252,7 @@ warning[y]: second
     }
 
     #[test]
-    fn control_characters_are_shown_and_not_obeyed() {
+    fn terminal_escapes_control_characters() {
         let found = Diagnostic::error("x", "title \u{1b}[2J\nx").help("one\ntwo");
         let rendered = render_all(&[found], RenderOptions::PLAIN);
         assert!(!rendered.contains('\u{1b}'), "{rendered}");
@@ -263,7 +263,7 @@ warning[y]: second
     }
 
     #[test]
-    fn what_was_left_out_is_counted() {
+    fn terminal_counts_further_findings() {
         let list = vec![
             Diagnostic::error("x", "1"),
             Diagnostic::error("x", "2"),
@@ -274,7 +274,7 @@ warning[y]: second
     }
 
     #[test]
-    fn colours_are_the_callers_decision() {
+    fn terminal_colors_depend_on_the_options() {
         let found = [Diagnostic::error("x", "y")];
         assert!(render_all(&found, RenderOptions { colors: true }).contains("\u{1b}["));
         assert!(!render_all(&found, RenderOptions::PLAIN).contains("\u{1b}["));

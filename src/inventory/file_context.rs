@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_overwritten_and_nothing_moves() {
+    fn masked_text_has_the_same_length() {
         let cases = [
             (
                 r#"password = "s3c\"ret" # x"#,

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn secrets_come_from_environment_file_command_or_the_file_itself() {
+    async fn resolve_reads_secrets_from_all_sources() {
         let dir = tempfile::tempdir().unwrap();
         secret_file(dir.path(), "pw", "from file\r\n", 0o600);
         let cases = [
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_command_runs_once_for_all_devices() {
+    async fn secret_command_runs_once() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         let command = format!("echo x >> {}; echo pw", log.display());

@@ -278,7 +278,7 @@ core1 = { address = "c" }
     }
 
     #[test]
-    fn a_label_is_a_name_and_a_value() {
+    fn label_selector_needs_a_name() {
         assert!("rack".parse::<LabelSelector>().is_err());
         assert!("=a1".parse::<LabelSelector>().is_err());
         let empty: LabelSelector = "rack=".parse().unwrap();

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wanted_decides_then_the_inventory_then_the_resources() {
+    fn resolve_uses_kind_inventory_and_resources() {
         let inventory = inventory("");
         let both = "file { '/x': } network_vlan { '40': }";
         let ours = format!("node 'sw1.example.net' {{ {both} f5_ntp {{ '/Common/ntp': }} }}");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_and_options_choose_what_a_device_has() {
+    fn resolve_passes_facts_to_the_driver() {
         let resolver = TargetResolver {
             platform: Some("cisco_ios"),
             ..TargetResolver::default()
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_of_the_inventory_reaches_the_driver() {
+    fn for_device_passes_options_to_the_driver() {
         let catalog = compile(
             "node 'sw1.example.net' { network_vlan { '10': } network_trunk { 'GigabitEthernet1/0/1': \
              ensure => 'present', mode => 'trunk', tagged_vlans => ['10'] } }",
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn before_a_run_the_device_of_the_inventory_counts() {
+    fn for_device_checks_the_certname() {
         let device = |keys: &str| inventory(keys).devices["sw1"].clone();
         let run = |manifest: &str, policy: &Policy| -> Vec<&'static str> {
             let catalog = compile(manifest).catalog;

@@ -35,7 +35,7 @@ fn render(list: &[Diagnostic]) -> Vec<String> {
 }
 
 #[test]
-fn a_device_takes_what_it_does_not_say_from_its_platform_then_from_the_defaults() {
+fn settings_are_inherited_from_platform_and_defaults() {
     let inventory = parse(
         r#"
 [defaults]
@@ -123,7 +123,7 @@ user = "admin"
 }
 
 #[test]
-fn mistakes_are_told_with_their_place_and_what_to_do() {
+fn errors_have_positions_and_hints() {
     let device = |rest: &str| format!("[device.a]\n{DEVICE}{rest}\n");
     let cases: Vec<(String, &[&str])> = vec![
         (
@@ -271,7 +271,7 @@ fn mistakes_are_told_with_their_place_and_what_to_do() {
 }
 
 #[test]
-fn odd_things_are_warnings() {
+fn warnings_do_not_prevent_loading() {
     let text = format!(
         "[device.a]\n{DEVICE}[device.b]\n{}",
         DEVICE.replace("agent = true\n", "")
@@ -287,7 +287,7 @@ fn odd_things_are_warnings() {
 }
 
 #[test]
-fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
+fn clear_text_secrets_are_errors_in_readable_files() {
     let text = format!("[device.a]\n{DEVICE}password = \"s3cr3t\" \noops = 1\n");
     let clean = text.replace("oops = 1\n", "");
     let inventory = parse(&clean).unwrap();
@@ -319,7 +319,7 @@ fn a_secret_in_the_file_is_warned_about_and_refused_where_others_can_read_it() {
 }
 
 #[test]
-fn the_example_is_right() {
+fn example_inventory_is_valid() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/inventory.toml");
     let options = InventoryOptions {
         platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
@@ -342,7 +342,7 @@ fn the_example_is_right() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_told_by_name() {
+fn unreadable_file_is_named() {
     let found = Inventory::load(
         Path::new("/nonexistent/i.toml"),
         &InventoryOptions::default(),

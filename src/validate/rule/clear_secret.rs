@@ -58,7 +58,7 @@ mod tests {
     use crate::validate::example::{device, findings};
 
     #[test]
-    fn no_finding_shows_a_secret_that_stands_near_its_mark() {
+    fn clear_secret_and_other_findings_mask_the_secret() {
         for value in ["'pl4nted'", "Sensitive('pl4nted')"] {
             let manifest = format!(
                 "ntp_auth_key {{ '7': algorithm => 'md6', password => {value}, mode => 'x', \

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_that_counts_is_marked() {
+    fn duplicate_key_labels_the_used_key() {
         use crate::catalog::{Loading, load};
         use crate::diagnostic::Source;
         use crate::validate::{Policy, CatalogTarget, example::registry};
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_compared_within_one_object_only() {
+    fn duplicate_key_compares_keys_of_one_object() {
         let key_paths = |text: &str| -> Vec<String> {
             let paths = duplicate_keys(text);
             let rendered = paths

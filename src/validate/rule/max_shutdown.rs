@@ -67,7 +67,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn the_share_is_of_the_interfaces_that_the_catalog_names() {
+    fn max_shutdown_counts_interfaces_of_the_catalog() {
         let two_of_four = "
             network_interface { 'GigabitEthernet1/0/1': enable => true }
             network_interface { 'GigabitEthernet1/0/2': enable => «false» }

@@ -56,7 +56,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn containers_and_hosts_resources_count_too() {
+    fn metaparameter_includes_host_resources() {
         let manifest = "
             file { '/x': loglevel => «'loud'» }
             network_vlan { '40': tag => «'not a tag'» }

@@ -42,7 +42,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn it_depends_on_the_mode_and_on_a_value_being_given() {
+    fn misleading_value_depends_on_the_mode() {
         for manifest in [
             "network_trunk { 'Gi1/0/1': mode => 'trunk', untagged_vlan => 99 }",
             "network_trunk { 'Gi1/0/1': untagged_vlan => 99 }",

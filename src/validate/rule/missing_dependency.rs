@@ -65,7 +65,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn resources_are_found_by_title_alias_and_name() {
+    fn missing_dependency_finds_titles_aliases_and_names() {
         let manifest = "
             network_vlan { '40': alias => 'printers' }
             network_interface { 'uplink': name => 'GigabitEthernet1/0/1', enable => true }

@@ -77,7 +77,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn the_top_and_what_belongs_to_both_sides_are_fine() {
+    fn mixed_container_accepts_top_scope_and_shared_types() {
         for manifest in [
             "file { '/x': } network_vlan { '40': }",
             "class a { notify { 'x': } network_vlan { '40': } }",

@@ -80,7 +80,7 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn spellings_and_titles_of_global_settings_do_not_make_two_things() {
+    fn same_instance_compares_canonical_names() {
         for (manifest, platform) in [
             (
                 "network_interface { 'Gi1/0/1': enable => true }

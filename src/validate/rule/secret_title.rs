@@ -54,7 +54,7 @@ mod tests {
     use crate::validate::example::{device, findings};
 
     #[test]
-    fn the_finding_itself_does_not_show_the_title() {
+    fn secret_title_masks_the_title() {
         let manifest = "snmp_community { 'pl4nted': ensure => 'present', group => 'RO' }";
         let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
         assert!(found.iter().any(|found| found.code == RULE.code));

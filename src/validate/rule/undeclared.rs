@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_name_objects_are_looked_up() {
+    fn undeclared_checks_references() {
         let pool = "members => «[{ 'name' => '/Common/web1', 'port' => '80' }]»";
         let cases = [
             ("f5_bigip", format!("f5_pool {{ '/Common/web': ensure => 'present', {pool} }}")),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_reported() {
+    fn undeclared_accepts_existing_objects() {
         let cases = [
             ("f5_bigip", "f5_virtualserver { '/Common/web': ensure => 'absent', default_pool => '/shop/web' }".to_owned()),
             (

@@ -51,7 +51,7 @@ mod tests {
     use crate::validate::example::assert_marked;
 
     #[test]
-    fn the_name_must_be_the_devices_unless_it_is_forced() {
+    fn wrong_name_compares_catalog_and_certname() {
         let target = |certname: Option<&str>| CatalogTarget::Device {
             certname: certname.map(str::to_owned),
             driver: None,
