@@ -373,7 +373,8 @@ fn bad_examples_give_their_finding_at_the_mark_and_good_ones_none() {
                 let bad = bad.into_iter().filter(|(code, _)| *code == rule.code);
                 let labeled: Vec<String> = bad.map(|(_, text)| text).collect();
                 assert_eq!(labeled, marked(rule.bad), "{}", rule.code);
-                assert_eq!(json_findings(rule.good), [], "{}", rule.code);
+                let mut good = json_findings(rule.good).into_iter();
+                assert_eq!(good.find(|(code, _)| *code == rule.code), None);
                 continue;
             }
             Example::None => continue,

@@ -25,7 +25,7 @@ fails to load such a catalog.",
   "name": "sw1.example.net",
   "catalog_format": 2,
   "resources": [
-    {"type": "Network_vlan", "title": "40", "kind": "compilable_type", "parameters": {"vlan_name": {"__ptype": "Default"}}}
+    {"type": "Network_vlan", "title": "40", "kind": "compilable_type", "parameters": {"vlan_name": {"__ptype": "Sensitive", "__pvalue": "users"}}}
   ]
 }
 "#,
