@@ -212,7 +212,7 @@ mod tests {
         lb1 = { address = "192.0.2.4", platform = "f5_bigip" }
         lb2 = { address = "192.0.2.5", platform = "f5_bigip" }"#;
 
-    /// `code severity message` of what is found over all these catalogs.
+    /// `code: message` of the findings about several catalogs.
     fn messages(inventory: Option<&str>, complete: bool, manifests: &[&str]) -> Vec<String> {
         let inventory = inventory.map(|text| {
             let options = InventoryOptions::default();

@@ -155,7 +155,7 @@ mod tests {
                 of_kind(TargetKind::Device),
                 &["empty-catalog", "host-resource"],
             ),
-            // The platform comes from the inventory, and does not have the type.
+            // The platform of the inventory does not support the type.
             (
                 &ours,
                 with_inventory,

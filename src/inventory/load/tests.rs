@@ -355,8 +355,5 @@ fn unreadable_file_is_named() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), b"user = \"\xff\"").unwrap();
     let found = Inventory::load(file.path(), &InventoryOptions::default()).unwrap_err();
-    assert!(
-        found[0].message.contains("not UTF-8 (byte 8)"),
-        "{found:?}"
-    );
+    assert!(found[0].message.contains("not UTF-8 (byte 8)"), "{found:?}");
 }

@@ -36,7 +36,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             continue;
         };
         for name in strings(audit) {
-            // What the type does not have at all is refused when the catalog is loaded.
+            // The rule `metaparameter` reports names that are not attributes of the type.
             let watched = typed.model.attributes.get(name);
             if watched.is_some_and(|attr| matches!(attr.role, Role::Parameter | Role::Namevar)) {
                 let message = format!("{}: cannot audit `{name}`: it is not a property", resource.reference);

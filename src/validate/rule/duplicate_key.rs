@@ -22,9 +22,29 @@ pub const RULE: Rule = Rule {
     explanation: "\
 JSON does not define which of the two values is used, and parsers differ. Compilers do not write
 duplicate keys: the catalog was edited by hand or merged as text.",
-    bad: "",
-    good: "",
-    example: Example::None,
+    bad: r#"
+{
+  "name": "sw1.example.net",
+  "catalog_format": 2,
+  "resources": [
+    {"type": "Network_vlan", "title": "40", "kind": "compilable_type", "parameters": {
+      "vlan_name": "users", "vlan_name": «"printers"»
+    }}
+  ]
+}
+"#,
+    good: r#"
+{
+  "name": "sw1.example.net",
+  "catalog_format": 2,
+  "resources": [
+    {"type": "Network_vlan", "title": "40", "kind": "compilable_type", "parameters": {
+      "vlan_name": "printers"
+    }}
+  ]
+}
+"#,
+    example: Example::Json,
     check: RuleCheck::Catalog(check),
 };
 

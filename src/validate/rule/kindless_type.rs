@@ -20,9 +20,25 @@ pub const RULE: Rule = Rule {
 A compiler marks each resource as type, class or defined type (`kind`). Without the mark, an unknown
 type counts as a defined type, as in Puppet, and is not applied. A defined type that contains nothing is
 probably a misspelled type. Add `\"kind\": \"compilable_type\"` to make an unknown type an error.",
-    bad: "",
-    good: "",
-    example: Example::None,
+    bad: r#"
+{
+  "name": "sw1.example.net",
+  "catalog_format": 2,
+  "resources": [
+    {"type": «"Network_vlann"», "title": "40"}
+  ]
+}
+"#,
+    good: r#"
+{
+  "name": "sw1.example.net",
+  "catalog_format": 2,
+  "resources": [
+    {"type": "Network_vlan", "title": "40"}
+  ]
+}
+"#,
+    example: Example::Json,
     check: RuleCheck::Catalog(check),
 };
 

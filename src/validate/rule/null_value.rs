@@ -16,9 +16,25 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Compilers omit undefined attributes. Puppet refuses a catalog that contains a null (`Got nil value for
 x`). The catalog was edited or written by another program.",
-    bad: "",
-    good: "",
-    example: Example::None,
+    bad: r#"
+{
+  "name": "sw1.example.net",
+  "catalog_format": 2,
+  "resources": [
+    {"type": "Network_vlan", "title": "40", "kind": "compilable_type", "parameters": {"vlan_name": «null»}}
+  ]
+}
+"#,
+    good: r#"
+{
+  "name": "sw1.example.net",
+  "catalog_format": 2,
+  "resources": [
+    {"type": "Network_vlan", "title": "40", "kind": "compilable_type", "parameters": {}}
+  ]
+}
+"#,
+    example: Example::Json,
     check: RuleCheck::Catalog(check),
 };
 
