@@ -21,17 +21,17 @@ pub struct MockArgs {
 
 #[derive(Debug, Subcommand)]
 enum MockCommand {
-    Switch(SwitchArgs),
-    LoadBalancer(LoadBalancerArgs),
+    Switch(MockSwitchArgs),
+    LoadBalancer(MockLoadBalancerArgs),
     /// List the faults that mock devices can inject
     Faults,
 }
 
 /// Start switches with an IOS-like command line over SSH, until interrupted
 #[derive(Debug, clap::Args)]
-struct SwitchArgs {
+struct MockSwitchArgs {
     #[command(flatten)]
-    common: DeviceArgs,
+    common: MockDeviceArgs,
 
     /// Initial running configuration
     #[arg(long, value_name = "FILE")]
@@ -48,9 +48,9 @@ struct SwitchArgs {
 
 /// Start load balancers with an iControl-REST-like interface over HTTPS, until interrupted
 #[derive(Debug, clap::Args)]
-struct LoadBalancerArgs {
+struct MockLoadBalancerArgs {
     #[command(flatten)]
-    common: DeviceArgs,
+    common: MockDeviceArgs,
 
     /// Initial objects: JSON, {"POST /mgmt/tm/ltm/pool": {…}, …}
     #[arg(long, value_name = "FILE")]
@@ -58,7 +58,7 @@ struct LoadBalancerArgs {
 }
 
 #[derive(Debug, clap::Args)]
-struct DeviceArgs {
+struct MockDeviceArgs {
     /// Number of devices
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     count: u16,
@@ -119,7 +119,7 @@ pub fn run(args: &MockArgs) -> Result<Exit, CommandError> {
 }
 
 /// How to connect to a running mock.
-fn render_address(device: &RunningDevice, common: &DeviceArgs) -> String {
+fn render_address(device: &RunningDevice, common: &MockDeviceArgs) -> String {
     let (name, address, user) = (device.name(), device.address(), &common.user);
     match device {
         RunningDevice::Switch(switch) => {
@@ -152,7 +152,7 @@ struct SharedOptions {
 }
 
 impl SharedOptions {
-    fn new(args: &DeviceArgs) -> Result<Self, CommandError> {
+    fn new(args: &MockDeviceArgs) -> Result<Self, CommandError> {
         let faults = args.fault.iter().map(|fault| fault.parse());
         let faults = faults.collect::<Result<_, _>>().map_err(|error| {
             CommandError::new("cannot start the mock")
@@ -189,7 +189,7 @@ fn open_log(path: &Path) -> io::Result<File> {
 }
 
 fn switch(
-    args: &SwitchArgs,
+    args: &MockSwitchArgs,
     shared: &SharedOptions,
     number: u16,
 ) -> Result<SwitchOptions, CommandError> {
@@ -210,7 +210,7 @@ fn switch(
 }
 
 fn load_balancer(
-    args: &LoadBalancerArgs,
+    args: &MockLoadBalancerArgs,
     shared: &SharedOptions,
     number: u16,
 ) -> Result<LoadBalancerOptions, CommandError> {

@@ -164,7 +164,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         running: args.running.as_deref(),
     };
     let mut checked = check_all(&files, args.jobs, &inputs)?;
-    let summaries: Vec<cross_catalog::Summary> = checked
+    let summaries: Vec<cross_catalog::CatalogSummary> = checked
         .iter_mut()
         .filter_map(|one| one.summary.take())
         .collect();
@@ -307,7 +307,7 @@ fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
     context.mask(&mut loading);
     loading.extend(crate::validate::check(&context));
     checked.add(loading);
-    checked.summary = Some(cross_catalog::Summary::new(&context, device));
+    checked.summary = Some(cross_catalog::CatalogSummary::new(&context, device));
     checked
 }
 

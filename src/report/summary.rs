@@ -10,7 +10,7 @@ use crate::catalog::ConfigVersion;
 
 /// The content of the file; then a hash of numbers for each metric.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct RunSummary<'a> {
     version: SummaryVersion<'a>,
     application: Application<'a>,
     #[serde(flatten)]
@@ -42,7 +42,7 @@ impl Report {
             }
             (metric.name, values)
         });
-        let summary = Summary {
+        let summary = RunSummary {
             version: SummaryVersion {
                 config: self.configuration_version.as_ref(),
                 puppet: &self.context.puppet_version,

@@ -1,6 +1,6 @@
 //! Checks over all catalogs of one command, and their inventory.
 //!
-//! A [`Summary`] of each catalog is kept, so that memory does not grow with the catalogs. The
+//! A [`CatalogSummary`] of each catalog is kept, so that memory does not grow with the catalogs. The
 //! order of the summaries does not change the findings.
 
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use crate::inventory::{Device, Inventory};
 
 /// The data of a catalog that rules compare with other catalogs.
 #[derive(Debug)]
-pub struct Summary {
+pub struct CatalogSummary {
     /// The node that the catalog was compiled for.
     pub name: String,
     pub source: Arc<Source>,
@@ -51,7 +51,7 @@ pub struct ResourceLocation {
     place: Option<ManifestPosition>,
 }
 
-impl Summary {
+impl CatalogSummary {
     pub fn new(context: &RuleContext<'_>, device: Option<&Device>) -> Self {
         let mut summary = Self {
             name: context.catalog.name.clone(),
@@ -104,7 +104,7 @@ impl Summary {
 /// The catalogs of one command.
 pub struct CatalogSet<'a> {
     /// Sorted by name.
-    pub summaries: Vec<&'a Summary>,
+    pub summaries: Vec<&'a CatalogSummary>,
     pub inventory: Option<&'a Inventory>,
     /// Whole directories were given, so that a device without a catalog is a finding.
     pub is_complete: bool,
@@ -119,7 +119,7 @@ impl CrossFindings {
     pub fn at_name(
         &mut self,
         rule: &'static Rule,
-        summary: &Summary,
+        summary: &CatalogSummary,
         message: String,
     ) -> &mut Diagnostic {
         self.add(rule, summary, vec!["name".into()], None, message)
@@ -129,7 +129,7 @@ impl CrossFindings {
     pub fn at_resource(
         &mut self,
         rule: &'static Rule,
-        summary: &Summary,
+        summary: &CatalogSummary,
         location: &ResourceLocation,
         message: String,
     ) -> &mut Diagnostic {
@@ -149,7 +149,7 @@ impl CrossFindings {
     fn add(
         &mut self,
         rule: &'static Rule,
-        summary: &Summary,
+        summary: &CatalogSummary,
         path: Vec<Segment>,
         place: Option<ManifestPosition>,
         message: String,
@@ -165,12 +165,12 @@ impl CrossFindings {
 
 /// The findings of all rules about several catalogs, and the warnings of the inventory.
 pub fn check(
-    summaries: &[Summary],
+    summaries: &[CatalogSummary],
     inventory: Option<&Inventory>,
     is_complete: bool,
     policy: &Policy,
 ) -> Vec<Diagnostic> {
-    let mut summaries: Vec<&Summary> = summaries.iter().collect();
+    let mut summaries: Vec<&CatalogSummary> = summaries.iter().collect();
     summaries.sort_by_key(|summary| (&summary.name, &summary.source.name));
     let catalogs = CatalogSet {
         summaries,
@@ -223,14 +223,14 @@ mod tests {
             ..TargetResolver::default()
         };
         let (registry, policy) = (registry(), Policy::default());
-        let summaries: Vec<Summary> = manifests
+        let summaries: Vec<CatalogSummary> = manifests
             .iter()
             .map(|manifest| {
                 let catalog = compile(manifest).catalog;
                 let target: CatalogTarget =
                     resolver.resolve(&catalog, &registry, &Default::default());
                 let context = RuleContext::new(&catalog, &registry, &policy, &target);
-                Summary::new(&context, resolver.device(&catalog))
+                CatalogSummary::new(&context, resolver.device(&catalog))
             })
             .collect();
         check(&summaries, inventory.as_ref(), complete, &policy)
@@ -270,7 +270,7 @@ mod tests {
             ..TargetResolver::default()
         };
         let (registry, policy) = (registry(), Policy::default());
-        let summaries: Vec<Summary> = catalogs
+        let summaries: Vec<CatalogSummary> = catalogs
             .iter()
             .enumerate()
             .map(|(number, manifest)| {
@@ -281,7 +281,7 @@ mod tests {
                     host
                 };
                 let target = resolver.resolve(&catalog, &registry, &Default::default());
-                Summary::new(
+                CatalogSummary::new(
                     &RuleContext::new(&catalog, &registry, &policy, &target),
                     None,
                 )

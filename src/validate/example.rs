@@ -22,7 +22,7 @@ pub struct Compiled {
 }
 
 pub fn compile(manifest: &str) -> Compiled {
-    let mut reader = Reader {
+    let mut reader = ManifestReader {
         rest: manifest.chars().peekable(),
         line: 1,
         name: "dev.example.net".to_owned(),
@@ -71,7 +71,7 @@ pub fn compile(manifest: &str) -> Compiled {
     Compiled { catalog, marked }
 }
 
-struct Reader<'a> {
+struct ManifestReader<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
     line: usize,
     name: String,
@@ -79,7 +79,7 @@ struct Reader<'a> {
     edges: Vec<Value>,
 }
 
-impl Reader<'_> {
+impl ManifestReader<'_> {
     fn add(&mut self, kind: &str, title: &str, word: &str, parameters: Value, secret: Vec<String>) {
         let mut resource = json!({
             "type": kind, "title": title, "kind": word,

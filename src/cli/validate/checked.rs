@@ -12,7 +12,7 @@ pub struct CheckedFile {
     pub findings: Vec<Diagnostic>,
     /// Number of further findings, by code.
     pub rest: Rest,
-    pub summary: Option<cross_catalog::Summary>,
+    pub summary: Option<cross_catalog::CatalogSummary>,
     /// It is for a device whose platform is unknown.
     pub no_platform: bool,
     /// The file cannot be read.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::ResourceRef;
 use crate::diagnostic::Severity;
-use crate::validate::cross_catalog::{CatalogSet, CrossFindings, Summary};
+use crate::validate::cross_catalog::{CatalogSet, CrossFindings, CatalogSummary};
 
 pub const RULE: Rule = Rule {
     code: "both-sides",
@@ -22,11 +22,11 @@ hosts. Include it on devices only.",
 };
 
 fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
-    let (devices, hosts): (Vec<&Summary>, Vec<&Summary>) = catalogs
+    let (devices, hosts): (Vec<&CatalogSummary>, Vec<&CatalogSummary>) = catalogs
         .summaries
         .iter()
         .partition(|summary| summary.for_device);
-    let mut declared: BTreeMap<&ResourceRef, &Summary> = BTreeMap::new();
+    let mut declared: BTreeMap<&ResourceRef, &CatalogSummary> = BTreeMap::new();
     for device in devices {
         for location in &device.device_resources {
             declared.entry(&location.reference).or_insert(device);

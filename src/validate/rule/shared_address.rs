@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::cross_catalog::{CatalogSet, CrossFindings, Summary};
+use crate::validate::cross_catalog::{CatalogSet, CrossFindings, CatalogSummary};
 
 pub const RULE: Rule = Rule {
     code: "shared-address",
@@ -23,7 +23,7 @@ Members of a cluster can share an address on purpose. In that case set the sever
 };
 
 fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
-    let mut first: BTreeMap<(Option<&str>, IpAddr), &Summary> = BTreeMap::new();
+    let mut first: BTreeMap<(Option<&str>, IpAddr), &CatalogSummary> = BTreeMap::new();
     for summary in &catalogs.summaries {
         for (address, location) in &summary.own_addresses {
             let key = (summary.site.as_deref(), *address);

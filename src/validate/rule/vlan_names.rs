@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::cross_catalog::{CatalogSet, CrossFindings, SiteName, Summary};
+use crate::validate::cross_catalog::{CatalogSet, CrossFindings, SiteName, CatalogSummary};
 
 pub const RULE: Rule = Rule {
     code: "vlan-names",
@@ -21,7 +21,7 @@ different names, and the networks with the same name are not connected.",
 };
 
 fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
-    let mut first: BTreeMap<(&str, &str, &str), (&SiteName, &Summary)> = BTreeMap::new();
+    let mut first: BTreeMap<(&str, &str, &str), (&SiteName, &CatalogSummary)> = BTreeMap::new();
     for summary in &catalogs.summaries {
         // Devices without a site need not belong together.
         let Some(site) = summary.site.as_deref() else {
