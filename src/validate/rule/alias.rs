@@ -17,7 +17,7 @@ must not share any of these. Puppet fails with `Cannot alias`.",
   "catalog_format": 2,
   "resources": [
     {"type": "Network_vlan", "title": "40", "kind": "compilable_type"},
-    {"type": "Network_vlan", "title": "41", "kind": "compilable_type", "parameters": {"alias": «"40"»}}
+    «{"type": "Network_vlan", "title": "41", "kind": "compilable_type", "parameters": {"alias": "40"}}»
   ]
 }
 "#,
