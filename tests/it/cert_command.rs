@@ -195,7 +195,7 @@ async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
     says(&text, "warning  sw1.lab.test: disabled: moving racks");
     says(
         &text,
-        "→ `switchtender device --enable --target sw1.lab.test`",
+        "→ enable it with `switchtender device --enable --target sw1.lab.test`",
     );
     host.run(&["device", "--enable"]).await;
 

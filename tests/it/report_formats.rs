@@ -50,6 +50,7 @@ const JUNIT: [Element; 5] = [
         name: "testsuite",
         required: &["name", "tests", "failures", "errors"],
         optional: &[
+            "disabled",
             "skipped",
             "time",
             "timestamp",
