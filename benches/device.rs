@@ -91,7 +91,7 @@ fn with_real_server(server: &real::Server) {
 fn with_mock_server() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     let server = runtime.block_on(PuppetServer::start());
-    server.state().compiling_takes = COMPILING;
+    server.state().compile_time = COMPILING;
     let mut resident = Vec::new();
     for count in [10, 50, 100, 200] {
         let site = Site::new();
@@ -108,7 +108,7 @@ fn with_mock_server() {
             &format!("{count} new devices, 82 changes each"),
             proxy.run().elapsed,
         );
-        server.state().most_compiling = 0;
+        server.state().max_compiling = 0;
         let again = fastest(|| proxy.run());
         seconds(
             &format!("{count} devices, nothing to change"),
@@ -121,7 +121,7 @@ fn with_mock_server() {
             least,
             again.cpu.as_secs_f64()
         ));
-        let most = server.state().most_compiling;
+        let most = server.state().max_compiling;
         figure(
             "catalogs asked for at once",
             most as f64,
@@ -130,7 +130,7 @@ fn with_mock_server() {
         );
         resident.push(again.peak as f64 / MIB);
         figure("resident memory", again.peak as f64 / MIB, None, " MiB");
-        server.state().exchanges.clear();
+        server.state().received.clear();
         server.state().reports.clear();
     }
     // 100 devices are at work at once; those that wait for their turn cost next to nothing.

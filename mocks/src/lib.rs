@@ -19,6 +19,7 @@ pub mod fleet;
 pub mod load_balancer;
 mod network;
 pub mod puppet_server;
+mod response_body;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use control::{Exchange, ExchangeLog, SharedWriter};

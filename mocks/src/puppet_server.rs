@@ -1,9 +1,9 @@
-//! A Puppet Server on loopback, as devices see one: CA, nodes, catalogs, plugins, reports.
+//! A Puppet Server on loopback: CA, nodes, catalogs, plugins and reports.
 //!
-//! Written from recorded exchanges (`docs/reference/agent-protocol.md`, sections 7 to 12) and independent of
-//! the client. It speaks HTTP/1.1 over TLS with client certificates asked for and not required,
-//! sends only its leaf certificate, remembers every exchange, and has a fault for everything that
-//! servers do wrong. Begin at [`PuppetServer::start`].
+//! Written from recorded exchanges (`docs/reference/agent-protocol.md`, sections 7 to 12), independent of the
+//! client. It speaks HTTP/1.1 over TLS with optional client certificates, sends only its leaf
+//! certificate and records every request. Tests inject responses and resets. Start with
+//! [`PuppetServer::start`].
 
 pub mod ca;
 mod http;
@@ -17,120 +17,126 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub use http::{Answer, Exchange};
+pub use http::{ReceivedRequest, ServerResponse};
 
-/// What the server knows and how it behaves; changed by tests while it runs.
+use crate::control::lock;
+
+/// Data and behavior of the server. Tests change it while the server runs.
 #[derive(Debug)]
-pub struct State {
-    /// Who signs.
-    pub ca: ca::Authority,
-    /// Sign requests as they come.
+pub struct ServerState {
+    /// Certificate authority.
+    pub ca: ca::CertificateAuthority,
+    /// Sign certificate requests at once.
     pub autosign: bool,
-    /// Pending requests by name, as PEM.
-    pub requests: BTreeMap<String, String>,
-    /// Certificates by name, as PEM.
-    pub signed: BTreeMap<String, String>,
-    /// The requests that certificates were made of, by name: a renewal keeps the key.
-    submitted: BTreeMap<String, String>,
-    /// Names whose requests are refused as revoked.
+    /// Pending certificate requests by name, as PEM.
+    pub certificate_requests: BTreeMap<String, String>,
+    /// Signed certificates by name, as PEM.
+    pub certificates: BTreeMap<String, String>,
+    /// Requests of the signed certificates by name. A renewal reuses the key.
+    signed_requests: BTreeMap<String, String>,
+    /// Names whose certificate requests are refused as revoked.
     pub revoked: BTreeSet<String>,
-    /// Environment of a node, by what the classifier says; others stay where they are. Several
-    /// take turns, request by request.
-    pub classified: BTreeMap<String, Vec<String>>,
-    turns: BTreeMap<String, usize>,
-    /// Environments that exist.
+    /// Environments that the classifier returns for a node, in turn. Nodes without an entry keep
+    /// the requested environment.
+    pub classifier: BTreeMap<String, Vec<String>>,
+    classifier_calls: BTreeMap<String, usize>,
+    /// Existing environments.
     pub environments: BTreeSet<String>,
-    /// Catalogs by (name, environment); the environment `*` stands for all.
+    /// Catalogs by name and environment. The environment `*` matches all.
     pub catalogs: BTreeMap<(String, String), serde_json::Value>,
-    /// Files of the mount `plugins`, by (environment, path).
+    /// Files of the mount `plugins`, by environment and path.
     pub plugins: BTreeMap<(String, String), String>,
-    /// Facts, as last received.
+    /// The latest facts by name.
     pub facts: BTreeMap<String, serde_json::Value>,
-    /// Reports in order of arrival.
+    /// Reports in the order of arrival.
     pub reports: Vec<serde_json::Value>,
-    /// Renew certificates when asked.
+    /// Support certificate renewal.
     pub renewal: bool,
-    /// Answers that are given instead of the true one, once each, to paths with this beginning.
-    pub faults: Vec<(String, VecDeque<Answer>)>,
-    /// Connections that still end before an answer without a word: a refusal of the client's
-    /// certificate whose alert was lost with a reset.
-    pub resets: usize,
-    /// What was asked so far.
-    pub exchanges: Vec<Exchange>,
-    /// How long a catalog takes.
-    pub compiling_takes: Duration,
-    /// Catalogs under way now, and the most at once.
+    /// Responses that replace the regular ones, once each, for paths with this prefix.
+    pub injected_responses: Vec<(String, VecDeque<ServerResponse>)>,
+    /// Number of connections to reset before a response. It imitates a refused client certificate
+    /// whose alert is lost.
+    pub connection_resets: usize,
+    /// Requests in the order of arrival.
+    pub received: Vec<ReceivedRequest>,
+    /// Time to compile a catalog.
+    pub compile_time: Duration,
+    /// Catalogs that are compiled now.
     compiling: usize,
-    /// The most catalogs under way at once.
-    pub most_compiling: usize,
+    /// Maximum number of catalogs compiled at the same time.
+    pub max_compiling: usize,
 }
 
-impl State {
-    /// Gives these answers, one after another, to requests whose path begins so.
-    pub fn fail(&mut self, path: &str, answers: impl IntoIterator<Item = Answer>) {
-        self.faults
-            .push((path.to_owned(), answers.into_iter().collect()));
+impl ServerState {
+    /// Injects responses, in this order, for requests whose path has this prefix.
+    pub fn inject(&mut self, path: &str, responses: impl IntoIterator<Item = ServerResponse>) {
+        self.injected_responses
+            .push((path.to_owned(), responses.into_iter().collect()));
     }
 
-    /// Signs a request that waits.
+    /// Signs a pending certificate request.
+    ///
+    /// # Panics
+    /// Without a valid request of this name.
     pub fn sign(&mut self, name: &str) {
-        let request = self.requests.remove(name).expect("a request by this name");
-        let certificate = self.ca.sign(&request).expect("a well-formed request");
-        self.signed.insert(name.to_owned(), certificate);
-        self.submitted.insert(name.to_owned(), request);
+        let request = self.certificate_requests.remove(name);
+        let request = request.expect("a request of this name");
+        let certificate = self.ca.sign(&request).expect("a valid request");
+        self.certificates.insert(name.to_owned(), certificate);
+        self.signed_requests.insert(name.to_owned(), request);
     }
 
-    /// The requests so far, as `GET /path`.
-    pub fn lines(&self) -> Vec<String> {
-        self.exchanges
+    /// The received requests as `METHOD /path`.
+    pub fn request_lines(&self) -> Vec<String> {
+        self.received
             .iter()
-            .map(|exchange| format!("{} {}", exchange.method, exchange.path))
+            .map(|request| format!("{} {}", request.method, request.path))
             .collect()
     }
 }
 
-/// A running server; it ends when dropped.
+/// A running server. Dropping it stops it.
 #[derive(Debug)]
 pub struct PuppetServer {
-    /// Where it listens.
+    /// Address of the listener.
     pub address: SocketAddr,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ServerState>>,
     stop: CancellationToken,
 }
 
 impl PuppetServer {
     /// Starts a server with a root and an intermediate CA on a free port of loopback.
     pub async fn start() -> Self {
-        Self::start_with(ca::Authority::new(), 0).await
+        Self::start_with(ca::CertificateAuthority::new(), 0).await
     }
 
-    /// Starts a server with this CA; port 0 takes a free one.
-    pub async fn start_with(ca: ca::Authority, port: u16) -> Self {
+    /// Starts a server with this CA; port 0 selects a free one.
+    pub async fn start_with(ca: ca::CertificateAuthority, port: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port))
             .await
             .expect("loopback has a free port");
-        let address = listener.local_addr().expect("it is bound");
-        let state = Arc::new(Mutex::new(State {
+        let address = listener.local_addr().expect("the listener is bound");
+        let state = Arc::new(Mutex::new(ServerState {
             ca,
             autosign: true,
-            requests: BTreeMap::new(),
-            signed: BTreeMap::new(),
-            submitted: BTreeMap::new(),
+            certificate_requests: BTreeMap::new(),
+            certificates: BTreeMap::new(),
+            signed_requests: BTreeMap::new(),
             revoked: BTreeSet::new(),
-            classified: BTreeMap::new(),
-            turns: BTreeMap::new(),
+            classifier: BTreeMap::new(),
+            classifier_calls: BTreeMap::new(),
             environments: BTreeSet::from(["production".to_owned(), "staging".to_owned()]),
             catalogs: BTreeMap::new(),
             plugins: BTreeMap::new(),
             facts: BTreeMap::new(),
             reports: Vec::new(),
             renewal: false,
-            faults: Vec::new(),
-            resets: 0,
-            exchanges: Vec::new(),
-            compiling_takes: Duration::ZERO,
+            injected_responses: Vec::new(),
+            connection_resets: 0,
+            received: Vec::new(),
+            compile_time: Duration::ZERO,
             compiling: 0,
-            most_compiling: 0,
+            max_compiling: 0,
         }));
         let stop = CancellationToken::new();
         let (shared, token) = (Arc::clone(&state), stop.clone());
@@ -159,19 +165,17 @@ impl PuppetServer {
         }
     }
 
-    /// What the server knows. Not to be held across an await.
-    pub fn state(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// Data and behavior of the server. Do not hold the guard across an await.
+    pub fn state(&self) -> MutexGuard<'_, ServerState> {
+        lock(&self.state)
     }
 
-    /// The port it listens on.
+    /// Port of the listener.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// Ends the server and its connections.
+    /// Stops the server and closes its connections.
     pub fn stop(&self) {
         self.stop.cancel();
     }

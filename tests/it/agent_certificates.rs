@@ -10,7 +10,7 @@ use switchtender::agent::layout::Layout;
 use switchtender::agent::puppet_conf::{self, Settings};
 use switchtender::agent::run_log::Level;
 use switchtender::error_chain::chain;
-use switchtender_mocks::puppet_server::{Answer, PuppetServer, ca};
+use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse, ca};
 use test_support::proxy_host::{ProxyHost, has_message};
 use tokio_util::sync::CancellationToken;
 
@@ -81,7 +81,7 @@ async fn a_new_device_has_its_certificate_at_once_when_the_server_signs_by_itsel
         "Certificate request for sw1.lab.test sent to localhost:"
     ));
     assert_eq!(
-        server.state().lines(),
+        server.state().request_lines(),
         [
             "GET /puppet-ca/v1/certificate/ca",
             "GET /puppet-ca/v1/certificate_revocation_list/ca",
@@ -95,11 +95,11 @@ async fn a_new_device_has_its_certificate_at_once_when_the_server_signs_by_itsel
     assert!(!layout.lock().exists(), "the lock is given back");
 
     // The second device asks neither for the bundle nor for the CRLs, the first nothing at all.
-    server.state().exchanges.clear();
+    server.state().received.clear();
     proxy.set_up("sw1.lab.test").await.0.unwrap();
     proxy.set_up("sw2.lab.test").await.0.unwrap();
     assert_eq!(
-        server.state().lines(),
+        server.state().request_lines(),
         [
             "PUT /puppet-ca/v1/certificate_request/sw2.lab.test",
             "GET /puppet-ca/v1/certificate/sw2.lab.test",
@@ -167,7 +167,11 @@ async fn waiting_ends_with_the_signature_with_the_limit_or_with_a_stop() {
     let waiting = proxy.set_up_until("sw2.lab.test", &stop);
     let stopping = async {
         // The request is there before the wait begins.
-        while !server.state().requests.contains_key("sw2.lab.test") {
+        while !server
+            .state()
+            .certificate_requests
+            .contains_key("sw2.lab.test")
+        {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         stop.cancel();
@@ -243,22 +247,28 @@ async fn keys_and_certificates_of_the_peer_are_used_as_they_are() {
 async fn what_is_wrong_with_the_servers_certificate_is_told() {
     // (kind of CA, the host that is asked for, message, hint)
     let cases = [
-        (ca::Kind::ExpiredServer, "localhost", "it has expired", ""),
         (
-            ca::Kind::CommonNameOnly,
+            ca::CertificateProfile::ExpiredServer,
+            "localhost",
+            "it has expired",
+            "",
+        ),
+        (
+            ca::CertificateProfile::CommonNameOnly,
             "localhost",
             "the certificate is for puppetserver.test, not for localhost",
             "issue a server certificate with alternative names",
         ),
         (
-            ca::Kind::Sound,
+            ca::CertificateProfile::Valid,
             "127.0.0.2",
             "the certificate is for puppetserver.test, localhost, 127.0.0.1, not for 127.0.0.2",
             "set `server` to one of these names",
         ),
     ];
     for (kind, host, expected, remedy) in cases {
-        let server = PuppetServer::start_with(ca::Authority::of_kind(kind), 0).await;
+        let server =
+            PuppetServer::start_with(ca::CertificateAuthority::with_profile(kind), 0).await;
         let proxy = Proxy::new(&server, &[("server", host)]);
         // The bundle is there already: a first contact checks nothing.
         let layout = proxy.layout("sw1.lab.test");
@@ -279,7 +289,7 @@ async fn a_server_of_another_ca_is_refused() {
     let proxy = Proxy::new(&server, &[]);
     let layout = proxy.layout("sw1.lab.test");
     std::fs::create_dir_all(layout.ca().parent().unwrap()).unwrap();
-    std::fs::write(layout.ca(), ca::Authority::new().bundle()).unwrap();
+    std::fs::write(layout.ca(), ca::CertificateAuthority::new().bundle()).unwrap();
     let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
     assert!(
         message.contains("its CA has the name of a CA in the bundle"),
@@ -290,7 +300,7 @@ async fn a_server_of_another_ca_is_refused() {
 
 #[tokio::test]
 async fn an_expired_certificate_is_told_with_the_remedy() {
-    let authority = ca::Authority::of_kind(ca::Kind::ExpiredDevices);
+    let authority = ca::CertificateAuthority::with_profile(ca::CertificateProfile::ExpiredDevices);
     let server = PuppetServer::start_with(authority, 0).await;
     let proxy = Proxy::new(&server, &[]);
     let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
@@ -305,9 +315,9 @@ async fn an_expired_certificate_is_told_with_the_remedy() {
 async fn refusals_of_the_ca_are_told() {
     let server = PuppetServer::start().await;
     let refused = "Certificate names must be lower case.";
-    server.state().fail(
+    server.state().inject(
         "/puppet-ca/v1/certificate_request",
-        [Answer::text(400, refused)],
+        [ServerResponse::text(400, refused)],
     );
     let proxy = Proxy::new(&server, &[]);
     let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
@@ -316,16 +326,18 @@ async fn refusals_of_the_ca_are_told() {
         "{message}"
     );
 
-    server
-        .state()
-        .fail("/puppet-ca/v1/certificate/ca", [Answer::text(404, "")]);
+    server.state().inject(
+        "/puppet-ca/v1/certificate/ca",
+        [ServerResponse::text(404, "")],
+    );
     let proxy = Proxy::new(&server, &[]);
     let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(message, "CA certificate is missing from the server");
 
-    server
-        .state()
-        .fail("/puppet-ca/v1/certificate/ca", [Answer::text(200, "hello")]);
+    server.state().inject(
+        "/puppet-ca/v1/certificate/ca",
+        [ServerResponse::text(200, "hello")],
+    );
     let proxy = Proxy::new(&server, &[]);
     let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
     assert!(
@@ -349,7 +361,7 @@ async fn a_certificate_that_ends_soon_is_warned_about_when_the_server_does_not_r
     ));
     let renewals = server
         .state()
-        .exchanges
+        .received
         .iter()
         .filter(|exchange| exchange.path == "/puppet-ca/v1/certificate_renewal")
         .map(|exchange| (exchange.client.clone(), exchange.status))
@@ -378,7 +390,7 @@ async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
     assert!(!log.iter().any(|(_, message)| message.contains("ends in")));
     let kept = std::fs::read_to_string(layout.certificate()).unwrap();
     assert_eq!(kept, ready.identity.certificate);
-    assert_eq!(kept, server.state().signed["sw1.lab.test"]);
+    assert_eq!(kept, server.state().certificates["sw1.lab.test"]);
     let key = std::fs::read_to_string(layout.key()).unwrap();
 
     // The new one is the one that the server sees from now on, and the key has stayed.
@@ -406,7 +418,7 @@ async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
     proxy.set_up("sw2.lab.test").await.0.unwrap();
     let layout = proxy.layout("sw1.lab.test");
     let own = std::fs::read_to_string(layout.certificate()).unwrap();
-    let foreign = server.state().signed["sw2.lab.test"].clone();
+    let foreign = server.state().certificates["sw2.lab.test"].clone();
     let proxy = Proxy {
         settings: Arc::new(Settings {
             certificates: puppet_conf::CertificateSettings {
@@ -418,15 +430,15 @@ async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
         ..proxy
     };
     for answer in [
-        Answer::text(200, &foreign),
-        Answer::text(200, &own),
-        Answer::text(200, "<html>"),
-        Answer::text(404, "Not Found"),
-        Answer::text(500, "no"),
+        ServerResponse::text(200, &foreign),
+        ServerResponse::text(200, &own),
+        ServerResponse::text(200, "<html>"),
+        ServerResponse::text(404, "Not Found"),
+        ServerResponse::text(500, "no"),
     ] {
         server
             .state()
-            .fail("/puppet-ca/v1/certificate_renewal", [answer.clone()]);
+            .inject("/puppet-ca/v1/certificate_renewal", [answer.clone()]);
         let (outcome, log) = proxy.set_up("sw1.lab.test").await;
         assert_eq!(outcome.unwrap().identity.certificate, own, "{answer:?}");
         assert!(
@@ -452,15 +464,15 @@ async fn bundle_and_crls_are_refreshed_when_they_are_old() {
         file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000))
             .unwrap();
     }
-    server.state().exchanges.clear();
-    server.state().fail(
+    server.state().received.clear();
+    server.state().inject(
         "/puppet-ca/v1/certificate_revocation_list",
-        [Answer::new(304, "text/plain", "")],
+        [ServerResponse::new(304, "text/plain", "")],
     );
     proxy.set_up("sw1.lab.test").await.0.unwrap();
     let asked: Vec<_> = server
         .state()
-        .exchanges
+        .received
         .iter()
         .map(|exchange| {
             (
@@ -481,7 +493,7 @@ async fn bundle_and_crls_are_refreshed_when_they_are_old() {
         ]
     );
     // Both are new now: nothing is asked.
-    server.state().exchanges.clear();
+    server.state().received.clear();
     proxy.set_up("sw1.lab.test").await.0.unwrap();
-    assert_eq!(server.state().lines(), [""; 0]);
+    assert_eq!(server.state().request_lines(), [""; 0]);
 }

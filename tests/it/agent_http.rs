@@ -8,7 +8,7 @@ use switchtender::agent::ca::key::Key;
 use switchtender::agent::http::tls::{Identity, Trust};
 use switchtender::agent::http::{Client, Request, RequestErrorKind};
 use switchtender::agent::puppet_conf::{self, Home, HttpSettings, KeyType, Revocation, Server};
-use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 
 fn http(flags: &[(&str, &str)]) -> HttpSettings {
     let flags: BTreeMap<String, String> = flags
@@ -73,7 +73,7 @@ async fn requests_carry_what_the_protocol_wants_and_our_own_name() {
         r#"{"name":"sw1.lab.test","environment":"production"}"#
     );
     let state = server.state();
-    let headers = &state.exchanges[0].headers;
+    let headers = &state.received[0].headers;
     let header = |name: &str| headers.get(name).map(String::as_str);
     assert_eq!(header("accept"), Some("application/json"));
     assert_eq!(header("x-puppet-version"), Some("8.11.0"));
@@ -81,7 +81,7 @@ async fn requests_carry_what_the_protocol_wants_and_our_own_name() {
     assert_eq!(header("x-site"), Some("lab"));
     assert_eq!(header("x-puppet-profiling"), Some("true"));
     assert_eq!(header("content-type"), None);
-    assert_eq!(state.exchanges[0].client.as_deref(), Some("sw1.lab.test"));
+    assert_eq!(state.received[0].client.as_deref(), Some("sw1.lab.test"));
 }
 
 #[tokio::test]
@@ -91,37 +91,40 @@ async fn refusals_are_told_with_the_request_and_the_servers_words() {
     let json = |text: &str| serde_json::json!({"message": text, "issue_kind": "RUNTIME_ERROR"});
     let cases = [
         (
-            Answer::json(400, &json("Bad Request: x")),
+            ServerResponse::json(400, &json("Bad Request: x")),
             "the server responded with 400: Bad Request: x",
         ),
         (
-            Answer::text(403, "Forbidden request: /x"),
+            ServerResponse::text(403, "Forbidden request: /x"),
             "the server responded with 403: Forbidden request: /x",
         ),
         (
-            Answer::json(404, &json("Not Found: y")),
+            ServerResponse::json(404, &json("Not Found: y")),
             "the server responded with 404: Not Found: y",
         ),
-        (Answer::text(406, ""), "the server responded with 406"),
         (
-            Answer::text(429, "slow down"),
+            ServerResponse::text(406, ""),
+            "the server responded with 406",
+        ),
+        (
+            ServerResponse::text(429, "slow down"),
             "the server responded with 429: slow down",
         ),
         (
-            Answer::json(500, &json("Server Error: z (file: /a.pp, line: 1)")),
+            ServerResponse::json(500, &json("Server Error: z (file: /a.pp, line: 1)")),
             "the server responded with 500: Server Error: z (file: /a.pp, line: 1)",
         ),
         (
-            Answer::text(500, "Internal Server Error: java.lang.X\n\tat y"),
+            ServerResponse::text(500, "Internal Server Error: java.lang.X\n\tat y"),
             "the server responded with 500: Internal Server Error: java.lang.X at y",
         ),
         (
-            Answer::new(503, "text/html", "<html>down</html>"),
+            ServerResponse::new(503, "text/html", "<html>down</html>"),
             "the server responded with 503: an HTML page",
         ),
     ];
     for (answer, expected) in cases {
-        server.state().fail("/puppet/v3/node", [answer]);
+        server.state().inject("/puppet/v3/node", [answer]);
         let answer = client.send(&place(&server), &node()).await.unwrap();
         let error = answer.expect_success().unwrap_err();
         let port = server.port();
@@ -136,21 +139,21 @@ async fn refusals_are_told_with_the_request_and_the_servers_words() {
 async fn a_busy_server_is_asked_again_when_it_says_so() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
-    let busy = |status| Answer::text(status, "busy").header("Retry-After", "0");
+    let busy = |status| ServerResponse::text(status, "busy").header("Retry-After", "0");
     server
         .state()
-        .fail("/puppet/v3/node", [busy(503), busy(429), busy(503)]);
+        .inject("/puppet/v3/node", [busy(503), busy(429), busy(503)]);
     let answer = client.send(&place(&server), &node()).await.unwrap();
     assert_eq!(answer.status, 200);
-    assert_eq!(server.state().exchanges.len(), 4);
+    assert_eq!(server.state().received.len(), 4);
 }
 
 #[tokio::test]
 async fn redirects_keep_method_and_body() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
-    let away = |to: &str| Answer::text(307, "").header("Location", to);
-    server.state().fail(
+    let away = |to: &str| ServerResponse::text(307, "").header("Location", to);
+    server.state().inject(
         "/old",
         [away("/puppet/v3/facts/sw1.lab.test?environment=production")],
     );
@@ -164,13 +167,15 @@ async fn redirects_keep_method_and_body() {
     assert_eq!((answer.status, answer.text().as_str()), (200, "0"));
     assert!(server.state().facts.contains_key("sw1.lab.test"));
 
-    server.state().fail("/loop", (0..11).map(|_| away("/loop")));
+    server
+        .state()
+        .inject("/loop", (0..11).map(|_| away("/loop")));
     let answer = client
         .send(&place(&server), &Request::get("/loop", "*/*"))
         .await
         .unwrap();
     assert_eq!(answer.status, 307, "ten are followed");
-    server.state().fail("/plain", [away("http://localhost/")]);
+    server.state().inject("/plain", [away("http://localhost/")]);
     let error = client
         .send(&place(&server), &Request::get("/plain", "*/*"))
         .await
@@ -187,11 +192,11 @@ async fn redirects_keep_method_and_body() {
 async fn answers_that_break_off_come_late_or_never_are_told_apart() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[("http_read_timeout", "1")]);
-    server.state().fail(
+    server.state().inject(
         "/puppet/v3/node",
         [
-            Answer::text(200, "half of it").cut(4),
-            Answer::text(200, "late").delay(Duration::from_secs(30)),
+            ServerResponse::text(200, "half of it").cut(4),
+            ServerResponse::text(200, "late").delay(Duration::from_secs(30)),
         ],
     );
     let error = client.send(&place(&server), &node()).await.unwrap_err();
@@ -244,7 +249,7 @@ async fn a_revoked_device_certificate_is_a_certificate_problem() {
 async fn disconnect_before_the_response_has_a_hint_about_the_certificate() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
-    server.state().resets = 1;
+    server.state().connection_resets = 1;
     let error = client.send(&place(&server), &node()).await.unwrap_err();
     assert!(
         matches!(error.kind, RequestErrorKind::Disconnected(_)),

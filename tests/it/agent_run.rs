@@ -6,7 +6,7 @@ use switchtender::agent::run::AgentRun;
 use switchtender::agent::run_log::Level;
 use switchtender::catalog::CachedStatus;
 use switchtender::error_chain::chain;
-use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use test_support::proxy_host::has_message;
 use test_support::proxy_host::{ProxyHost, facts, run_of};
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ const SW1: &str = "sw1.lab.test";
 /// The requests after the certificate was set up, query left out.
 fn requests(server: &PuppetServer) -> Vec<String> {
     let state = server.state();
-    let lines = state.lines().into_iter();
+    let lines = state.request_lines().into_iter();
     lines.filter(|line| !line.contains("/puppet-ca/")).collect()
 }
 
@@ -36,7 +36,7 @@ async fn a_run_asks_what_the_recorded_one_asked() {
         ]
     );
     let state = server.state();
-    let posted = state.exchanges.last().unwrap();
+    let posted = state.received.last().unwrap();
     let (ours, theirs) = (fields(&posted.text()), recorded_fields());
     assert_eq!(
         ours.iter().map(|(name, _)| name).collect::<Vec<_>>(),
@@ -63,7 +63,7 @@ async fn a_run_asks_what_the_recorded_one_asked() {
     );
     // Decoded twice by the server, values arrive as they were.
     assert_eq!(state.facts[SW1]["values"]["weird"], "a+b %41");
-    let node = &state.exchanges[state.exchanges.len() - 3];
+    let node = &state.received[state.received.len() - 3];
     assert_eq!(
         node.parameter("transaction_uuid").unwrap(),
         run.agent.transaction_uuid
@@ -114,7 +114,7 @@ async fn the_servers_environment_is_followed_before_the_catalog_is_asked_for() {
     let server = PuppetServer::start().await;
     server
         .state()
-        .classified
+        .classifier
         .insert(SW1.to_owned(), vec!["staging".to_owned()]);
     let host = ProxyHost::new(&server, &[]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
@@ -142,7 +142,7 @@ async fn an_empty_mismatch_catalog_is_never_handed_out() {
     let server = PuppetServer::start().await;
     server
         .state()
-        .classified
+        .classifier
         .insert(SW1.to_owned(), vec!["staging".to_owned()]);
     server.state().catalogs.insert(
         (SW1.to_owned(), "staging".to_owned()),
@@ -153,9 +153,12 @@ async fn an_empty_mismatch_catalog_is_never_handed_out() {
         .unwrap(),
     );
     // The node request fails, so the run begins in the wrong environment.
-    server.state().fail(
+    server.state().inject(
         "/puppet/v3/node/",
-        [Answer::json(500, &json!({"message": "Server Error: x"}))],
+        [ServerResponse::json(
+            500,
+            &json!({"message": "Server Error: x"}),
+        )],
     );
     let host = ProxyHost::new(&server, &[]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
@@ -177,7 +180,7 @@ async fn an_empty_mismatch_catalog_is_never_handed_out() {
 async fn a_classifier_that_never_settles_ends_the_run_with_the_number() {
     let server = PuppetServer::start().await;
     let turns = ["staging", "production"].map(str::to_owned).to_vec();
-    server.state().classified.insert(SW1.to_owned(), turns);
+    server.state().classifier.insert(SW1.to_owned(), turns);
     let host = ProxyHost::new(&server, &[]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(
@@ -197,7 +200,7 @@ async fn strict_mode_uses_no_catalog_of_another_environment() {
     let server = PuppetServer::start().await;
     server
         .state()
-        .classified
+        .classifier
         .insert(SW1.to_owned(), vec!["staging".to_owned()]);
     let host = ProxyHost::new(&server, &[("strict_environment_mode", "true")]);
     let (_, outcome) = run_of(&host.process(&[]), SW1).await;
@@ -233,7 +236,7 @@ async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::new(&server, &[("usecacheonfailure", "false")]);
     run_of(&host.process(&[]), SW1).await.1.unwrap();
-    let rich = |body: &str| Answer::new(200, "application/vnd.puppet.rich+json", body);
+    let rich = |body: &str| ServerResponse::new(200, "application/vnd.puppet.rich+json", body);
     let compile_error = include_str!("../fixtures/puppetserver/errors/broken1.json");
     let cases = [
         (
@@ -253,16 +256,18 @@ async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
             "Could not retrieve catalog from remote server: POST https://localhost:",
         ),
         (
-            Answer::new(500, "application/json", compile_error),
+            ServerResponse::new(500, "application/json", compile_error),
             "Could not retrieve catalog from remote server: POST https://localhost:",
         ),
         (
-            Answer::text(406, "Not Acceptable"),
+            ServerResponse::text(406, "Not Acceptable"),
             "Could not retrieve catalog from remote server: POST https://localhost:",
         ),
     ];
     for (answer, expected) in cases {
-        server.state().fail("/puppet/v3/catalog", [answer.clone()]);
+        server
+            .state()
+            .inject("/puppet/v3/catalog", [answer.clone()]);
         let (_, outcome) = run_of(&host.process(&[]), SW1).await;
         let message = chain(&outcome.unwrap_err());
         assert!(message.contains(expected), "{message}");
@@ -279,9 +284,10 @@ async fn a_cached_catalog_stands_in_when_there_is_none_to_be_had() {
     let host = ProxyHost::new(&server, &[]);
     run_of(&host.process(&[]), SW1).await.1.unwrap();
 
-    server
-        .state()
-        .fail("/puppet/v3/catalog", [Answer::text(500, "compile error")]);
+    server.state().inject(
+        "/puppet/v3/catalog",
+        [ServerResponse::text(500, "compile error")],
+    );
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
     assert!(has_message(
@@ -296,9 +302,10 @@ async fn a_cached_catalog_stands_in_when_there_is_none_to_be_had() {
     ));
 
     // Another environment was asked for: the cached catalog does not fit.
-    server
-        .state()
-        .fail("/puppet/v3/catalog", [Answer::text(500, "compile error")]);
+    server.state().inject(
+        "/puppet/v3/catalog",
+        [ServerResponse::text(500, "compile error")],
+    );
     let (run, outcome) = run_of(&host.process(&[("environment", "staging")]), SW1).await;
     assert!(outcome.is_err());
     assert!(has_message(
@@ -320,7 +327,7 @@ async fn a_cached_catalog_can_be_asked_for_and_decides_the_environment() {
     let server = PuppetServer::start().await;
     server
         .state()
-        .classified
+        .classifier
         .insert(SW1.to_owned(), vec!["staging".to_owned()]);
     let host = ProxyHost::new(&server, &[("use_cached_catalog", "true")]);
     // There is none yet: the server is asked.
@@ -328,7 +335,7 @@ async fn a_cached_catalog_can_be_asked_for_and_decides_the_environment() {
         run_of(&host.process(&[]), SW1).await.1.unwrap().cached,
         CachedStatus::NotUsed
     );
-    server.state().exchanges.clear();
+    server.state().received.clear();
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(outcome.unwrap().cached, CachedStatus::ExplicitlyRequested);
     assert_eq!(run.agent.environment(), "staging");
@@ -375,7 +382,7 @@ async fn the_first_server_of_the_list_that_is_up_is_used() {
     let refused = format!("localhost:{}", server.port());
     server
         .state()
-        .fail("/status", [Answer::text(503, "starting")]);
+        .inject("/status", [ServerResponse::text(503, "starting")]);
     let only = [
         ("server_list", refused.as_str()),
         ("usecacheonfailure", "false"),
@@ -394,10 +401,11 @@ async fn the_first_server_of_the_list_that_is_up_is_used() {
     // With a cached catalog the run goes on.
     server
         .state()
-        .fail("/status", [Answer::text(503, "starting")]);
-    server
-        .state()
-        .fail("/puppet/v3/catalog", [Answer::text(503, "starting")]);
+        .inject("/status", [ServerResponse::text(503, "starting")]);
+    server.state().inject(
+        "/puppet/v3/catalog",
+        [ServerResponse::text(503, "starting")],
+    );
     let (_, outcome) = run_of(&host.process(&[("server_list", &refused)]), SW1).await;
     assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
 }
@@ -408,8 +416,8 @@ async fn reports_wait_for_the_server_and_arrive_in_order() {
     let host = ProxyHost::new(&server, &[]);
     let report = |number: u64| json!({"host": SW1, "number": number, "logs": [], "metrics": {}, "resource_statuses": {}});
     let (mut run, _) = run_of(&host.process(&[]), SW1).await;
-    let busy = || Answer::text(503, "busy");
-    server.state().fail("/puppet/v3/report", [busy(), busy()]);
+    let busy = || ServerResponse::text(503, "busy");
+    server.state().inject("/puppet/v3/report", [busy(), busy()]);
     for number in [1, 2] {
         let delivery = run.deliver(&report(number)).await.unwrap();
         assert!(matches!(delivery, Delivery::Spooled(_)), "{delivery:?}");
@@ -513,7 +521,7 @@ async fn definitions_come_from_the_environment_of_the_device() {
     plugin("staging", "models/syslog_server.toml", "nonsense = true\n");
     server
         .state()
-        .classified
+        .classifier
         .insert(SW1.to_owned(), vec!["staging".to_owned()]);
     let process = host.process(&[]);
     let (_, outcome) = run_of(&process, SW1).await;
@@ -530,7 +538,7 @@ async fn definitions_come_from_the_environment_of_the_device() {
 async fn no_more_catalogs_are_asked_for_at_once_than_allowed() {
     let server = PuppetServer::start().await;
     // Long enough that more would meet if more were asked for.
-    server.state().compiling_takes = std::time::Duration::from_millis(100);
+    server.state().compile_time = std::time::Duration::from_millis(100);
     let host = ProxyHost::new(&server, &[]);
     let process = host.process(&[]);
     let names: Vec<String> = (0..12)
@@ -540,7 +548,7 @@ async fn no_more_catalogs_are_asked_for_at_once_than_allowed() {
     for (_, outcome) in futures_util::future::join_all(runs).await {
         outcome.unwrap();
     }
-    let most = server.state().most_compiling;
+    let most = server.state().max_compiling;
     assert_eq!(most, 4);
     let bundles = server
         .state()

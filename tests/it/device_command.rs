@@ -1,7 +1,7 @@
 //! `switchtender device` as a user runs it: a Puppet Server and switches on loopback.
 
 use serde_json::{Value, json};
-use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
 use test_support::device_host::{DeviceHost, catalog, logs, name, terminate};
 use test_support::lab::PASSWORD;
@@ -70,17 +70,17 @@ async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
 async fn no_more_catalogs_are_compiled_at_once_than_the_server_is_meant_to() {
     let host = DeviceHost::new(10).await;
     // Long enough that more would meet if more were asked for.
-    host.server.state().compiling_takes = std::time::Duration::from_millis(150);
+    host.server.state().compile_time = std::time::Duration::from_millis(150);
     for (arguments, expected) in [
         (&[][..], 4),
         (&["--catalog-concurrency", "2"], 2),
         (&["--catalog-concurrency", "10"], 10),
         (&["--concurrency", "3"], 3),
     ] {
-        host.server.state().most_compiling = 0;
+        host.server.state().max_compiling = 0;
         let (code, text) = host.run(arguments).await;
         assert_eq!(code, 0, "{text}");
-        let most = host.server.state().most_compiling;
+        let most = host.server.state().max_compiling;
         assert!(most <= expected, "{arguments:?}: {most}");
         // Ten that begin together meet, unless they are kept apart.
         assert!(most * 2 > expected, "{arguments:?}: {most}");
@@ -100,9 +100,9 @@ async fn whatever_fails_in_one_device_leaves_the_others_alone() {
         0o640,
     );
     let compile_error = include_str!("../fixtures/puppetserver/errors/broken1.json");
-    host.server.state().fail(
+    host.server.state().inject(
         "/puppet/v3/catalog/sw2",
-        [Answer::new(500, "application/json", compile_error)],
+        [ServerResponse::new(500, "application/json", compile_error)],
     );
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 3, "2 of one device, 1 of the others: {text}");
@@ -203,7 +203,7 @@ async fn environments_and_hooks_are_each_devices_own() {
     let host = DeviceHost::new(2).await;
     host.server
         .state()
-        .classified
+        .classifier
         .insert(name(1), vec!["staging".to_owned()]);
     let hooks = host.path("hooks");
     let command = format!("echo $SWITCHTENDER_DEVICE >> {}", hooks.display());
@@ -425,8 +425,8 @@ async fn host_resources_are_skipped_reported_and_told_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_run_per_device_and_an_orderly_way_out() {
     let host = DeviceHost::new(1).await;
-    let slow = Answer::text(500, "late").delay(std::time::Duration::from_secs(300));
-    host.server.state().fail("/puppet/v3/catalog", [slow]);
+    let slow = ServerResponse::text(500, "late").delay(std::time::Duration::from_secs(300));
+    host.server.state().inject("/puppet/v3/catalog", [slow]);
     let first = host.command(&[]).spawn().unwrap();
     // It waits for its catalog.
     while host

@@ -4,8 +4,8 @@
 use std::os::unix::fs::DirBuilderExt as _;
 
 use serde_json::{Value, json};
-use switchtender_mocks::puppet_server::ca::{Authority, Kind};
-use switchtender_mocks::puppet_server::{Answer, PuppetServer};
+use switchtender_mocks::puppet_server::ca::{CertificateAuthority, CertificateProfile};
+use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use test_support::device_host::{DeviceHost, catalog, logs, name, terminate};
 use test_support::proxy_host::{outcome, write};
 
@@ -247,7 +247,7 @@ async fn a_run_that_is_stopped_in_the_middle_reports_keeps_and_lets_go() {
 async fn refusals_of_the_server_name_device_url_and_remedy() {
     let host = DeviceHost::new(1).await;
     let json = |status, message: &str| {
-        Answer::json(
+        ServerResponse::json(
             status,
             &json!({"message": message, "issue_kind": "RUNTIME_ERROR"}),
         )
@@ -265,7 +265,7 @@ async fn refusals_of_the_server_name_device_url_and_remedy() {
             "environment",
         ),
         (
-            Answer::text(403, "Forbidden"),
+            ServerResponse::text(403, "Forbidden"),
             "403: Forbidden",
             "auth.conf",
         ),
@@ -276,7 +276,7 @@ async fn refusals_of_the_server_name_device_url_and_remedy() {
             "Puppet 5",
         ),
         (
-            Answer::text(429, "slow down"),
+            ServerResponse::text(429, "slow down"),
             "429: slow down",
             "--catalog-concurrency",
         ),
@@ -286,33 +286,33 @@ async fn refusals_of_the_server_name_device_url_and_remedy() {
             "puppetserver.log",
         ),
         (
-            Answer::text(500, "Internal Server Error: java.lang.X"),
+            ServerResponse::text(500, "Internal Server Error: java.lang.X"),
             "500: Internal Server Error: java.lang.X",
             "puppetserver.log",
         ),
         (
-            Answer::text(503, "busy"),
+            ServerResponse::text(503, "busy"),
             "503: busy",
             "--catalog-concurrency",
         ),
         (
-            Answer::text(200, "{\"resources\": [").cut(5),
+            ServerResponse::text(200, "{\"resources\": [").cut(5),
             "the response is incomplete",
             "retry",
         ),
         (
-            Answer::text(200, "<html>"),
+            ServerResponse::text(200, "<html>"),
             "the catalog is not usable JSON",
             "proxy",
         ),
         (
-            Answer::new(200, "application/json", format!("{{{node}}}")),
+            ServerResponse::new(200, "application/json", format!("{{{node}}}")),
             "sw2.lab.test",
             "certname",
         ),
     ];
     for (answer, said, remedy) in cases {
-        host.server.state().fail("/puppet/v3/catalog", [answer]);
+        host.server.state().inject("/puppet/v3/catalog", [answer]);
         let (code, text) = host.run(&["--detailed-exitcodes"]).await;
         assert_eq!(code, 1, "{said}: {text}");
         let line = text.lines().find(|line| line.contains(said));
@@ -341,26 +341,30 @@ async fn error_line(host: &DeviceHost, said: &str) -> String {
 async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
     // From the first contact on: (kind of CA, what is said, what to do)
     let cases = [
-        (Kind::ExpiredServer, "it has expired", "a valid certificate"),
         (
-            Kind::CommonNameOnly,
+            CertificateProfile::ExpiredServer,
+            "it has expired",
+            "a valid certificate",
+        ),
+        (
+            CertificateProfile::CommonNameOnly,
             "the certificate is for puppetserver.test, not for localhost",
             "alternative names",
         ),
         (
-            Kind::ExpiredDevices,
+            CertificateProfile::ExpiredDevices,
             "the certificate of sw1.lab.test has expired",
             "switchtender cert clean sw1.lab.test",
         ),
     ];
     for (kind, said, remedy) in cases {
-        let server = PuppetServer::start_with(Authority::of_kind(kind), 0).await;
+        let server = PuppetServer::start_with(CertificateAuthority::with_profile(kind), 0).await;
         let host = DeviceHost::with_server(server, 1, &[]).await;
         let line = error_line(&host, said).await;
         assert!(line.contains(remedy), "{kind:?}: no remedy in: {line}");
         // What is known without asking has no URL.
         let url = format!("https://localhost:{}/", host.server.port());
-        let asked = kind != Kind::ExpiredDevices;
+        let asked = kind != CertificateProfile::ExpiredDevices;
         assert_eq!(line.contains(&url), asked, "{kind:?}: {line}");
     }
 
@@ -467,14 +471,14 @@ async fn the_command_after_a_run_has_its_turn_whatever_came_of_the_run() {
     let host = DeviceHost::new(1).await;
     let after = host.path("after");
     let command = format!("echo $SWITCHTENDER_DEVICE >> {}", after.display());
-    let refused = || Answer::text(500, "Internal Server Error: x");
+    let refused = || ServerResponse::text(500, "Internal Server Error: x");
     for (answer, more, expected) in [
         (None, &[][..], 2),
         (Some(refused()), &["--no-usecacheonfailure"], 1),
         (None, &["--prerun_command", "exit 3"], 1),
     ] {
         let _ = std::fs::remove_file(&after);
-        host.server.state().fail("/puppet/v3/catalog", answer);
+        host.server.state().inject("/puppet/v3/catalog", answer);
         let arguments = [
             &["--detailed-exitcodes", "--postrun_command", &command][..],
             more,

@@ -1,19 +1,14 @@
 //! HTTPS in front of the interface, and the faults of a connection. The only place that knows hyper.
 
-use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Body, Frame, Incoming};
+use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::Sleep;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +19,7 @@ use super::tls;
 use crate::control::{ExchangeLog, RoundTrips, lock};
 use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
 use crate::network::{Cutter, Wire};
+use crate::response_body::{ConnectionCut, ResponseBody};
 
 /// What connections share with their box.
 #[derive(Debug, Clone)]
@@ -37,11 +33,6 @@ pub struct Shared {
     /// Whether tokens can be had.
     pub tokens: bool,
 }
-
-/// The connection ends without an answer.
-#[derive(Debug, thiserror::Error)]
-#[error("cut by a fault")]
-struct Cut;
 
 /// Accepts connections until the token is cancelled; open ones are cut by it.
 pub async fn serve(
@@ -107,9 +98,9 @@ async fn exchange(
     request: hyper::Request<Incoming>,
     shared: &Shared,
     connection: u64,
-) -> Result<hyper::Response<Pieces>, Cut> {
+) -> Result<hyper::Response<ResponseBody>, ConnectionCut> {
     let (parts, body) = request.into_parts();
-    let body = body.collect().await.map_err(|_| Cut)?.to_bytes();
+    let body = body.collect().await.map_err(|_| ConnectionCut)?.to_bytes();
     let header = |name: &str| text_header(&parts.headers, name);
     let path = parts.uri.path().to_owned();
     let method = parts.method.to_string();
@@ -128,7 +119,7 @@ async fn exchange(
         if decision.has(FaultKind::StallAfter) {
             std::future::pending::<()>().await;
         }
-        return Err(Cut);
+        return Err(ConnectionCut);
     }
     let parsed = if body.is_empty() {
         Ok(Value::Null)
@@ -183,7 +174,7 @@ async fn exchange(
         .log
         .record(connection, "rest", received, &shown, Some(answer.status));
     if decision.has(FaultKind::DropUnanswered) {
-        return Err(Cut);
+        return Err(ConnectionCut);
     }
     let bytes = if decision.has(FaultKind::GarbageAfter) {
         garbage()
@@ -244,14 +235,14 @@ fn respond(
     status: u16,
     bytes: Vec<u8>,
     decision: &FaultDecision,
-) -> hyper::Response<Pieces> {
+) -> hyper::Response<ResponseBody> {
     let length = bytes.len();
     let (cut, pause) = {
         let mut faults = lock(&shared.faults);
         (faults.cut_output(length), faults.output_pause())
     };
     let cut = cut.or(decision.has(FaultKind::HalfBody).then_some(length / 2));
-    let body = Pieces::new(bytes, cut, pause);
+    let body = ResponseBody::new(bytes, cut, pause);
     let mut response = hyper::Response::new(body);
     *response.status_mut() =
         hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::INTERNAL_SERVER_ERROR);
@@ -262,59 +253,4 @@ fn respond(
     );
     headers.insert(CONTENT_LENGTH, hyper::header::HeaderValue::from(length));
     response
-}
-
-/// A body that may come slowly, and may end before its announced length.
-struct Pieces {
-    pieces: VecDeque<Bytes>,
-    broken: bool,
-    pause: Option<Duration>,
-    waiting: Option<Pin<Box<Sleep>>>,
-}
-
-impl Pieces {
-    fn new(mut bytes: Vec<u8>, cut: Option<usize>, pause: Option<Duration>) -> Self {
-        if let Some(length) = cut {
-            bytes.truncate(length);
-        }
-        let size = if pause.is_some() {
-            16
-        } else {
-            bytes.len().max(1)
-        };
-        let pieces = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
-        Pieces {
-            pieces,
-            broken: cut.is_some(),
-            pause,
-            waiting: None,
-        }
-    }
-}
-
-impl Body for Pieces {
-    type Data = Bytes;
-    type Error = Cut;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        if let Some(waiting) = &mut self.waiting {
-            std::task::ready!(waiting.as_mut().poll(context));
-            self.waiting = None;
-        }
-        match self.pieces.pop_front() {
-            Some(piece) => {
-                // Also before the cut, so that the first half is on the wire when the connection breaks.
-                let pause = self
-                    .pause
-                    .or(self.broken.then_some(Duration::from_millis(1)));
-                self.waiting = pause.map(|pause| Box::pin(tokio::time::sleep(pause)));
-                Poll::Ready(Some(Ok(Frame::data(piece))))
-            }
-            None if self.broken => Poll::Ready(Some(Err(Cut))),
-            None => Poll::Ready(None),
-        }
-    }
 }

@@ -12,28 +12,28 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
 
-/// Certificates are good until its first day.
+/// Certificates expire on the first day of this year.
 const LAST_YEAR: i32 = 2089;
 
-/// What the certificates are like.
+/// Properties of the certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// As it should be.
-    Sound,
-    /// The server's certificate has ended.
+pub enum CertificateProfile {
+    /// All certificates are valid.
+    Valid,
+    /// The server's certificate has expired.
     ExpiredServer,
-    /// The server's certificate has only a common name, as old ones have.
+    /// The server's certificate has a common name and no alternative names.
     CommonNameOnly,
-    /// Certificates of devices have ended.
+    /// The certificates of devices have expired.
     ExpiredDevices,
 }
 
-/// A CA of two levels, as real sites have.
-pub struct Authority {
+/// A CA with a root and an intermediate certificate.
+pub struct CertificateAuthority {
     root: Level,
     intermediate: Level,
     server: (String, KeyPair),
-    kind: Kind,
+    profile: CertificateProfile,
     next_serial: u64,
     revoked: Vec<u64>,
 }
@@ -43,31 +43,32 @@ struct Level {
     issuer: Issuer<'static, KeyPair>,
 }
 
-impl std::fmt::Debug for Authority {
+impl std::fmt::Debug for CertificateAuthority {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Authority").finish_non_exhaustive()
+        f.debug_struct("CertificateAuthority")
+            .finish_non_exhaustive()
     }
 }
 
-impl Default for Authority {
+impl Default for CertificateAuthority {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Authority {
-    /// A sound one.
+impl CertificateAuthority {
+    /// A CA whose certificates are valid.
     pub fn new() -> Self {
-        Self::of_kind(Kind::Sound)
+        Self::with_profile(CertificateProfile::Valid)
     }
 
-    /// One with a peculiarity.
-    pub fn of_kind(kind: Kind) -> Self {
+    /// A CA with these properties.
+    pub fn with_profile(profile: CertificateProfile) -> Self {
         let root_key = key();
         let params = ca_params("Puppet Root CA: test");
         let root_pem = params
             .self_signed(&root_key)
-            .expect("sound parameters")
+            .expect("valid parameters")
             .pem();
         let root = Level {
             pem: root_pem,
@@ -77,7 +78,7 @@ impl Authority {
         let params = ca_params("Puppet CA: puppetserver.test");
         let intermediate_pem = params
             .signed_by(&intermediate_key, &root.issuer)
-            .expect("sound parameters")
+            .expect("valid parameters")
             .pem();
         let intermediate = Level {
             pem: intermediate_pem,
@@ -85,11 +86,11 @@ impl Authority {
         };
         let server_key = key();
         let mut params = leaf_params("puppetserver.test", 3);
-        if kind == Kind::ExpiredServer {
+        if profile == CertificateProfile::ExpiredServer {
             params.not_before = date_time_ymd(2001, 1, 1);
             params.not_after = date_time_ymd(2002, 1, 1);
         }
-        if kind != Kind::CommonNameOnly {
+        if profile != CertificateProfile::CommonNameOnly {
             params.subject_alt_names = vec![
                 SanType::DnsName("puppetserver.test".try_into().expect("ASCII")),
                 SanType::DnsName("localhost".try_into().expect("ASCII")),
@@ -98,18 +99,18 @@ impl Authority {
         }
         let server = params
             .signed_by(&server_key, &intermediate.issuer)
-            .expect("sound parameters");
+            .expect("valid parameters");
         Self {
             root,
             server: (server.pem(), server_key),
             intermediate,
-            kind,
+            profile,
             next_serial: 4,
             revoked: Vec::new(),
         }
     }
 
-    /// Both CA certificates, the intermediate first, as the server sends them.
+    /// Both CA certificates, the intermediate first.
     pub fn bundle(&self) -> String {
         format!("{}{}", self.intermediate.pem, self.root.pem)
     }
@@ -142,15 +143,15 @@ impl Authority {
         }
         .signed_by(&level.issuer)
         .and_then(|list| list.pem())
-        .expect("sound parameters")
+        .expect("valid parameters")
     }
 
-    /// Signs a PEM request; nothing if it is none.
+    /// Signs a request in PEM; `None` if it is invalid.
     pub fn sign(&mut self, request: &str) -> Option<String> {
         self.sign_until(request, LAST_YEAR)
     }
 
-    /// Signs the request of a certificate once more; the new one ends a year later.
+    /// Signs a request again; the new certificate expires one year later.
     pub fn renew(&mut self, request: &str) -> Option<String> {
         self.sign_until(request, LAST_YEAR + 1)
     }
@@ -162,7 +163,7 @@ impl Authority {
         params.not_after = date_time_ymd(year, 1, 1);
         self.next_serial += 1;
         params.subject_alt_names = vec![SanType::DnsName(name.as_str().try_into().ok()?)];
-        if self.kind == Kind::ExpiredDevices {
+        if self.profile == CertificateProfile::ExpiredDevices {
             params.not_before = date_time_ymd(2001, 1, 1);
             params.not_after = date_time_ymd(2002, 1, 1);
         }
@@ -172,7 +173,7 @@ impl Authority {
             .map(|certificate| certificate.pem())
     }
 
-    /// Revokes the certificate that was signed as number `index`, from 0.
+    /// Revokes a signed certificate by its index, from 0.
     pub fn revoke(&mut self, index: u64) {
         self.revoked.push(4 + index);
     }
@@ -186,36 +187,36 @@ impl Authority {
         let mut roots = rustls::RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(self.bundle().as_bytes()) {
             roots
-                .add(certificate.expect("our own PEM"))
-                .expect("our own certificate");
+                .add(certificate.expect("generated PEM"))
+                .expect("generated certificate");
         }
         let crls: Vec<_> = CertificateRevocationListDer::pem_slice_iter(self.crls().as_bytes())
             .collect::<Result<_, _>>()
-            .expect("our own PEM");
+            .expect("generated PEM");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
             .with_crls(crls)
             .allow_unauthenticated()
             .build()
-            .expect("sound anchors");
+            .expect("valid trust anchors");
         self.configured(verifier)
     }
 
-    /// Of a server that asks nobody for a certificate.
-    pub(super) fn server_config_for_anyone(&self) -> rustls::ServerConfig {
+    /// Configuration of a server that does not request client certificates.
+    pub(super) fn server_config_without_client_certificates(&self) -> rustls::ServerConfig {
         self.configured(WebPkiClientVerifier::no_client_auth())
     }
 
     fn configured(&self, verifier: Arc<dyn ClientCertVerifier>) -> rustls::ServerConfig {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let leaf = CertificateDer::from_pem_slice(self.server.0.as_bytes()).expect("our own PEM");
-        let key = PrivateKeyDer::try_from(self.server.1.serialize_der()).expect("our own key");
+        let leaf = CertificateDer::from_pem_slice(self.server.0.as_bytes()).expect("generated PEM");
+        let key = PrivateKeyDer::try_from(self.server.1.serialize_der()).expect("generated key");
         rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .expect("ring knows them")
+            .expect("ring supports them")
             .with_client_cert_verifier(verifier)
             .with_single_cert(vec![leaf], key)
-            .expect("our own key fits")
+            .expect("the key belongs to the certificate")
     }
 }
 
@@ -234,7 +235,7 @@ pub(super) fn request_name(request: &CertificateSigningRequestParams) -> Option<
 }
 
 fn key() -> KeyPair {
-    KeyPair::generate().expect("random numbers are there")
+    KeyPair::generate().expect("random numbers are available")
 }
 
 fn ca_params(name: &str) -> CertificateParams {

@@ -1,22 +1,29 @@
-//! HTTP/1.1 by hand: requests are read whole, answers can be cut anywhere.
+//! HTTP/1.1 over TLS in front of the routes. The only module of this mock that uses hyper.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_LENGTH, HeaderValue};
+use hyper_util::rt::TokioIo;
+use percent_encoding::percent_decode_str;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
+use x509_parser::parse_x509_certificate;
 
-use super::{State, routes};
+use super::{ServerState, routes};
+use crate::control::lock;
+use crate::response_body::{ConnectionCut, ResponseBody};
 
-/// For a client to leave after its handshake failed.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time for a client to close the connection after a failed handshake.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A request as it came.
+/// A request that the server received, and the status of its response.
 #[derive(Clone, Debug)]
-pub struct Exchange {
+pub struct ReceivedRequest {
     /// `GET`, `PUT`, `POST`.
     pub method: String,
     /// Decoded, without the query.
@@ -25,24 +32,21 @@ pub struct Exchange {
     pub query: String,
     /// Names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// As it came, decoded nowhere.
+    /// As sent.
     pub body: Vec<u8>,
-    /// Common name of the client certificate, if one was shown.
+    /// Common name of the client certificate, if the client sent one.
     pub client: Option<String>,
-    /// What was answered.
+    /// HTTP status of the response.
     pub status: u16,
 }
 
-impl Exchange {
+impl ReceivedRequest {
     /// The first value of a query parameter, decoded.
     pub fn parameter(&self, name: &str) -> Option<String> {
-        form(&self.query)
-            .into_iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value)
+        self.parameters(name).into_iter().next()
     }
 
-    /// A parameter of the query that stands there several times.
+    /// All values of a query parameter, decoded.
     pub fn parameters(&self, name: &str) -> Vec<String> {
         let all = form(&self.query).into_iter();
         all.filter(|(key, _)| key == name)
@@ -56,23 +60,23 @@ impl Exchange {
     }
 }
 
-/// An answer.
+/// A response of the server.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ServerResponse {
     /// HTTP status.
     pub status: u16,
-    /// Besides the length.
+    /// Headers, without the length.
     pub headers: Vec<(String, String)>,
-    /// Sent as it is.
+    /// Content.
     pub body: Vec<u8>,
     /// Close the connection after this many bytes of the body.
     pub cut: Option<usize>,
-    /// Wait before answering.
+    /// Wait before the response.
     pub delay: Duration,
 }
 
-impl Answer {
-    /// A whole answer.
+impl ServerResponse {
+    /// A complete response.
     pub fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         Self {
             status,
@@ -83,46 +87,58 @@ impl Answer {
         }
     }
 
-    /// Plain text.
+    /// A plain text response.
     pub fn text(status: u16, body: &str) -> Self {
         Self::new(status, "text/plain;charset=utf-8", body)
     }
 
-    /// JSON.
+    /// A JSON response.
     pub fn json(status: u16, body: &serde_json::Value) -> Self {
         Self::new(status, "application/json;charset=utf-8", body.to_string())
     }
 
-    /// With a header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Broken off after this many bytes of the body.
+    /// Closes the connection after this many bytes of the body.
     #[must_use]
     pub fn cut(mut self, after: usize) -> Self {
         self.cut = Some(after);
         self
     }
 
-    /// Given after a while.
+    /// Delays the response.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
+
+    fn into_hyper(self) -> hyper::Response<ResponseBody> {
+        let length = self.body.len();
+        let mut response = hyper::Response::builder().status(self.status);
+        for (name, value) in self.headers {
+            response = response.header(name, value);
+        }
+        response
+            .header(CONTENT_LENGTH, HeaderValue::from(length))
+            .body(ResponseBody::new(self.body, self.cut, None))
+            .expect("status and headers are valid")
+    }
 }
 
 /// Serves one connection until it ends.
-pub(super) async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
+pub(super) async fn connection(stream: TcpStream, state: Arc<Mutex<ServerState>>) {
     let (config, reset) = {
         let mut state = lock(&state);
-        let reset = state.resets > 0;
-        state.resets -= usize::from(reset);
+        let reset = state.connection_resets > 0;
+        state.connection_resets -= usize::from(reset);
         let config = if reset {
-            state.ca.server_config_for_anyone()
+            state.ca.server_config_without_client_certificates()
         } else {
             state.ca.server_config()
         };
@@ -131,155 +147,81 @@ pub(super) async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let mut stream = match acceptor.accept(stream).into_fallible().await {
         Ok(stream) => stream,
-        Err((_, stream)) => return part(stream).await,
+        Err((_, stream)) => return close_after_failed_handshake(stream).await,
     };
     if reset {
-        // What was sent is there, so that the client cannot think it unsent.
+        // Wait for the request, so that the client cannot assume that it was not sent.
         let _ = stream.read_u8().await;
         let _ = stream.get_ref().0.set_zero_linger();
         return;
     }
-    let client = stream
-        .get_ref()
-        .1
-        .peer_certificates()
-        .and_then(|chain| common_name(chain.first()?.as_ref()));
-    while let Some(mut exchange) = read(&mut stream, client.clone()).await {
-        let answer = routes::answer(&state, &exchange).await;
-        exchange.status = answer.status;
-        lock(&state).exchanges.push(exchange);
-        if write(&mut stream, &answer).await.is_err() || answer.cut.is_some() {
-            return;
-        }
-    }
+    let certificates = stream.get_ref().1.peer_certificates();
+    let client = certificates.and_then(|chain| common_name(chain.first()?));
+    let service = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
+        respond(request, &state, client.clone())
+    });
+    // An error is a disconnect of the client or an injected fault.
+    let _ = hyper::server::conn::http1::Builder::new()
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
 }
 
-/// Parts from a client whose handshake failed. Closing while it still sends would reset the
-/// connection, and the alert that says why could be lost with it.
-async fn part(mut stream: TcpStream) {
-    let mut rest = [0; 1024];
-    let drained = async {
-        stream.shutdown().await?;
-        while stream.read(&mut rest).await? > 0 {}
-        std::io::Result::Ok(())
-    };
-    // Whoever does not leave is left.
-    let _ = tokio::time::timeout(PATIENCE, drained).await;
-}
-
-fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
-    state
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-async fn read(stream: &mut TlsStream<TcpStream>, client: Option<String>) -> Option<Exchange> {
-    let mut received = Vec::new();
-    let head_end = loop {
-        if let Some(end) = received.windows(4).position(|part| part == b"\r\n\r\n") {
-            break end;
-        }
-        if stream.read_buf(&mut received).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8_lossy(&received[..head_end]).into_owned();
-    let mut body = received.split_off(head_end + 4);
-    let mut lines = head.split("\r\n");
-    let mut first = lines.next()?.split(' ');
-    let (method, target) = (first.next()?.to_owned(), first.next()?.to_owned());
-    let headers: BTreeMap<String, String> = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
-        .collect();
-    let length: usize = headers
-        .get("content-length")
-        .and_then(|length| length.parse().ok())
-        .unwrap_or(0);
-    while body.len() < length {
-        if stream.read_buf(&mut body).await.ok()? == 0 {
-            return None;
-        }
-    }
-    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    Some(Exchange {
-        method,
-        path: decode(path, false),
-        query: query.to_owned(),
-        headers,
-        body,
+async fn respond(
+    request: hyper::Request<Incoming>,
+    state: &Mutex<ServerState>,
+    client: Option<String>,
+) -> Result<hyper::Response<ResponseBody>, ConnectionCut> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map_err(|_| ConnectionCut)?;
+    let headers = parts.headers.iter().map(|(name, value)| {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        (name.as_str().to_owned(), value)
+    });
+    let path = percent_decode_str(parts.uri.path()).decode_utf8_lossy();
+    let mut received = ReceivedRequest {
+        method: parts.method.to_string(),
+        path: path.into_owned(),
+        query: parts.uri.query().unwrap_or_default().to_owned(),
+        headers: headers.collect(),
+        body: body.to_bytes().to_vec(),
         client,
         status: 0,
-    })
+    };
+    let response = routes::respond(state, &received).await;
+    received.status = response.status;
+    lock(state).received.push(received);
+    tokio::time::sleep(response.delay).await;
+    Ok(response.into_hyper())
 }
 
-async fn write(stream: &mut TlsStream<TcpStream>, answer: &Answer) -> std::io::Result<()> {
-    tokio::time::sleep(answer.delay).await;
-    let reason = match answer.status {
-        200 => "OK",
-        400 => "Bad Request",
-        403 => "Forbidden",
-        404 => "Not Found",
-        500 => "Server Error",
-        503 => "Service Unavailable",
-        _ => "Unknown",
+/// Closes a connection whose handshake failed. Closing it while the client still sends would reset
+/// the connection, and the alert with the reason could be lost.
+async fn close_after_failed_handshake(mut stream: TcpStream) {
+    let mut buffer = [0; 1024];
+    let drained = async {
+        stream.shutdown().await?;
+        while stream.read(&mut buffer).await? > 0 {}
+        std::io::Result::Ok(())
     };
-    let mut head = format!("HTTP/1.1 {} {reason}\r\n", answer.status);
-    for (name, value) in &answer.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    head.push_str(&format!("Content-Length: {}\r\n\r\n", answer.body.len()));
-    stream.write_all(head.as_bytes()).await?;
-    let sent = answer
-        .cut
-        .unwrap_or(answer.body.len())
-        .min(answer.body.len());
-    stream.write_all(&answer.body[..sent]).await?;
-    stream.flush().await
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, drained).await;
 }
 
 /// The pairs of a query or form, decoded once.
 pub(super) fn form(text: &str) -> Vec<(String, String)> {
-    text.split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decode(key, true), decode(value, true))
-        })
+    form_urlencoded::parse(text.as_bytes())
+        .into_owned()
         .collect()
 }
 
-pub(super) fn decode(text: &str, plus: bool) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let hex = tail
-            .get(..2)
-            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        match (first, hex) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-                continue;
-            }
-            (b'+', _) if plus => bytes.push(b' '),
-            (other, _) => bytes.push(*other),
-        }
-        rest = tail;
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+/// Decodes a value of a form.
+pub(super) fn decode_form_value(text: &str) -> String {
+    let text = text.replace('+', " ");
+    percent_decode_str(&text).decode_utf8_lossy().into_owned()
 }
 
-/// The common name in a certificate: the last one, which is the subject's.
-fn common_name(der: &[u8]) -> Option<String> {
-    // OID 2.5.4.3, then a string type and its length; issuer first, subject second.
-    let oid = [0x06, 0x03, 0x55, 0x04, 0x03];
-    let at = der
-        .windows(oid.len())
-        .enumerate()
-        .filter(|(_, part)| *part == oid)
-        .map(|(at, _)| at + oid.len())
-        .nth(1)?;
-    let length = usize::from(*der.get(at + 1)?);
-    String::from_utf8(der.get(at + 2..at + 2 + length)?.to_vec()).ok()
+/// The common name of a certificate's subject.
+fn common_name(certificate: &[u8]) -> Option<String> {
+    let (_, certificate) = parse_x509_certificate(certificate).ok()?;
+    let name = certificate.subject().iter_common_name().next()?;
+    name.as_str().ok().map(str::to_owned)
 }

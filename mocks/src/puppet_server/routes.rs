@@ -1,84 +1,86 @@
-//! What the server answers, as recorded (`tests/fixtures/puppetserver/exchanges`).
+//! Routes and responses of the server, as recorded (`tests/fixtures/puppetserver/exchanges`).
 
 use std::sync::Mutex;
 
 use rcgen::CertificateSigningRequestParams;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
-use super::http::{Answer, Exchange, decode, form};
-use super::{State, ca};
+use super::http::{ReceivedRequest, ServerResponse, decode_form_value, form};
+use super::{ServerState, ca};
+use crate::control::lock;
 
-pub(super) async fn answer(state: &Mutex<State>, exchange: &Exchange) -> Answer {
-    let fault = {
+pub(super) async fn respond(
+    state: &Mutex<ServerState>,
+    request: &ReceivedRequest,
+) -> ServerResponse {
+    let injected = {
         let mut state = lock(state);
         state
-            .faults
+            .injected_responses
             .iter_mut()
-            .find(|(path, answers)| exchange.path.starts_with(path.as_str()) && !answers.is_empty())
-            .and_then(|(_, answers)| answers.pop_front())
+            .find(|(path, responses)| {
+                request.path.starts_with(path.as_str()) && !responses.is_empty()
+            })
+            .and_then(|(_, responses)| responses.pop_front())
     };
-    if let Some(answer) = fault {
-        return answer;
+    if let Some(response) = injected {
+        return response;
     }
-    let compiles = exchange.path.starts_with("/puppet/v3/catalog/");
+    let compiles = request.path.starts_with("/puppet/v3/catalog/");
     if compiles {
-        let takes = {
+        let time = {
             let mut state = lock(state);
             state.compiling += 1;
-            state.most_compiling = state.most_compiling.max(state.compiling);
-            state.compiling_takes
+            state.max_compiling = state.max_compiling.max(state.compiling);
+            state.compile_time
         };
-        tokio::time::sleep(takes).await;
+        tokio::time::sleep(time).await;
     }
     let mut state = lock(state);
-    let answer = state.answer(exchange);
+    let response = state.respond(request);
     if compiles {
         state.compiling -= 1;
     }
-    answer
+    response
 }
 
-fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
-    state
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-impl State {
-    fn answer(&mut self, exchange: &Exchange) -> Answer {
-        let segments: Vec<&str> = exchange.path.split('/').skip(1).collect();
-        match (exchange.method.as_str(), segments.as_slice()) {
-            ("GET", ["status", "v1", "simple", "server"]) => Answer::text(200, "running"),
+impl ServerState {
+    fn respond(&mut self, request: &ReceivedRequest) -> ServerResponse {
+        let segments: Vec<&str> = request.path.split('/').skip(1).collect();
+        match (request.method.as_str(), segments.as_slice()) {
+            ("GET", ["status", "v1", "simple", "server"]) => ServerResponse::text(200, "running"),
             ("GET", ["puppet-ca", "v1", "certificate", "ca"]) => {
-                Answer::text(200, &self.ca.bundle())
+                ServerResponse::text(200, &self.ca.bundle())
             }
             ("GET", ["puppet-ca", "v1", "certificate_revocation_list", "ca"]) => {
-                Answer::text(200, &self.ca.crls())
+                ServerResponse::text(200, &self.ca.crls())
             }
             ("PUT", ["puppet-ca", "v1", "certificate_request", name]) => {
-                self.certificate_request(name, &exchange.text())
+                self.certificate_request(name, &request.text())
             }
-            ("GET", ["puppet-ca", "v1", "certificate", name]) => match self.signed.get(*name) {
-                Some(certificate) => Answer::text(200, certificate),
-                None => Answer::text(404, &format!("Could not find certificate {name}")),
+            ("GET", ["puppet-ca", "v1", "certificate", name]) => match self.certificates.get(*name)
+            {
+                Some(certificate) => ServerResponse::text(200, certificate),
+                None => ServerResponse::text(404, &format!("Could not find certificate {name}")),
             },
             ("POST", ["puppet-ca", "v1", "certificate_renewal"]) if self.renewal => {
-                self.renew(exchange)
+                self.renew(request)
             }
-            (_, ["puppet", "v3", route, name, ..]) => self.puppet(exchange, route, name),
-            _ => forbidden(exchange),
+            (_, ["puppet", "v3", route, name, ..]) => self.puppet(request, route, name),
+            _ => forbidden(request),
         }
     }
 
-    fn puppet(&mut self, exchange: &Exchange, route: &str, name: &str) -> Answer {
-        let Some(client) = exchange.client.clone() else {
-            return forbidden(exchange);
+    fn puppet(&mut self, request: &ReceivedRequest, route: &str, name: &str) -> ServerResponse {
+        let Some(client) = request.client.clone() else {
+            return forbidden(request);
         };
-        let named = matches!(route, "node" | "catalog" | "facts" | "report");
-        if named && client != name {
-            return forbidden(exchange);
+        let is_node_route = matches!(route, "node" | "catalog" | "facts" | "report");
+        if is_node_route && client != name {
+            return forbidden(request);
         }
-        let environment = match exchange.parameter("environment") {
+        let environment = match request.parameter("environment") {
             Some(environment) => environment,
             None if route == "catalog" => String::new(),
             None => {
@@ -88,41 +90,41 @@ impl State {
                 );
             }
         };
-        let known = route == "catalog" || self.environments.contains(&environment);
-        if !known {
+        let exists = route == "catalog" || self.environments.contains(&environment);
+        if !exists {
             return error(
                 404,
                 &format!("Not Found: Could not find environment '{environment}'"),
             );
         }
-        let path = exchange
+        let path = request
             .path
             .splitn(6, '/')
             .nth(5)
             .unwrap_or_default()
             .to_owned();
-        match (exchange.method.as_str(), route) {
+        match (request.method.as_str(), route) {
             ("GET", "node") => {
                 let environment = self.environment_of(name).unwrap_or(environment);
-                Answer::json(200, &json!({"name": name, "environment": environment}))
+                ServerResponse::json(200, &json!({"name": name, "environment": environment}))
             }
-            ("PUT", "facts") => match serde_json::from_slice(&exchange.body) {
-                _ if !exchange.headers.contains_key("content-type") => {
+            ("PUT", "facts") => match serde_json::from_slice(&request.body) {
+                _ if !request.headers.contains_key("content-type") => {
                     error(415, "Unsupported Media Type: Missing content-type header")
                 }
                 Ok(facts) => {
                     self.facts.insert(name.to_owned(), facts);
-                    Answer::json(200, &json!(0))
+                    ServerResponse::json(200, &json!(0))
                 }
                 Err(_) => error(400, "Bad Request: The request body is invalid"),
             },
-            ("POST", "catalog") => self.catalog(exchange, name, &environment),
-            ("PUT", "report") => self.report(exchange, name),
-            ("GET", "file_metadatas") => self.listing(exchange, name, &environment),
+            ("POST", "catalog") => self.catalog(request, name, &environment),
+            ("PUT", "report") => self.report(request, name),
+            ("GET", "file_metadatas") => self.listing(request, name, &environment),
             ("GET", "file_content") if name == "plugins" => {
                 match self.plugins.get(&(environment, path.clone())) {
                     Some(content) => {
-                        Answer::new(200, "application/octet-stream", content.as_bytes())
+                        ServerResponse::new(200, "application/octet-stream", content.as_bytes())
                     }
                     None => error(
                         404,
@@ -134,71 +136,72 @@ impl State {
         }
     }
 
-    /// The environment that the classifier names now.
+    /// The environment that the classifier returns for this call.
     fn environment_of(&mut self, name: &str) -> Option<String> {
-        let named = self.classified.get(name)?;
-        let turn = self.turns.entry(name.to_owned()).or_default();
-        let environment = named[*turn % named.len()].clone();
-        *turn += 1;
+        let environments = self.classifier.get(name)?;
+        let calls = self.classifier_calls.entry(name.to_owned()).or_default();
+        let environment = environments[*calls % environments.len()].clone();
+        *calls += 1;
         Some(environment)
     }
 
-    fn certificate_request(&mut self, name: &str, request: &str) -> Answer {
-        let already = |what: &str| {
-            Answer::text(
+    fn certificate_request(&mut self, name: &str, request: &str) -> ServerResponse {
+        let already = |status: &str| {
+            ServerResponse::text(
                 400,
-                &format!("{name} already has a {what} certificate; ignoring certificate request"),
+                &format!("{name} already has a {status} certificate; ignoring certificate request"),
             )
         };
         if self.revoked.contains(name) {
             return already("revoked");
         }
-        if self.signed.contains_key(name) {
+        if self.certificates.contains_key(name) {
             return already("signed");
         }
-        if self.requests.contains_key(name) {
+        if self.certificate_requests.contains_key(name) {
             return already("requested");
         }
         let Ok(parsed) = CertificateSigningRequestParams::from_pem(request) else {
-            return Answer::text(
+            return ServerResponse::text(
                 500,
                 "Internal Server Error: java.lang.IndexOutOfBoundsException: Index 0 out of bounds for length 0",
             );
         };
         let subject = ca::request_name(&parsed).unwrap_or_default();
         if subject != name {
-            return Answer::text(
+            return ServerResponse::text(
                 400,
                 &format!("Instance name \"{subject}\" does not match requested key \"{name}\""),
             );
         }
-        self.requests.insert(name.to_owned(), request.to_owned());
+        self.certificate_requests
+            .insert(name.to_owned(), request.to_owned());
         if self.autosign {
             self.sign(name);
         }
-        Answer::text(200, "")
+        ServerResponse::text(200, "")
     }
 
-    fn renew(&mut self, exchange: &Exchange) -> Answer {
-        let renewed = exchange.client.as_ref().and_then(|name| {
-            let certificate = self.ca.renew(self.submitted.get(name)?)?;
-            self.signed.insert(name.clone(), certificate.clone());
+    fn renew(&mut self, request: &ReceivedRequest) -> ServerResponse {
+        let renewed = request.client.as_ref().and_then(|name| {
+            let certificate = self.ca.renew(self.signed_requests.get(name)?)?;
+            self.certificates.insert(name.clone(), certificate.clone());
             Some(certificate)
         });
         match renewed {
-            Some(certificate) => Answer::text(200, &certificate),
-            None => forbidden(exchange),
+            Some(certificate) => ServerResponse::text(200, &certificate),
+            None => forbidden(request),
         }
     }
 
-    fn catalog(&mut self, exchange: &Exchange, name: &str, in_query: &str) -> Answer {
-        let Some(accept) = exchange.headers.get("accept") else {
+    fn catalog(&mut self, request: &ReceivedRequest, name: &str, in_query: &str) -> ServerResponse {
+        let Some(accept) = request.headers.get("accept") else {
             return error(406, "Not Acceptable: Missing required Accept header");
         };
         if !accept.contains("json") && !accept.contains("*/*") {
             return error(406, "Not Acceptable: No supported formats are acceptable");
         }
-        let fields = form(&exchange.text());
+        let fields = form(&request.text());
         let field = |name: &str| {
             fields
                 .iter()
@@ -208,7 +211,7 @@ impl State {
         let environment = field("environment").unwrap_or(in_query).to_owned();
         // The server decodes the form, and then the value once more.
         if let Some(facts) = field("facts") {
-            match serde_json::from_str::<Value>(&decode(facts, true)) {
+            match serde_json::from_str::<Value>(&decode_form_value(facts)) {
                 Ok(facts) if facts["name"] == name => {
                     self.facts.insert(name.to_owned(), facts);
                 }
@@ -245,14 +248,14 @@ impl State {
         }
     }
 
-    fn report(&mut self, exchange: &Exchange, name: &str) -> Answer {
-        if !exchange.headers.contains_key("content-type") {
+    fn report(&mut self, request: &ReceivedRequest, name: &str) -> ServerResponse {
+        if !request.headers.contains_key("content-type") {
             return error(415, "Unsupported Media Type: Missing content-type header");
         }
-        match serde_json::from_slice::<Value>(&exchange.body) {
+        match serde_json::from_slice::<Value>(&request.body) {
             Ok(report) if report["host"] == name => {
                 self.reports.push(report);
-                Answer::json(200, &json!(["store"]))
+                ServerResponse::json(200, &json!(["store"]))
             }
             Ok(report) => error(
                 400,
@@ -265,8 +268,8 @@ impl State {
         }
     }
 
-    /// The whole mount, whatever path below it was asked for: so does the real one with plugins.
-    fn listing(&self, exchange: &Exchange, mount: &str, environment: &str) -> Answer {
+    /// The complete mount, whichever path below it is requested, as the real server does for plugins.
+    fn listing(&self, request: &ReceivedRequest, mount: &str, environment: &str) -> ServerResponse {
         let entry = |path: &str, kind: &str, checksum: &str| {
             json!({
                 "path": "/etc/puppetlabs/code/environments/x/modules/netlab/lib",
@@ -276,63 +279,54 @@ impl State {
             })
         };
         let mut entries = vec![entry(".", "directory", "{ctime}2026-11-21 08:15:17 +0000")];
-        if exchange.parameter("recurse").as_deref() == Some("true") {
-            let ignored = exchange.parameters("ignore");
+        if request.parameter("recurse").as_deref() == Some("true") {
+            let ignored = request.parameters("ignore");
             let files = self.plugins.iter().filter(|((of, path), _)| {
                 of == environment && mount == "plugins" && !is_ignored(path, &ignored)
             });
             for ((_, path), content) in files {
-                let digest = format!("{{sha256}}{}", sha256(content));
+                let digest = format!("{{sha256}}{}", hex::encode(Sha256::digest(content)));
                 entries.push(entry(path, "file", &digest));
             }
         }
-        Answer::json(200, &Value::Array(entries))
+        ServerResponse::json(200, &Value::Array(entries))
     }
 }
 
-/// Whether a part of a path is ignored by name or by `*.ending`.
+/// Whether a path component is ignored by name or by `*.extension`.
 fn is_ignored(path: &str, patterns: &[String]) -> bool {
     path.split('/').any(|part| {
         patterns
             .iter()
             .any(|pattern| match pattern.strip_prefix('*') {
-                Some(ending) => part.ends_with(ending),
+                Some(extension) => part.ends_with(extension),
                 None => part == pattern,
             })
     })
 }
 
-fn sha256(content: &str) -> String {
-    use sha2::Digest as _;
-    let mut text = String::new();
-    for byte in sha2::Sha256::digest(content.as_bytes()) {
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
-}
-
-fn rich(catalog: &Value) -> Answer {
-    Answer::new(
+fn rich(catalog: &Value) -> ServerResponse {
+    ServerResponse::new(
         200,
         "application/vnd.puppet.rich+json; charset=utf-8",
         catalog.to_string(),
     )
 }
 
-fn error(status: u16, message: &str) -> Answer {
-    Answer::json(
+fn error(status: u16, message: &str) -> ServerResponse {
+    ServerResponse::json(
         status,
         &json!({"message": message, "issue_kind": "RUNTIME_ERROR"}),
     )
 }
 
-fn forbidden(exchange: &Exchange) -> Answer {
-    Answer::text(
+fn forbidden(request: &ReceivedRequest) -> ServerResponse {
+    ServerResponse::text(
         403,
         &format!(
             "Forbidden request: {} (method :{}). Please see the server logs for details.",
-            exchange.path,
-            exchange.method.to_lowercase()
+            request.path,
+            request.method.to_lowercase()
         ),
     )
 }
