@@ -1,21 +1,21 @@
 //! A switch with an IOS-like command line over SSH.
 //!
-//! Written from `docs/reference/devices/cisco_ios.md`, sections 2 to 13, and from what real devices print; it knows nothing of how
-//! Switchtender drives such a device. Begin reading at `shell.rs` (a session), then `configure.rs` (a line), then the
+//! Written from `docs/reference/devices/cisco_ios.md`, sections 2 to 13, and from output of real devices, independent of the drivers.
+//! Start reading with `shell.rs` (a session), then `configure.rs` (a line), then the
 //! grammars.
 //!
-//! It is strict: a line that it does not know is refused as a real image would refuse it. Running it by hand:
+//! It is strict: it refuses an unknown line as a real image does. To start one:
 //! `switchtender mock switch --port 2222`, then `ssh -p 2222 admin@127.0.0.1`, password `admin`, `enable`, password `enable`.
 
 mod configure;
 mod device;
 mod effect;
-mod factory;
+mod factory_config;
 mod filter;
 mod grammar;
-mod hardware;
 mod interface_name;
 mod options;
+mod platform_profile;
 mod ports;
 mod running_config;
 mod shell;
@@ -39,43 +39,43 @@ use crate::control::{ExchangeLog, lock};
 use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
 use device::Device;
 pub use options::{LoginMethods, SwitchOptions};
-use shell::Shared;
+use shell::SwitchContext;
 pub use ssh::HostKey;
 
-/// The product numbers that can be imitated, the default first.
+/// The supported product numbers, the default first.
 pub fn models() -> Vec<&'static str> {
-    hardware::ALL
+    platform_profile::ALL
         .iter()
-        .map(|hardware| hardware.model)
+        .map(|profile| profile.model)
         .collect()
 }
 
-/// Why a mock switch could not be started.
+/// Why a mock switch cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartSwitchError {
-    /// No such machine.
-    #[error("no mock switch of model `{model}`; there are: {}", models().join(", "))]
+    /// The product number is not supported.
+    #[error("unknown model `{model}` of a mock switch; models: {}", models().join(", "))]
     Model {
-        /// As given.
+        /// The value of the option.
         model: String,
     },
-    /// A line of `authorized_keys` is no public key.
-    #[error("`{line}` is not a public key in OpenSSH's form")]
+    /// A line of `authorized_keys` is not a public key.
+    #[error("`{line}` is not a public key in OpenSSH format")]
     Key {
-        /// As given.
+        /// The value of the option.
         line: String,
     },
     /// The mock does not support a fault.
     #[error(transparent)]
     Fault(#[from] UnsupportedFault),
-    /// The port cannot be had.
-    #[error("mock switch {name} cannot listen on port {port} of 127.0.0.1")]
+    /// The port is not available.
+    #[error("cannot listen on port {port} of 127.0.0.1 for the mock switch {name}")]
     Listen {
         /// Name of the device.
         name: String,
-        /// As given.
+        /// The value of the option.
         port: u16,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
 }
@@ -85,18 +85,19 @@ pub enum StartSwitchError {
 pub struct CliSwitch;
 
 impl CliSwitch {
-    /// Starts a switch on a port of 127.0.0.1; 0 takes a free one.
+    /// Starts a switch on a port of 127.0.0.1; 0 selects a free one.
     ///
     /// # Errors
-    /// When the options make no sense or the port is taken.
+    /// The options are invalid or the port is in use.
     pub async fn start(
         options: SwitchOptions,
         port: u16,
     ) -> Result<RunningSwitch, StartSwitchError> {
-        let hardware =
-            hardware::Hardware::find(&options.model).ok_or_else(|| StartSwitchError::Model {
+        let profile = platform_profile::PlatformProfile::find(&options.model).ok_or_else(|| {
+            StartSwitchError::Model {
                 model: options.model.clone(),
-            })?;
+            }
+        })?;
         fault::check_supported(&options.faults, MockKind::Switch)?;
         let accounts =
             ssh::Accounts::new(&options).map_err(|line| StartSwitchError::Key { line })?;
@@ -109,10 +110,10 @@ impl CliSwitch {
             .await
             .map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let (device, unknown_lines) = factory::device(hardware, &options);
+        let (device, unknown_lines) = factory_config::new_device(profile, &options);
         let device = Arc::new(Mutex::new(device));
         let log = ExchangeLog::new(&options.name, options.log.clone());
-        let shared = Shared {
+        let shared = SwitchContext {
             device: device.clone(),
             faults: Arc::new(Mutex::new(FaultPlan::new(&options.faults))),
             log: log.clone(),
@@ -137,7 +138,7 @@ impl CliSwitch {
     }
 }
 
-/// A switch that accepts connections until it is stopped or dropped.
+/// A running switch. It accepts connections until it is stopped or dropped.
 #[derive(Debug)]
 pub struct RunningSwitch {
     address: SocketAddr,
@@ -149,29 +150,29 @@ pub struct RunningSwitch {
 }
 
 impl RunningSwitch {
-    /// Where it listens.
+    /// Address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The key that identifies it to clients.
+    /// The host key.
     pub fn host_key(&self) -> HostKey {
         HostKey::of_this_process()
     }
 
-    /// What it was told.
+    /// The received commands and their answers.
     pub fn log(&self) -> &ExchangeLog {
         &self.log
     }
 
-    /// The running configuration as `show running-config` prints it, without the head.
+    /// The running configuration as `show running-config` prints it, without the header.
     pub fn running_config(&self) -> String {
         let mut device = lock(&self.device);
         device.expire(Instant::now());
         running_config::lines(&device).join("\n") + "\n"
     }
 
-    /// The VLAN table: number, name, shut down.
+    /// The VLAN table: number, name, and whether the VLAN is shut down.
     pub fn vlans(&self) -> Vec<(u16, String, bool)> {
         let device = lock(&self.device);
         device
@@ -182,12 +183,12 @@ impl RunningSwitch {
             .collect()
     }
 
-    /// Lines of the given configuration that the mock keeps without knowing what they mean.
+    /// Lines of the initial configuration that the mock does not understand and keeps as text.
     pub fn unknown_lines(&self) -> &[String] {
         &self.unknown_lines
     }
 
-    /// Ends all sessions and waits until they are gone.
+    /// Ends all sessions and waits for them.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();

@@ -1,7 +1,7 @@
-//! What a test sees of a running mock: the exchanges it had, as data, in memory and as JSON lines.
+//! The exchange log of a mock, for tests: in memory and as JSON lines.
 //!
-//! The log is the device's own memory of what was typed. Passwords given at a password prompt or in a login are not in it;
-//! configuration lines are, whole, because assertions compare them.
+//! Passwords of logins and password prompts are not in the log.
+//! Configuration lines are complete, secrets included, because assertions compare them.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// An answer longer than this is cut in the log, in bytes.
+/// Maximum length of an answer in the log, in bytes.
 pub const ANSWER_LIMIT: usize = 2048;
 
 /// One command or request and its answer.
@@ -20,20 +20,20 @@ pub struct Exchange {
     pub device: String,
     /// Number of the connection, from 1.
     pub connection: u64,
-    /// Milliseconds since the device was started.
+    /// Milliseconds since the start of the device.
     pub offset_ms: u64,
     /// Mode of a switch (`exec`, `privileged`, `config`, `config-if` …); `rest` for a load balancer.
     pub mode: String,
     /// The line, or `METHOD /path` followed by the body.
     pub received: String,
-    /// The answer without echo and prompt, or status and body; cut at [`ANSWER_LIMIT`].
+    /// The answer without echo and prompt, or status and body, up to [`ANSWER_LIMIT`].
     pub answered: String,
     /// HTTP status; absent for a switch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
 }
 
-/// Where JSON lines go besides memory.
+/// A destination for JSON lines.
 pub type LogWriter = Box<dyn Write + Send>;
 
 /// A writer that several devices share.
@@ -58,7 +58,7 @@ impl SharedWriter {
         };
         line.push(b'\n');
         let mut writer = lock(&self.0);
-        // A log that cannot be written must not disturb the device that is being imitated.
+        // A write error of the log does not affect the mock.
         if writer
             .write_all(&line)
             .and_then(|()| writer.flush())
@@ -71,10 +71,10 @@ impl SharedWriter {
 
 /// The exchanges and counters of one device. Clones share them.
 #[derive(Debug, Clone)]
-pub struct ExchangeLog(Arc<Inner>);
+pub struct ExchangeLog(Arc<LogState>);
 
 #[derive(Debug)]
-struct Inner {
+struct LogState {
     device: String,
     started: Instant,
     exchanges: Mutex<Vec<Exchange>>,
@@ -85,7 +85,7 @@ struct Inner {
 
 impl ExchangeLog {
     pub(crate) fn new(device: &str, writer: Option<SharedWriter>) -> Self {
-        ExchangeLog(Arc::new(Inner {
+        ExchangeLog(Arc::new(LogState {
             device: device.to_owned(),
             started: Instant::now(),
             exchanges: Mutex::default(),
@@ -100,7 +100,7 @@ impl ExchangeLog {
         lock(&self.0.exchanges).clone()
     }
 
-    /// What was received, in order: lines, or `METHOD /path body`.
+    /// The received lines, or `METHOD /path body`, in order.
     pub fn received(&self) -> Vec<String> {
         lock(&self.0.exchanges)
             .iter()
@@ -108,7 +108,7 @@ impl ExchangeLog {
             .collect()
     }
 
-    /// The lines that a switch received in a configuration mode, without those that only lead in or out of it
+    /// The lines that a switch received in a configuration mode, without the lines that leave it
     /// (`exit`, `end`), and without `do`.
     pub fn configuration_lines(&self) -> Vec<String> {
         lock(&self.0.exchanges)
@@ -121,7 +121,7 @@ impl ExchangeLog {
             .collect()
     }
 
-    /// The requests of a load balancer that may change something (not `GET`, not logging in or out).
+    /// The requests of a load balancer that can change it (neither `GET` nor login or logout).
     pub fn writes(&self) -> Vec<String> {
         self.received()
             .into_iter()
@@ -129,7 +129,7 @@ impl ExchangeLog {
             .collect()
     }
 
-    /// Forgets the exchanges and counters, so that a second run can be looked at alone.
+    /// Clears exchanges and counters, so that a test can inspect a second run alone.
     pub fn clear(&self) {
         lock(&self.0.exchanges).clear();
         self.0.connections.store(0, Ordering::Relaxed);
@@ -141,9 +141,9 @@ impl ExchangeLog {
         self.0.connections.load(Ordering::Relaxed)
     }
 
-    /// Round trips: how often input came from a client that had seen all output so far.
+    /// Round trips: the number of inputs from a client that had received all previous output.
     ///
-    /// Lines that arrive while an earlier answer is still on its way (see the fault `latency`) belong to the
+    /// Lines that arrive before an earlier answer is delivered (see the fault `latency`) belong to the
     /// same round trip. Without latency every packet counts, so compare numbers only with latency.
     pub fn round_trips(&self) -> u64 {
         self.0.round_trips.load(Ordering::Relaxed)
@@ -193,7 +193,7 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Input has arrived.
+    /// Records input.
     pub(crate) fn input(&mut self, log: &ExchangeLog, latency: Duration) {
         let seen = self.answered.is_none_or(|at| at.elapsed() >= latency);
         if seen {
@@ -201,7 +201,7 @@ impl RoundTrips {
         }
     }
 
-    /// Output has been handed to the network.
+    /// Records output.
     pub(crate) fn output(&mut self) {
         self.answered = Some(Instant::now());
     }
@@ -218,7 +218,7 @@ fn cut(text: &str) -> String {
     format!("{}… ({} bytes)", &text[..end], text.len())
 }
 
-/// A poisoned lock only means that another connection's task panicked; the data is plain and stays usable.
+/// Locks a mutex. A poisoned one remains usable: the task of another connection panicked.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

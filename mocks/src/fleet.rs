@@ -1,7 +1,7 @@
 //! Several mock devices in one process.
 //!
-//! Devices of a fleet share the process's host key and certificate and the factory's configurations, so that two hundred of them
-//! cost little more than their sockets.
+//! Devices of a fleet share host key, certificate and factory default configurations, so that hundreds
+//! need few resources.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use crate::load_balancer::{
     LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, StartLoadBalancerError,
 };
 
-/// A device that is to be started.
+/// Options of a device.
 #[derive(Debug, Clone)]
 pub enum DeviceOptions {
     /// A switch over SSH.
@@ -20,7 +20,7 @@ pub enum DeviceOptions {
     LoadBalancer(LoadBalancerOptions),
 }
 
-/// A device that runs.
+/// A running device.
 #[derive(Debug)]
 pub enum RunningDevice {
     /// A switch over SSH.
@@ -29,7 +29,7 @@ pub enum RunningDevice {
     LoadBalancer(RunningLoadBalancer),
 }
 
-/// Why a device of a fleet could not be started.
+/// Why a fleet cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartFleetError {
     /// A switch.
@@ -38,12 +38,12 @@ pub enum StartFleetError {
     /// A load balancer.
     #[error(transparent)]
     LoadBalancer(#[from] StartLoadBalancerError),
-    /// The ports end at 65535.
+    /// The ports exceed 65535.
     #[error("{count} devices do not fit above port {first}")]
     Ports {
         /// Port of the first device.
         first: u16,
-        /// How many devices.
+        /// Number of devices.
         count: usize,
     },
 }
@@ -54,7 +54,7 @@ impl RunningDevice {
         self.log().device()
     }
 
-    /// Where it listens.
+    /// Address of the listener.
     pub fn address(&self) -> SocketAddr {
         match self {
             RunningDevice::Switch(switch) => switch.address(),
@@ -62,7 +62,7 @@ impl RunningDevice {
         }
     }
 
-    /// What it was told.
+    /// The received commands and their answers.
     pub fn log(&self) -> &ExchangeLog {
         match self {
             RunningDevice::Switch(switch) => switch.log(),
@@ -70,7 +70,7 @@ impl RunningDevice {
         }
     }
 
-    /// Ends its connections and waits until they are gone.
+    /// Closes its connections and waits for them.
     pub async fn stop(self) {
         match self {
             RunningDevice::Switch(switch) => switch.stop().await,
@@ -79,17 +79,17 @@ impl RunningDevice {
     }
 }
 
-/// Devices that run together. Dropping it stops them.
+/// Running devices. Dropping the fleet stops them.
 #[derive(Debug, Default)]
 pub struct Fleet {
     devices: Vec<RunningDevice>,
 }
 
 impl Fleet {
-    /// Starts devices on 127.0.0.1: on free ports when `first_port` is 0, else on that port and those after it.
+    /// Starts devices on 127.0.0.1, on consecutive ports from `first_port`, or on free ports if it is 0.
     ///
     /// # Errors
-    /// The first device that could not be started; those before it are stopped again.
+    /// The first device that cannot start; earlier ones are stopped.
     pub async fn start(
         devices: Vec<DeviceOptions>,
         first_port: u16,
@@ -119,17 +119,17 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// The devices in the order in which they were given.
+    /// The devices in the order of the options.
     pub fn devices(&self) -> &[RunningDevice] {
         &self.devices
     }
 
-    /// The device of that name.
+    /// The device of a name.
     pub fn find(&self, name: &str) -> Option<&RunningDevice> {
         self.devices.iter().find(|device| device.name() == name)
     }
 
-    /// Stops all of them.
+    /// Stops all devices.
     pub async fn stop(self) {
         for device in self.devices {
             device.stop().await;

@@ -1,14 +1,14 @@
 //! Mock devices on loopback: a switch over SSH and a load balancer over HTTPS.
 //!
-//! They are written from the descriptions of the devices in `docs/reference/devices`, never from driver definitions or driver code: the
+//! They are written from the device documentation in `docs/reference/devices`, never from driver definitions or driver code: the
 //! two must be able to contradict each other. This package depends on nothing else in the workspace.
 //!
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
-//! * [`puppet_server`]: a Puppet Server, as devices see one.
+//! * [`puppet_server`]: a Puppet Server.
 //! * [`fleet`]: several devices in one process.
-//! * [`fault`]: what can go wrong on purpose.
-//! * [`control`]: what a test can look at afterwards.
+//! * [`fault`]: faults that mocks inject on request.
+//! * [`control`]: the exchange log, for tests.
 
 #![warn(missing_docs)]
 

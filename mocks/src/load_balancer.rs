@@ -1,20 +1,21 @@
 //! A load balancer with an iControl-REST-like interface over HTTPS.
 //!
-//! Written from `docs/reference/devices/f5_bigip.md`; it knows nothing of how Switchtender drives such a device. Begin reading at
-//! `api.rs` (a request), then `schema.rs` (which objects and fields there are), `edit.rs` and `rewrite.rs` (what becomes of them).
+//! Written from `docs/reference/devices/f5_bigip.md`, independent of the drivers. Start reading with
+//! `api.rs` (a request), then `schema.rs` (objects and fields), `edit.rs` and `normalize.rs` (their changes).
 //!
-//! Running it by hand: `switchtender mock load-balancer --port 8443`, then
+//! To start one: `switchtender mock load-balancer --port 8443`, then
 //! `curl -k -u admin:admin https://127.0.0.1:8443/mgmt/tm/ltm/pool`.
 
 mod api;
 mod edit;
-mod factory;
+mod factory_config;
+mod message;
+mod normalize;
 mod options;
 mod path;
 mod references;
 mod refusal;
 mod render;
-mod rewrite;
 mod schema;
 mod server;
 mod session;
@@ -33,37 +34,38 @@ use tokio_util::task::TaskTracker;
 
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
-use api::{Api, Request};
+use api::Api;
+use message::ApiRequest;
 pub use options::LoadBalancerOptions;
-use server::Shared;
+use server::ServerContext;
 use session::Sessions;
 
-/// Why a mock load balancer could not be started.
+/// Why a mock load balancer cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartLoadBalancerError {
-    /// A request of the given configuration was refused.
+    /// The device refused a request of the initial configuration.
     #[error(
-        "the configuration for mock load balancer {name} does not load: `{request}`: {message}"
+        "cannot load the configuration of the mock load balancer {name}: `{request}`: {message}"
     )]
     Config {
         /// Name of the device.
         name: String,
         /// The request.
         request: String,
-        /// What the device said.
+        /// The message of the device.
         message: String,
     },
     /// The mock does not support a fault.
     #[error(transparent)]
     Fault(#[from] UnsupportedFault),
-    /// The port cannot be had.
-    #[error("mock load balancer {name} cannot listen on port {port} of 127.0.0.1")]
+    /// The port is not available.
+    #[error("cannot listen on port {port} of 127.0.0.1 for the mock load balancer {name}")]
     Listen {
         /// Name of the device.
         name: String,
-        /// As given.
+        /// The value of the option.
         port: u16,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
 }
@@ -73,17 +75,17 @@ pub enum StartLoadBalancerError {
 pub struct LoadBalancer;
 
 impl LoadBalancer {
-    /// Starts a load balancer on a port of 127.0.0.1; 0 takes a free one.
+    /// Starts a load balancer on a port of 127.0.0.1; 0 selects a free one.
     ///
     /// # Errors
-    /// When a fault does not suit it, the configuration is refused or the port is taken.
+    /// A fault is not supported, the configuration is refused, or the port is in use.
     pub async fn start(
         options: LoadBalancerOptions,
         port: u16,
     ) -> Result<RunningLoadBalancer, StartLoadBalancerError> {
         fault::check_supported(&options.faults, MockKind::LoadBalancer)?;
         let sessions = Sessions::new(&options.user, &options.password, options.token_lifetime);
-        let tree = factory::tree(&options.hostname, &options.version);
+        let tree = factory_config::tree(&options.hostname, &options.version);
         let mut api = Api::new(
             tree,
             sessions,
@@ -102,7 +104,7 @@ impl LoadBalancer {
         let address = listener.local_addr().map_err(listen)?;
         let api = Arc::new(Mutex::new(api));
         let log = ExchangeLog::new(&options.name, options.log.clone());
-        let shared = Shared {
+        let shared = ServerContext {
             api: api.clone(),
             faults: Arc::new(Mutex::new(FaultPlan::new(&options.faults))),
             log: log.clone(),
@@ -120,7 +122,7 @@ impl LoadBalancer {
     }
 }
 
-/// Carries the requests of a configuration out, in their order.
+/// Executes the requests of a configuration in order.
 fn load(api: &mut Api, options: &LoadBalancerOptions) -> Result<(), StartLoadBalancerError> {
     let refused = |request: &str, message: String| StartLoadBalancerError::Config {
         name: options.name.clone(),
@@ -155,11 +157,11 @@ fn load(api: &mut Api, options: &LoadBalancerOptions) -> Result<(), StartLoadBal
         let (method, path) = line
             .split_once(' ')
             .ok_or_else(|| refused(&line, "a method and a path are needed".to_owned()))?;
-        let request = Request {
+        let request = ApiRequest {
             method: method.to_owned(),
             path: path.to_owned(),
             body,
-            ..Request::default()
+            ..ApiRequest::default()
         };
         let response = api.handle(&request, Instant::now());
         if response.status != 200 {
@@ -175,7 +177,7 @@ fn load(api: &mut Api, options: &LoadBalancerOptions) -> Result<(), StartLoadBal
     Ok(())
 }
 
-/// A load balancer that accepts connections until it is stopped or dropped.
+/// A running load balancer. It accepts connections until it is stopped or dropped.
 #[derive(Debug)]
 pub struct RunningLoadBalancer {
     address: SocketAddr,
@@ -186,12 +188,12 @@ pub struct RunningLoadBalancer {
 }
 
 impl RunningLoadBalancer {
-    /// Where it listens.
+    /// Address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Certificate of the authority that signed the server's, as PEM.
+    /// The CA certificate of the server certificate, as PEM.
     pub fn ca_pem(&self) -> String {
         tls::authority_pem()
     }
@@ -201,37 +203,37 @@ impl RunningLoadBalancer {
         tls::fingerprint()
     }
 
-    /// What it was asked.
+    /// The received requests and their responses.
     pub fn log(&self) -> &ExchangeLog {
         &self.log
     }
 
-    /// What a `GET` below `/mgmt/tm` would show, such as `ltm/pool/~Common~web?expandSubcollections=true`; `None` when it would
-    /// be refused. Leaves no trace in the log.
+    /// The response to a `GET` below `/mgmt/tm`, such as `ltm/pool/~Common~web?expandSubcollections=true`; `None` if it
+    /// is refused. Not logged.
     pub fn get(&self, path: &str) -> Option<Value> {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let request = Request {
+        let request = ApiRequest {
             method: "GET".to_owned(),
             path: format!("/mgmt/tm/{path}"),
             query: query.to_owned(),
-            ..Request::default()
+            ..ApiRequest::default()
         };
         let response = lock(&self.api).handle(&request, Instant::now());
         (response.status == 200).then_some(response.body)
     }
 
-    /// Whether the running configuration is the saved one.
+    /// Whether the running configuration is saved.
     pub fn is_saved(&self) -> bool {
         let api = lock(&self.api);
         api.tree == api.saved
     }
 
-    /// Tokens that are alive.
+    /// Number of valid tokens.
     pub fn tokens(&self) -> usize {
         lock(&self.api).sessions.count(Instant::now())
     }
 
-    /// Ends all connections and waits until they are gone.
+    /// Closes all connections and waits for them.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();

@@ -1,7 +1,7 @@
-//! The wire between a mock and its client: latency as a network has it, and a way to cut it.
+//! The TCP stream between a mock and its client, with network latency and cuts.
 //!
-//! Whatever the device writes is put on a delay line, so bursts and handshakes are delayed as a whole and
-//! nothing waits for anything else. Knows neither SSH nor HTTP.
+//! Output is queued and delivered later, so bursts and handshakes are delayed once and
+//! the device does not wait. Independent of SSH and HTTP.
 
 use std::io;
 use std::pin::Pin;
@@ -19,12 +19,12 @@ use tokio::time::Instant;
 const CUT_AFTER_WRITE: u8 = 1;
 const CUT: u8 = 2;
 
-/// Lets the device cut its connection from inside a protocol library: open (0), then the two states above.
+/// Cuts a connection from inside a protocol library. The states are open (0) and the two above.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cutter(Arc<AtomicU8>);
+pub(crate) struct ConnectionCutter(Arc<AtomicU8>);
 
-impl Cutter {
-    /// The connection ends once the next write has been sent.
+impl ConnectionCutter {
+    /// Cuts the connection after the next write.
     pub(crate) fn cut_after_next_write(&self) {
         self.0.store(CUT_AFTER_WRITE, Ordering::SeqCst);
     }
@@ -34,23 +34,27 @@ impl Cutter {
     }
 }
 
-/// A TCP connection whose writes arrive later.
+/// A TCP connection whose writes arrive with a delay.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct DelayedStream {
     reader: OwnedReadHalf,
     line: Option<UnboundedSender<(Instant, Vec<u8>)>>,
     latency: Duration,
-    cutter: Cutter,
+    cutter: ConnectionCutter,
 }
 
-impl Wire {
-    /// Takes a connection over. The task that feeds the socket ends with the wire or the peer.
-    pub(crate) fn new(stream: TcpStream, latency: Duration, cutter: Cutter) -> io::Result<Self> {
+impl DelayedStream {
+    /// Wraps a connection. The writer task ends with this stream or its peer.
+    pub(crate) fn new(
+        stream: TcpStream,
+        latency: Duration,
+        cutter: ConnectionCutter,
+    ) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
         let (line, queue) = unbounded_channel();
         tokio::spawn(deliver(queue, writer));
-        Ok(Wire {
+        Ok(DelayedStream {
             reader,
             line: Some(line),
             latency,
@@ -69,11 +73,11 @@ async fn deliver(
             return;
         }
     }
-    // The peer may be gone already; there is nobody left to tell.
+    // The peer may have disconnected.
     let _ = writer.shutdown().await;
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for DelayedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -86,7 +90,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for DelayedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,

@@ -1,12 +1,12 @@
-//! Carries out configuration lines: finds the rule in the mode's grammar, then stores, removes, or runs it.
+//! Executes configuration lines: finds the rule in the grammar of the mode, then stores, removes or runs it.
 
 use std::sync::LazyLock;
 
 use super::device::{Device, Mode, Position};
 use super::effect::{Effect, Reply};
 use super::grammar::{
-    Form, Grammar, Parsed, Scope, SyntaxError, Token, access_list, block, global, interface,
-    server, tokens,
+    Grammar, LineForm, Parsed, RuleScope, SyntaxError, Token, access_list, block, global,
+    interface, server, tokens,
 };
 use super::tree::{Block, Entry};
 
@@ -39,51 +39,64 @@ pub fn grammar(mode: &Mode) -> &'static Grammar {
     }
 }
 
-/// How a line was written.
+/// Index of the first global rule whose pattern has this prefix. It determines the order of a line
+/// in the running configuration.
+pub fn global_rule_index(prefix: &str) -> Option<usize> {
+    global::RULES
+        .iter()
+        .position(|rule| rule.pattern.starts_with(prefix))
+}
+
+/// Index of the global rule of interfaces.
+pub fn interface_rule_index() -> usize {
+    global_rule_index("interface ").unwrap_or_default()
+}
+
+/// The word before a configuration line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
-    /// As it stands.
+pub enum LinePrefix {
+    /// No such word.
     Set,
-    /// With `no` before it.
+    /// `no`
     No,
-    /// With `default` before it.
+    /// `default`
     Default,
 }
 
-/// An understood configuration line.
+/// A parsed configuration line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Words in full.
+    /// Words without abbreviations.
     pub words: Vec<String>,
-    /// How many of them are the identity.
+    /// Number of words that identify the line.
     pub identity: usize,
-    /// With or without `no`.
-    pub sign: Sign,
+    /// The word before the line.
+    pub sign: LinePrefix,
     /// Index of the rule.
     pub rule: usize,
-    /// The question was answered with yes.
+    /// The user confirmed the question of this line.
     pub confirmed: bool,
 }
 
 impl Command {
-    /// The words of the identity as one text.
+    /// The words of the identity, joined.
     pub fn identity_text(&self) -> String {
         self.words[..self.identity].join(" ")
     }
 
-    /// The whole line.
+    /// The complete line.
     pub fn text(&self) -> String {
         self.words.join(" ")
     }
 
-    /// A word, or nothing when the line ends before it.
+    /// A word; empty if the line is shorter.
     pub fn word(&self, index: usize) -> &str {
         self.words.get(index).map_or("", String::as_str)
     }
 
-    /// Whether the line has no sign before it.
+    /// Whether the line has neither `no` nor `default` before it.
     pub fn is_set(&self) -> bool {
-        self.sign == Sign::Set
+        self.sign == LinePrefix::Set
     }
 
     /// The line as an entry of its block.
@@ -92,31 +105,31 @@ impl Command {
     }
 }
 
-/// A session's hands on the device.
-pub struct Configuring<'a> {
+/// A session in a configuration mode, with access to the device.
+pub struct ConfigSession<'a> {
     /// The device.
     pub device: &'a mut Device,
-    /// Where the session stands.
+    /// The mode of the session.
     pub position: &'a mut Position,
 }
 
-impl Configuring<'_> {
-    /// Keeps a global line, in the place of the one with its identity.
+impl ConfigSession<'_> {
+    /// Stores a global line. It replaces the line with the same identity.
     pub fn set(&mut self, entry: Entry) -> Reply {
         self.device.edit().root.set(entry);
         Reply::Silent
     }
 
-    /// Removes the global line that a command names.
+    /// Removes the global line that a command identifies.
     pub fn remove(&mut self, command: &Command) -> Reply {
         self.device.edit().root.remove(&command.identity_text());
         Reply::Silent
     }
 
-    /// Carries out one line.
+    /// Executes one line.
     ///
     /// # Errors
-    /// What is wrong with its words, with columns of the line.
+    /// A syntax error with its column in the line.
     pub fn line(&mut self, line: &str, confirmed: bool) -> Result<Reply, SyntaxError> {
         let all = tokens(line);
         let Some(first) = all.first() else {
@@ -126,13 +139,13 @@ impl Configuring<'_> {
             return Ok(Reply::Silent);
         }
         let sign = match first.text.to_ascii_lowercase().as_str() {
-            "no" => Sign::No,
+            "no" => LinePrefix::No,
             word if word.len() >= 3 && "default".starts_with(word) && all.len() > 1 => {
-                Sign::Default
+                LinePrefix::Default
             }
-            _ => Sign::Set,
+            _ => LinePrefix::Set,
         };
-        let words = if sign == Sign::Set {
+        let words = if sign == LinePrefix::Set {
             &all[..]
         } else {
             &all[1..]
@@ -161,24 +174,24 @@ impl Configuring<'_> {
         }
     }
 
-    /// Looks in the mode's own grammar first, then in the global one, which leaves the sub-mode.
+    /// Searches the grammar of the mode, then the global one. A global line leaves the submode.
     fn understand(
         &mut self,
         line: &str,
         words: &[Token<'_>],
-        sign: Sign,
+        sign: LinePrefix,
     ) -> Result<(&'static Grammar, Parsed), SyntaxError> {
-        let form = if sign == Sign::Set {
-            Form::Whole
+        let form = if sign == LinePrefix::Set {
+            LineForm::Whole
         } else {
-            Form::Identity
+            LineForm::Identity
         };
         let name = match &self.position.mode {
             Mode::Interface(name) => Some(name.clone()),
             _ => None,
         };
-        let scope = Scope {
-            hardware: self.device.hardware,
+        let scope = RuleScope {
+            profile: self.device.profile,
             interface: name.as_ref(),
             privileged: true,
         };
@@ -206,13 +219,13 @@ impl Configuring<'_> {
         }
     }
 
-    /// Goes back to global configuration; a `vlan` sub-mode takes effect now.
+    /// Returns to the global configuration mode. Edits of a `vlan` submode take effect now.
     pub fn leave(&mut self) {
         self.device.commit(self.position);
         self.position.mode = Mode::Config;
     }
 
-    /// The lines of the sub-mode, or the global ones.
+    /// The lines of the submode, or the global ones.
     pub fn block(&mut self) -> &mut Block {
         let identity = self.position.mode.block_identity();
         let root = &mut self.device.edit().root;
@@ -231,18 +244,18 @@ impl Configuring<'_> {
         let text = command.text();
         match (effect, command.sign) {
             (Effect::Run(run), _) => return run(self, command),
-            (Effect::Store, Sign::Set) => self.block().set(command.entry(text)),
-            (Effect::Unless(default), Sign::Set) => {
+            (Effect::Store, LinePrefix::Set) => self.block().set(command.entry(text)),
+            (Effect::Unless(default), LinePrefix::Set) => {
                 if text == *default {
                     self.block().remove(&identity);
                 } else {
                     self.block().set(command.entry(text));
                 }
             }
-            (Effect::OnByDefault, Sign::Set) if text != identity => {
+            (Effect::OnByDefault, LinePrefix::Set) if text != identity => {
                 self.block().set(command.entry(text))
             }
-            (Effect::OnByDefault, Sign::No) => {
+            (Effect::OnByDefault, LinePrefix::No) => {
                 self.block().set(command.entry(format!("no {identity}")));
             }
             (Effect::OnByDefault | Effect::Store | Effect::Unless(_), _) => {
@@ -254,19 +267,19 @@ impl Configuring<'_> {
     }
 }
 
-/// Rules that every sub-mode has.
-pub fn exit(configuring: &mut Configuring<'_>, _: &Command) -> Reply {
-    if configuring.position.mode == Mode::Config {
-        *configuring.position = Position::exec(true);
+/// Rules of all submodes.
+pub fn exit(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
+    if session.position.mode == Mode::Config {
+        *session.position = Position::exec(true);
     } else {
-        configuring.leave();
+        session.leave();
     }
     Reply::Silent
 }
 
-/// Back to the privileged mode.
-pub fn end(configuring: &mut Configuring<'_>, _: &Command) -> Reply {
-    configuring.leave();
-    *configuring.position = Position::exec(true);
+/// Returns to the privileged mode.
+pub fn end(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
+    session.leave();
+    *session.position = Position::exec(true);
     Reply::Silent
 }

@@ -1,40 +1,40 @@
-//! The state of one switch: its machine, its configuration, its VLANs, and where a session stands in it.
+//! The state of one switch: platform, configuration, VLANs, and the mode of a session.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::hardware::Hardware;
 use super::interface_name::InterfaceName;
+use super::platform_profile::PlatformProfile;
 use super::tree::{Block, Entry};
 use super::vlan::{PendingVlans, VlanTable};
 
 /// A switch without its connections. Cheap to clone: the configuration is shared until it is changed.
 #[derive(Debug, Clone)]
 pub struct Device {
-    /// The machine.
-    pub hardware: &'static Hardware,
-    /// Its name, which is also its prompt.
+    /// The platform.
+    pub profile: &'static PlatformProfile,
+    /// Host name, also used as the prompt.
     pub hostname: String,
     /// The running configuration.
     pub configuration: Arc<Configuration>,
-    /// What was saved last.
+    /// The saved configuration.
     pub startup: Option<(String, Arc<Configuration>)>,
-    /// What a timed configuration goes back to unless it is confirmed before the moment.
+    /// The configuration that a timed session restores unless it is confirmed in time.
     pub revert: Option<Revert>,
 }
 
-/// A configuration that comes back by itself.
+/// A configuration to restore at a point in time.
 #[derive(Debug, Clone)]
 pub struct Revert {
-    /// When.
+    /// The time.
     pub at: Instant,
-    /// Host name then.
+    /// The host name to restore.
     pub hostname: String,
-    /// Configuration then.
+    /// The configuration to restore.
     pub configuration: Arc<Configuration>,
 }
 
-/// Text and table.
+/// Configuration lines and the VLAN table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// Lines of the running configuration, without the host name.
@@ -43,12 +43,12 @@ pub struct Configuration {
     pub vlans: VlanTable,
 }
 
-/// Where a session stands.
+/// The mode of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
     /// The mode.
     pub mode: Mode,
-    /// What a `vlan` sub-mode has collected.
+    /// Edits of a `vlan` submode that have not taken effect.
     pub pending: Option<PendingVlans>,
 }
 
@@ -165,7 +165,7 @@ impl Device {
             })
     }
 
-    /// All access lists: extended or not, name, lines.
+    /// All access lists: whether extended, name, lines.
     pub fn access_lists(&self) -> impl Iterator<Item = (bool, &str, &Block)> {
         self.configuration
             .root
@@ -181,7 +181,7 @@ impl Device {
             })
     }
 
-    /// Whether keys are hidden when they are stored.
+    /// Whether stored keys are obfuscated.
     pub fn hides_keys(&self) -> bool {
         self.configuration
             .root
@@ -196,14 +196,14 @@ impl Device {
             || root.find(&format!("vrf definition {name}")).is_some()
     }
 
-    /// Carries out what a `vlan` sub-mode has collected.
+    /// Applies the edits of a `vlan` submode.
     pub fn commit(&mut self, position: &mut Position) {
         if let Some(pending) = position.pending.take() {
             self.edit().vlans.commit(&pending);
         }
     }
 
-    /// Goes back to the configuration before a timed session when its time is over.
+    /// Restores the configuration from before a timed session whose time is over.
     pub fn expire(&mut self, now: Instant) {
         if let Some(revert) = self.revert.take_if(|revert| revert.at <= now) {
             self.hostname = revert.hostname;
@@ -211,7 +211,7 @@ impl Device {
         }
     }
 
-    /// Adds an interface without lines, if it is not there.
+    /// Adds an interface without lines, if it does not exist.
     pub fn add_interface(&mut self, rule: usize, name: &InterfaceName) {
         let identity = interface_identity(name);
         if self.configuration.root.find(&identity).is_none() {
@@ -248,11 +248,11 @@ mod tests {
 
     #[test]
     fn device_reverts_a_timed_configuration_at_expiry() {
-        let hardware = &crate::cli_switch::hardware::ALL[0];
+        let profile = &crate::cli_switch::platform_profile::ALL[0];
         let configuration = Arc::new(Configuration::default());
         let now = Instant::now();
         let mut device = Device {
-            hardware,
+            profile,
             hostname: "after".to_owned(),
             configuration: configuration.clone(),
             startup: None,

@@ -1,43 +1,43 @@
-//! What an understood line does: most are stored as the rule says, some run code.
+//! Effects of parsed lines. Most lines are stored, some run code.
 
-use super::configure::{Command, Configuring};
+use super::configure::{Command, ConfigSession};
 
 /// The effect of a configuration line.
 #[derive(Clone, Copy)]
 pub enum Effect {
-    /// The line is kept under its identity; `no` takes it out.
+    /// The line is stored by its identity; `no` removes it.
     Store,
-    /// The same, but a line with this text is the default and is not kept.
+    /// Like `Store`, but a line with this text is the default and is not stored.
     Unless(&'static str),
-    /// On without being printed; the `no` form is what is kept.
+    /// The line is the default and not printed; its `no` form is stored.
     OnByDefault,
-    /// Code decides.
-    Run(fn(&mut Configuring<'_>, &Command) -> Reply),
+    /// A function executes the line.
+    Run(fn(&mut ConfigSession<'_>, &Command) -> Reply),
     /// A command of the exec modes, run by the shell.
     Exec(ExecCommand),
 }
 
-/// What the device does in answer to a configuration line.
+/// The answer to a configuration line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Nothing but the next prompt.
+    /// Only the next prompt.
     Silent,
     /// Lines of text.
-    Say(String),
-    /// A question; the same command comes again with `confirmed` when the answer is yes.
+    Text(String),
+    /// A question. After a positive answer the command runs again with `confirmed`.
     Ask(String),
-    /// Text follows until the delimiter.
+    /// The device reads text until the delimiter.
     Collect {
         /// `banner motd` …
         identity: String,
-        /// What was on the first line after the delimiter.
+        /// Text after the delimiter on the first line.
         begun: String,
         /// The character that ends the text.
         delimiter: String,
     },
-    /// The word of this index was not acceptable after all.
+    /// The word of this index is invalid.
     Invalid(usize),
-    /// More words are needed after all.
+    /// Words are missing.
     Incomplete,
 }
 
@@ -74,7 +74,7 @@ pub enum ExecCommand {
     Clear,
 }
 
-/// What can be shown.
+/// Objects of `show`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
     /// `show version`

@@ -1,28 +1,28 @@
-//! What follows `|` after a `show` command.
+//! Output filters: the text after `|` in a `show` command.
 
 use regex::Regex;
 
 /// A filter of output lines.
 #[derive(Debug)]
 pub enum Filter {
-    /// Only matching lines.
+    /// Matching lines.
     Include(Regex),
-    /// Only other lines.
+    /// Lines that do not match.
     Exclude(Regex),
-    /// Everything from the first matching line.
+    /// All lines from the first match.
     Begin(Regex),
     /// Matching lines with the lines indented below them.
     Section(Regex),
 }
 
 impl Filter {
-    /// Reads `include X`; words may be shortened. `Err` is the byte offset of what is wrong.
+    /// Parses `include X`; words can be abbreviated. `Err` is the byte offset of the error.
     pub fn parse(text: &str) -> Result<Self, usize> {
         let start = text.len() - text.trim_start().len();
         let words = text.trim_start();
         let (kind, rest) = words.split_once(' ').ok_or(start)?;
         let pattern = rest.trim();
-        // An expression that is none is taken literally.
+        // An invalid regular expression is matched literally.
         let regex = Regex::new(pattern)
             .or_else(|_| Regex::new(&regex::escape(pattern)))
             .map_err(|_| start + kind.len() + 1)?;

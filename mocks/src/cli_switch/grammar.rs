@@ -1,8 +1,8 @@
-//! Which words may follow one another: rules written as patterns, compiled to a small automaton per mode.
+//! Grammars of the modes: rules as patterns, compiled to one automaton per mode.
 //!
 //! A pattern is words and `<parameters>`, `[optional]` parts, `( a | b )` choices, `( … )*` repetitions. `!` marks where the
 //! identity of the line ends: a new line with the same words up to there replaces the old one, and the `no` form needs only
-//! these words. Words may be shortened while they stay clear; the parsed line has them in full and its parameters
+//! these words. Words can be abbreviated while they are unambiguous; the parsed line has complete words, and parameters
 //! as the device prints them.
 
 pub mod access_list;
@@ -14,41 +14,41 @@ pub mod parameter;
 pub mod server;
 
 use super::effect::Effect;
-use super::hardware::Hardware;
 use super::interface_name::InterfaceName;
+use super::platform_profile::PlatformProfile;
 use parameter::{Accepted, Parameter};
 
-/// What decides whether a rule exists here: the machine, and the thing being configured.
+/// Conditions of a rule: the platform and the mode.
 #[derive(Debug, Clone, Copy)]
-pub struct Scope<'a> {
-    /// The machine.
-    pub hardware: &'a Hardware,
-    /// The interface whose sub-mode this is.
+pub struct RuleScope<'a> {
+    /// The platform.
+    pub profile: &'a PlatformProfile,
+    /// The interface of the submode.
     pub interface: Option<&'a InterfaceName>,
     /// Whether the session is privileged.
     pub privileged: bool,
 }
 
-/// A line that a mode knows.
+/// A line of a mode.
 pub struct Rule {
     /// See the module documentation.
     pub pattern: &'static str,
-    /// What the line does.
+    /// The effect of the line.
     pub effect: Effect,
     /// Whether the line exists.
-    pub when: fn(&Scope<'_>) -> bool,
+    pub when: fn(&RuleScope<'_>) -> bool,
 }
 
 /// The automaton of one mode.
 pub struct Grammar {
     /// The rules; their order is the order of lines in the running configuration.
     pub rules: &'static [Rule],
-    states: Vec<State>,
+    states: Vec<AutomatonState>,
     starts: Vec<usize>,
 }
 
 #[derive(Default)]
-struct State {
+struct AutomatonState {
     edges: Vec<(Label, usize)>,
     epsilon: Vec<usize>,
     marks: bool,
@@ -70,31 +70,31 @@ pub struct Token<'a> {
     pub column: usize,
 }
 
-/// A line that was understood.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// Which rule.
+    /// Index of the rule.
     pub rule: usize,
-    /// Words in full, parameters as the device prints them.
+    /// Words without abbreviations, parameters as the device prints them.
     pub words: Vec<String>,
-    /// How many of the words are the identity.
+    /// Number of words that identify the line.
     pub identity: usize,
 }
 
-/// Why a line was not understood.
+/// Why a line cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SyntaxError {
-    /// The word at this column fits nowhere.
+    /// The word at this column is invalid.
     Invalid(usize),
-    /// More words are needed.
+    /// Words are missing.
     Incomplete,
     /// The line up to the ambiguous word's end.
     Ambiguous(String),
 }
 
-/// Whether the whole line is needed, or only the words that identify it (after `no` and `default`).
+/// Whether a line must be complete, or only has its identity (after `no` and `default`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum LineForm {
     /// The line itself.
     Whole,
     /// Its removal.
@@ -102,7 +102,7 @@ pub enum Form {
 }
 
 #[derive(Clone)]
-struct Thread {
+struct MatchThread {
     rule: usize,
     state: usize,
     words: Vec<String>,
@@ -110,7 +110,7 @@ struct Thread {
     unfinished: Option<String>,
 }
 
-/// Cuts a line at its blanks.
+/// Splits a line at spaces.
 pub fn tokens(line: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     let mut start = None;
@@ -140,7 +140,7 @@ impl Grammar {
     /// Compiles the rules.
     ///
     /// # Panics
-    /// When a pattern is malformed; every grammar is compiled by a test.
+    /// A pattern is malformed. Tests compile every grammar.
     pub fn new(rules: &'static [Rule]) -> Self {
         let mut grammar = Grammar {
             rules,
@@ -165,16 +165,16 @@ impl Grammar {
         grammar
     }
 
-    /// Understands the tokens of `line`.
+    /// Parses the tokens of `line`.
     ///
     /// # Errors
-    /// What the device would complain about, with the column in `line`.
+    /// The syntax error of the device, with the column in `line`.
     pub fn parse(
         &self,
-        scope: &Scope<'_>,
+        scope: &RuleScope<'_>,
         line: &str,
         tokens: &[Token<'_>],
-        form: Form,
+        form: LineForm,
     ) -> Result<Parsed, SyntaxError> {
         let mut threads = self.start(scope);
         for (index, token) in tokens.iter().enumerate() {
@@ -204,7 +204,7 @@ impl Grammar {
             .iter()
             .find(|thread| self.states[thread.state].accepts)
             .or_else(|| {
-                (form == Form::Identity)
+                (form == LineForm::Identity)
                     .then(|| threads.iter().find(|thread| thread.identity.is_some()))?
             })
             .map(|thread| Parsed {
@@ -215,10 +215,10 @@ impl Grammar {
             .ok_or(SyntaxError::Incomplete)
     }
 
-    /// What may come next after the tokens, for `?`.
+    /// The words that can follow the tokens, for `?`.
     pub fn expected(
         &self,
-        scope: &Scope<'_>,
+        scope: &RuleScope<'_>,
         line: &str,
         tokens: &[Token<'_>],
     ) -> Option<Vec<String>> {
@@ -245,11 +245,11 @@ impl Grammar {
         Some(words)
     }
 
-    fn start(&self, scope: &Scope<'_>) -> Vec<Thread> {
+    fn start(&self, scope: &RuleScope<'_>) -> Vec<MatchThread> {
         let mut threads = Vec::new();
         for (rule, start) in self.starts.iter().enumerate() {
             if (self.rules[rule].when)(scope) {
-                let thread = Thread {
+                let thread = MatchThread {
                     rule,
                     state: *start,
                     words: Vec::new(),
@@ -262,9 +262,9 @@ impl Grammar {
         threads
     }
 
-    fn step(&self, threads: &[Thread], line: &str, token: &Token<'_>) -> Step {
+    fn step(&self, threads: &[MatchThread], line: &str, token: &Token<'_>) -> Step {
         let mut exact = Vec::new();
-        let mut shortened: Vec<(&'static str, Thread)> = Vec::new();
+        let mut shortened: Vec<(&'static str, MatchThread)> = Vec::new();
         let mut filled = Vec::new();
         let mut rest = false;
         for thread in threads {
@@ -343,15 +343,15 @@ impl Grammar {
         Step::Threads { threads, rest }
     }
 
-    /// Adds the thread and all it becomes without reading a word.
-    fn close(&self, thread: Thread, into: &mut Vec<Thread>) {
+    /// Adds the thread and all threads reachable without reading a word.
+    fn close(&self, thread: MatchThread, into: &mut Vec<MatchThread>) {
         let mut waiting = vec![thread];
         while let Some(mut thread) = waiting.pop() {
             let state = &self.states[thread.state];
             if state.marks {
                 thread.identity = Some(thread.words.len());
             }
-            let known = |other: &Thread| {
+            let known = |other: &MatchThread| {
                 other.state == thread.state
                     && other.rule == thread.rule
                     && other.words == thread.words
@@ -359,7 +359,7 @@ impl Grammar {
             if into.iter().any(known) {
                 continue;
             }
-            waiting.extend(state.epsilon.iter().rev().map(|target| Thread {
+            waiting.extend(state.epsilon.iter().rev().map(|target| MatchThread {
                 state: *target,
                 ..thread.clone()
             }));
@@ -371,7 +371,10 @@ impl Grammar {
 enum Step {
     None,
     Ambiguous,
-    Threads { threads: Vec<Thread>, rest: bool },
+    Threads {
+        threads: Vec<MatchThread>,
+        rest: bool,
+    },
 }
 
 fn starts_with_ignoring_case(word: &str, typed: &str) -> bool {
@@ -405,13 +408,13 @@ struct PatternReader {
 }
 
 impl PatternReader {
-    fn state(states: &mut Vec<State>) -> usize {
-        states.push(State::default());
+    fn state(states: &mut Vec<AutomatonState>) -> usize {
+        states.push(AutomatonState::default());
         states.len() - 1
     }
 
-    /// Reads until a closing bracket or a bar; gives the first and the last state.
-    fn sequence(&mut self, states: &mut Vec<State>) -> (usize, usize) {
+    /// Reads to a closing bracket or a bar; returns the first and the last state.
+    fn sequence(&mut self, states: &mut Vec<AutomatonState>) -> (usize, usize) {
         let start = Self::state(states);
         let mut end = start;
         while let Some(piece) = self.pieces.get(self.next).copied() {
@@ -467,7 +470,11 @@ impl PatternReader {
         (start, end)
     }
 
-    fn choice(&mut self, states: &mut Vec<State>, closing: &str) -> ((usize, usize), bool) {
+    fn choice(
+        &mut self,
+        states: &mut Vec<AutomatonState>,
+        closing: &str,
+    ) -> ((usize, usize), bool) {
         let start = Self::state(states);
         let end = Self::state(states);
         loop {

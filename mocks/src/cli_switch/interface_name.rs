@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Types in the order of the running configuration: standard name, short name, made by configuration.
+/// Types in the order of the running configuration: standard name, short name, whether virtual.
 const TYPES: &[(&str, &str, bool)] = &[
     ("Loopback", "Lo", true),
     ("Tunnel", "Tu", true),
@@ -32,8 +32,8 @@ pub struct InterfaceName {
 }
 
 impl InterfaceName {
-    /// Reads `Gi1/0/1`, `gigabitethernet 1/0/1`, `Po10`. The type may be shortened as far as it stays clear; the
-    /// customary short names win over other readings (`Te`, `Fi`, `Tw`).
+    /// Parses `Gi1/0/1`, `gigabitethernet 1/0/1`, `Po10`. The type can be abbreviated while it is unambiguous; the
+    /// usual short names (`Te`, `Fi`, `Tw`) have precedence.
     pub fn parse(text: &str) -> Option<Self> {
         let split = text.find(|character: char| character.is_ascii_digit())?;
         let (kind, numbers) = text.split_at(split);
@@ -90,12 +90,12 @@ impl InterfaceName {
         TYPES[self.kind].0
     }
 
-    /// Whether configuring an unknown one of this type creates it.
+    /// Whether configuring a missing interface of this type creates it.
     pub fn is_virtual(&self) -> bool {
         TYPES[self.kind].2 || self.subinterface.is_some()
     }
 
-    /// A port that frames are switched on: physical or a port channel.
+    /// Whether the port can switch frames: a physical port or a port channel.
     pub fn is_switchable(&self) -> bool {
         !self.is_virtual() || self.is_port_channel()
     }

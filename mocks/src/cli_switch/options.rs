@@ -1,4 +1,4 @@
-//! What a mock switch is to be like.
+//! Options of a mock switch.
 
 use crate::control::SharedWriter;
 use crate::fault::Fault;
@@ -9,35 +9,35 @@ use crate::fault::Fault;
 pub struct SwitchOptions {
     /// Name in the log.
     pub name: String,
-    /// Host name, when the configuration does not give one.
+    /// Host name, unless the configuration sets it.
     pub hostname: String,
-    /// User that may log in.
+    /// User name for login.
     pub user: String,
-    /// Its password, for both password methods.
+    /// Password for login, for both password methods.
     pub password: String,
-    /// Public keys that may log in as the user, one OpenSSH line each.
+    /// Public keys of the user, one OpenSSH line each.
     pub authorized_keys: Vec<String>,
-    /// Which login methods are offered.
+    /// Offered login methods.
     pub login: LoginMethods,
-    /// Password for `enable`; `None` means that none is set and `enable` fails.
+    /// Password for `enable`. Without one `enable` fails.
     pub enable_password: Option<String>,
-    /// Sessions begin at `#`.
+    /// Sessions start in the privileged mode.
     pub start_privileged: bool,
     /// Product number, one of [`models`](super::models).
     pub model: String,
-    /// Running configuration as text; `None` for the factory's.
+    /// Initial running configuration; `None` for the factory default.
     pub config: Option<String>,
-    /// VLANs beside those in `config`: number and name.
+    /// VLANs in addition to `config`: number and name.
     pub vlans: Vec<(u16, String)>,
     /// Text printed after login.
     pub motd: Option<String>,
-    /// Faults to show.
+    /// Faults to inject.
     pub faults: Vec<Fault>,
-    /// Where exchanges are written besides memory.
+    /// A writer for exchanges, in addition to memory.
     pub log: Option<SharedWriter>,
 }
 
-/// Login methods that are offered.
+/// Offered login methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LoginMethods {
     /// Password, keyboard-interactive and public key.

@@ -1,6 +1,6 @@
-//! Names that the device prints in place of port numbers and code points.
+//! Names of port numbers and code points.
 
-/// Port, name, known to TCP, known to UDP, only on newer images.
+/// Port, name, valid for TCP, valid for UDP, only on newer images.
 const PORTS: &[(u16, &str, bool, bool, bool)] = &[
     (7, "echo", true, true, false),
     (9, "discard", true, true, false),
@@ -52,12 +52,12 @@ const PORTS: &[(u16, &str, bool, bool, bool)] = &[
     (4500, "non500-isakmp", false, true, false),
 ];
 
-/// Whether some protocol has a port of that name.
+/// Whether any protocol has a port of this name.
 pub fn is_name(name: &str) -> bool {
     PORTS.iter().any(|(_, known, ..)| *known == name)
 }
 
-/// How a port is printed in a line about this protocol; `None` when the name means nothing to it.
+/// The text of a port in a line about a protocol; `None` if the protocol has no such name.
 pub fn printed(port: &str, tcp: bool, newer: bool) -> Option<String> {
     let known = |&&(_, _, for_tcp, for_udp, only_newer): &&(u16, &str, bool, bool, bool)| {
         (if tcp { for_tcp } else { for_udp }) && (newer || !only_newer)
@@ -76,7 +76,7 @@ pub fn printed(port: &str, tcp: bool, newer: bool) -> Option<String> {
         .map(|(_, name, ..)| (*name).to_owned())
 }
 
-/// A code point by name; numbers without a name stay numbers.
+/// The name of a code point; numbers without a name remain numbers.
 pub fn dscp(word: &str) -> Option<String> {
     let word = word.to_ascii_lowercase();
     let number = match word.as_str() {

@@ -1,19 +1,19 @@
 //! The running configuration as text: written by the device, and read back by the same grammar.
 
-use super::configure::Configuring;
+use super::configure::ConfigSession;
 use super::device::{Device, Mode, Position};
 use super::effect::Reply;
 use super::grammar::access_list;
 use super::grammar::global::set_banner;
 use super::tree::{Block, Entry};
 
-/// A list of VLANs longer than this continues in the next line.
+/// Maximum length of a VLAN list in one line.
 const LIST_WIDTH: usize = 60;
 
 /// All lines, from `version` to `end`.
 pub fn lines(device: &Device) -> Vec<String> {
     let train: String = device
-        .hardware
+        .profile
         .version
         .split('.')
         .take(2)
@@ -64,7 +64,7 @@ fn write_entry(device: &Device, entry: &Entry, lines: &mut Vec<String>) {
     {
         let extended = entry.text.starts_with("ip access-list extended");
         if !list.is_empty() {
-            let numbers = device.hardware.prints_sequence_numbers();
+            let numbers = device.profile.prints_sequence_numbers();
             lines.extend(access_list::configuration_lines(
                 extended, name, list, numbers,
             ));
@@ -129,7 +129,7 @@ fn allowed_lines(list: &str) -> Vec<String> {
         .collect()
 }
 
-/// What `show running-config` prints.
+/// The output of `show running-config`.
 pub fn show(device: &Device) -> String {
     let body = lines(device).join("\n");
     format!(
@@ -138,7 +138,7 @@ pub fn show(device: &Device) -> String {
     )
 }
 
-/// What `show running-config interface X` prints.
+/// The output of `show running-config interface X`.
 pub fn show_interface(device: &Device, identity: &str) -> Option<String> {
     let entry = device.configuration.root.find(identity)?;
     let mut lines = Vec::new();
@@ -150,10 +150,10 @@ pub fn show_interface(device: &Device, identity: &str) -> Option<String> {
     ))
 }
 
-/// Puts a configuration text into the device.
+/// Loads a configuration text into the device.
 ///
-/// Lines that the grammar does not know are kept as they are, with the lines indented below them, and given back: a real
-/// configuration always has some, and only what is typed has to be refused.
+/// Unknown lines are stored as text, with the lines indented below them, and returned: a real
+/// configuration always has some. Only typed lines are refused.
 pub fn load(device: &mut Device, text: &str) -> Vec<String> {
     let mut unknown = Vec::new();
     let mut position = Position {
@@ -186,7 +186,7 @@ pub fn load(device: &mut Device, text: &str) -> Vec<String> {
             }
         } else {
             foreign = None;
-            Configuring {
+            ConfigSession {
                 device,
                 position: &mut position,
             }
@@ -197,13 +197,13 @@ pub fn load(device: &mut Device, text: &str) -> Vec<String> {
             continue;
         }
         let mode = position.mode.clone();
-        let mut configuring = Configuring {
+        let mut session = ConfigSession {
             device,
             position: &mut position,
         };
-        match configuring.line(content, true) {
-            // A line that only the global mode knows, indented, belongs to something unknown.
-            Ok(Reply::Silent | Reply::Say(_))
+        match session.line(content, true) {
+            // An indented line that only the global mode accepts belongs to an unknown block.
+            Ok(Reply::Silent | Reply::Text(_))
                 if mode == Mode::Config || position.mode != Mode::Config =>
             {
                 if mode == Mode::Config {
@@ -220,23 +220,23 @@ pub fn load(device: &mut Device, text: &str) -> Vec<String> {
             _ => {
                 unknown.push(line.to_owned());
                 position.mode = mode;
-                let mut configuring = Configuring {
+                let mut session = ConfigSession {
                     device,
                     position: &mut position,
                 };
-                let rule = if configuring.position.mode == Mode::Config {
+                let rule = if session.position.mode == Mode::Config {
                     last_rule
                 } else {
                     usize::MAX
                 };
-                configuring.block().set(Entry::line(rule, content, content));
+                session.block().set(Entry::line(rule, content, content));
                 if !line.starts_with(' ') {
                     foreign = Some(content.to_owned());
                 }
             }
         }
     }
-    Configuring {
+    ConfigSession {
         device,
         position: &mut position,
     }
@@ -268,7 +268,7 @@ fn load_banner<'a>(
     }
     let end = text.find(delimiter).unwrap_or(text.len());
     set_banner(
-        &mut Configuring { device, position },
+        &mut ConfigSession { device, position },
         &format!("banner {kind}"),
         &text[..end],
     );

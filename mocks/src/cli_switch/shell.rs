@@ -1,9 +1,9 @@
-//! One terminal session: bytes in, bytes out. Knows neither sockets nor SSH.
+//! One terminal session: bytes in, bytes out. Independent of sockets and SSH.
 //!
-//! Input may hold any number of lines; each is answered in order with its echo, output and prompt, as if it had been
-//! typed after the prompt before it. What the session is waiting for (a line, a password, a yes, the end of a banner, a
-//! key at ` --More-- `) is [`Waiting`]; it decides which room has the next byte: [`line_editor`], [`question`] or
-//! [`pager`]. A line that is complete is carried out here when it configures, and in [`exec`] when it does not.
+//! Input can have any number of lines. Each is answered in order with its echo, output and prompt, as if
+//! typed after the previous prompt. [`InputState`] is the expected input (a line, a password, a confirmation, a banner, a
+//! key at ` --More-- `) and selects the module for the next byte: [`line_editor`], [`question`] or
+//! [`pager`]. Complete configuration lines are executed here, all others in [`exec`].
 
 mod exec;
 mod line_editor;
@@ -14,22 +14,22 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::configure::Configuring;
+use super::configure::ConfigSession;
 use super::device::{Device, Mode, Position};
 use super::effect::Reply;
 use super::grammar::{SyntaxError, tokens};
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
 
-/// A host name is cut to this many characters in the prompts of configuration modes.
+/// Maximum length of the host name in the prompts of configuration modes.
 const PROMPT_LIMIT: usize = 20;
 const REFUSED: &str = "% Command rejected: refused by the mock";
 const SYSLOG: &str =
     "*Jan  2 03:04:05.678: %LINK-3-UPDOWN: Interface GigabitEthernet1/0/48, changed state to down";
 
-/// What the session does with the next bytes.
+/// The input that the session expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Waiting {
+enum InputState {
     Line,
     EnablePassword {
         refused: u32,
@@ -53,29 +53,29 @@ enum Waiting {
     Nothing,
 }
 
-/// What happens to the connection after the output.
+/// State of the connection after the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// It stays.
+pub enum ConnectionState {
+    /// It remains open.
     Open,
-    /// It is closed in order.
+    /// It is closed properly.
     Close,
-    /// It is cut.
+    /// It is cut without notice.
     Cut,
 }
 
-/// Bytes to send, then the fate of the connection.
+/// Output of the terminal, and the state of the connection after it.
 #[derive(Debug)]
-pub struct Output {
-    /// What to send.
+pub struct TerminalOutput {
+    /// Bytes to send.
     pub bytes: Vec<u8>,
-    /// What follows.
-    pub ending: Ending,
+    /// State of the connection afterwards.
+    pub ending: ConnectionState,
 }
 
-/// What a session shares with its device.
+/// Data that all sessions of a switch share.
 #[derive(Debug, Clone)]
-pub struct Shared {
+pub struct SwitchContext {
     /// The switch.
     pub device: Arc<Mutex<Device>>,
     /// Its faults.
@@ -89,10 +89,10 @@ pub struct Shared {
 /// A terminal session.
 #[derive(Debug)]
 pub struct Shell {
-    shared: Shared,
+    shared: SwitchContext,
     connection: u64,
     position: Position,
-    waiting: Waiting,
+    waiting: InputState,
     line: Vec<u8>,
     after_return: bool,
     literal: bool,
@@ -100,17 +100,17 @@ pub struct Shell {
     width: usize,
     cursor: usize,
     out: Vec<u8>,
-    ending: Ending,
+    ending: ConnectionState,
 }
 
 impl Shell {
-    /// A session that has just been opened, with the terminal's width (0 when it has none).
-    pub fn new(shared: Shared, connection: u64, privileged: bool, width: usize) -> Self {
+    /// A new session, with the width of the terminal (0 if unknown).
+    pub fn new(shared: SwitchContext, connection: u64, privileged: bool, width: usize) -> Self {
         Shell {
             shared,
             connection,
             position: Position::exec(privileged),
-            waiting: Waiting::Line,
+            waiting: InputState::Line,
             line: Vec::new(),
             after_return: false,
             literal: false,
@@ -118,12 +118,12 @@ impl Shell {
             width: if width == 0 { 80 } else { width },
             cursor: 0,
             out: Vec::new(),
-            ending: Ending::Open,
+            ending: ConnectionState::Open,
         }
     }
 
     /// The message of the day and the first prompt.
-    pub fn greet(&mut self) -> Output {
+    pub fn greet(&mut self) -> TerminalOutput {
         let banners: Vec<String> = {
             let device = lock(&self.shared.device);
             ["banner motd", "banner exec"]
@@ -147,10 +147,10 @@ impl Shell {
     }
 
     /// Answers bytes from the terminal.
-    pub fn feed(&mut self, bytes: &[u8]) -> Output {
+    pub fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
         lock(&self.shared.device).expire(Instant::now());
         for byte in bytes {
-            if self.ending != Ending::Open || self.waiting == Waiting::Nothing {
+            if self.ending != ConnectionState::Open || self.waiting == InputState::Nothing {
                 break;
             }
             self.key(*byte);
@@ -158,8 +158,8 @@ impl Shell {
         self.take()
     }
 
-    fn take(&mut self) -> Output {
-        Output {
+    fn take(&mut self) -> TerminalOutput {
+        TerminalOutput {
             bytes: std::mem::take(&mut self.out),
             ending: self.ending,
         }
@@ -188,28 +188,30 @@ impl Shell {
     }
 
     fn key(&mut self, byte: u8) {
-        // A return may be followed by a line feed that belongs to it.
+        // A line feed can follow a carriage return and belongs to it.
         let follows_return = std::mem::replace(&mut self.after_return, byte == b'\r');
         if byte == b'\n' && follows_return {
             return;
         }
         match &mut self.waiting {
-            Waiting::Pager { .. } => self.pager_key(byte),
-            Waiting::Confirm { .. } | Waiting::UnexpectedConfirm { .. } => self.confirm_key(byte),
+            InputState::Pager { .. } => self.pager_key(byte),
+            InputState::Confirm { .. } | InputState::UnexpectedConfirm { .. } => {
+                self.confirm_key(byte)
+            }
             _ => self.line_key(byte),
         }
     }
 
-    /// A line is complete.
+    /// Handles a complete line.
     fn finished(&mut self, line: &str) {
-        match std::mem::replace(&mut self.waiting, Waiting::Line) {
-            Waiting::EnablePassword { refused } => self.enable_password(line, refused),
-            Waiting::Banner {
+        match std::mem::replace(&mut self.waiting, InputState::Line) {
+            InputState::EnablePassword { refused } => self.enable_password(line, refused),
+            InputState::Banner {
                 identity,
                 text,
                 delimiter,
             } => self.banner_line(line, identity, text, delimiter),
-            Waiting::FileName => {
+            InputState::FileName => {
                 self.record("filename", line, "[OK]");
                 self.save();
                 self.print("Building configuration...\n[OK]\n");
@@ -233,35 +235,35 @@ impl Shell {
         let decision = lock(&self.shared.faults).decide(line);
         if decision.has(FaultKind::DropAfter) {
             self.record(mode, line, "");
-            self.ending = Ending::Cut;
+            self.ending = ConnectionState::Cut;
             return;
         }
         if decision.has(FaultKind::StallAfter) {
             self.record(mode, line, "");
-            self.waiting = Waiting::Nothing;
+            self.waiting = InputState::Nothing;
             return;
         }
         if decision.has(FaultKind::Confirm) {
             let question = "This was not expected. Continue? [confirm]";
             self.record(mode, line, question);
             self.print(question);
-            self.waiting = Waiting::UnexpectedConfirm {
+            self.waiting = InputState::UnexpectedConfirm {
                 line: line.to_owned(),
             };
             return;
         }
         let answer = match decision.refusal() {
-            Some(text) => Answer::text(format!("{}\n", text.unwrap_or(REFUSED))),
+            Some(text) => CommandOutput::text(format!("{}\n", text.unwrap_or(REFUSED))),
             None => self.run(line, decision.has(FaultKind::LostWrite), false),
         };
         self.record(mode, line, &answer.text);
         self.deliver(answer, &decision);
     }
 
-    /// Prints an answer and what follows it, disturbed as the faults say.
-    fn deliver(&mut self, answer: Answer, decision: &FaultDecision) {
+    /// Prints the output of a command and applies the faults to it.
+    fn deliver(&mut self, answer: CommandOutput, decision: &FaultDecision) {
         if decision.has(FaultKind::DropUnanswered) {
-            self.ending = Ending::Cut;
+            self.ending = ConnectionState::Cut;
             return;
         }
         if decision.has(FaultKind::GarbageAfter) {
@@ -275,36 +277,36 @@ impl Shell {
             text = format!("{}{SYSLOG}\n{}", before.concat(), after.concat());
         }
         match answer.then {
-            Then::Prompt => self.page(&text),
-            Then::Wait(waiting) => {
+            AfterOutput::Prompt => self.page(&text),
+            AfterOutput::Wait(waiting) => {
                 self.print(&text);
                 self.waiting = waiting;
             }
-            Then::Close => {
+            AfterOutput::Close => {
                 self.print(&text);
-                self.ending = Ending::Close;
+                self.ending = ConnectionState::Close;
             }
         }
     }
 
-    /// Carries a line out in the mode of the session.
-    fn run(&mut self, line: &str, lost: bool, confirmed: bool) -> Answer {
-        let configuring = self.position.mode.tag().is_some();
+    /// Executes a line in the mode of the session.
+    fn run(&mut self, line: &str, lost: bool, confirmed: bool) -> CommandOutput {
+        let session = self.position.mode.tag().is_some();
         let words = tokens(line);
-        let is_do = configuring
+        let is_do = session
             && words
                 .first()
                 .is_some_and(|word| word.text.eq_ignore_ascii_case("do"));
         if is_do {
             return self.exec(line, &words[1..]);
         }
-        if !configuring {
+        if !session {
             return self.exec(line, &words);
         }
         let shared = self.shared.device.clone();
         let mut device = lock(&shared);
         let before = device.clone();
-        let result = Configuring {
+        let result = ConfigSession {
             device: &mut device,
             position: &mut self.position,
         }
@@ -317,11 +319,11 @@ impl Shell {
         }
         drop(device);
         match result {
-            Ok(Reply::Silent) => Answer::text(String::new()),
-            Ok(Reply::Say(text)) => Answer::text(format!("{text}\n")),
-            Ok(Reply::Ask(question)) => Answer {
+            Ok(Reply::Silent) => CommandOutput::text(String::new()),
+            Ok(Reply::Text(text)) => CommandOutput::text(format!("{text}\n")),
+            Ok(Reply::Ask(question)) => CommandOutput {
                 text: question,
-                then: Then::Wait(Waiting::Confirm {
+                then: AfterOutput::Wait(InputState::Confirm {
                     line: line.to_owned(),
                     lost,
                 }),
@@ -335,26 +337,26 @@ impl Shell {
                     if !lost {
                         self.store_banner(&identity, text);
                     }
-                    Answer::text(String::new())
+                    CommandOutput::text(String::new())
                 }
-                None => Answer {
+                None => CommandOutput {
                     text: format!("Enter TEXT message.  End with the character '{delimiter}'.\n"),
-                    then: Then::Wait(Waiting::Banner {
+                    then: AfterOutput::Wait(InputState::Banner {
                         identity,
                         text: begun,
                         delimiter,
                     }),
                 },
             },
-            // The handlers' own complaints were turned into syntax errors before they got here.
-            Ok(Reply::Invalid(_) | Reply::Incomplete) => Answer::text(String::new()),
+            // `ConfigSession::line` converts these replies to syntax errors.
+            Ok(Reply::Invalid(_) | Reply::Incomplete) => CommandOutput::text(String::new()),
             Err(error) => self.complaint(&error),
         }
     }
 
-    /// The caret stands under the word as it was echoed after the prompt.
-    fn complaint(&self, error: &SyntaxError) -> Answer {
-        Answer::text(match error {
+    /// Renders a syntax error. The caret is below the word as echoed after the prompt.
+    fn complaint(&self, error: &SyntaxError) -> CommandOutput {
+        CommandOutput::text(match error {
             SyntaxError::Invalid(column) => {
                 let blanks = " ".repeat(self.prompt_text().len() + column);
                 format!("{blanks}^\n% Invalid input detected at '^' marker.\n\n")
@@ -365,22 +367,22 @@ impl Shell {
     }
 }
 
-struct Answer {
+struct CommandOutput {
     text: String,
-    then: Then,
+    then: AfterOutput,
 }
 
-enum Then {
+enum AfterOutput {
     Prompt,
-    Wait(Waiting),
+    Wait(InputState),
     Close,
 }
 
-impl Answer {
+impl CommandOutput {
     fn text(text: String) -> Self {
-        Answer {
+        CommandOutput {
             text,
-            then: Then::Prompt,
+            then: AfterOutput::Prompt,
         }
     }
 }

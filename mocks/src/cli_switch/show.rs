@@ -1,4 +1,4 @@
-//! What the `show` commands print.
+//! Output of the `show` commands.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,11 +15,11 @@ use super::vlan_list::VlanList;
 /// Width of the column of ports in `show vlan`.
 const PORTS_WIDTH: usize = 31;
 
-/// The output, lines ended by `\n`; `None` when an argument names nothing. `arguments` are the command's words.
+/// The output; `None` if an argument has no object. `arguments` are the words of the command.
 pub fn show(device: &Device, what: Show, arguments: &[String], privileged: bool) -> Option<String> {
     let interface = arguments.iter().find_map(|word| InterfaceName::parse(word));
     Some(match what {
-        Show::Version => device.hardware.show_version(&device.hostname),
+        Show::Version => device.profile.show_version(&device.hostname),
         Show::RunningConfig => running_config::show(device),
         Show::RunningConfigInterface => {
             running_config::show_interface(device, &format!("interface {}", interface?))?
@@ -57,7 +57,7 @@ fn ports(device: &Device) -> impl Iterator<Item = (InterfaceName, &Block, Switch
     device
         .interfaces()
         .filter(|(name, _)| name.is_switchable())
-        .map(|(name, block)| (name, block, Switchport::of(block, device.hardware)))
+        .map(|(name, block)| (name, block, Switchport::of(block, device.profile)))
 }
 
 fn vlan_brief(device: &Device) -> String {
@@ -220,7 +220,7 @@ fn statuses(device: &Device, only: Option<&InterfaceName>) -> Option<String> {
             .take(18)
             .collect();
         let fixed = |identity| block.value(identity).map(str::to_owned);
-        // Ports with an even number have a cable in them.
+        // Ports with an even number are connected.
         let linked = name.number().is_multiple_of(2);
         let status = match (block.find("shutdown").is_some(), linked) {
             (true, _) => "disabled",

@@ -1,4 +1,4 @@
-//! The SSH server in front of the shell. The only place that knows russh.
+//! The SSH server of the switch. The only module that uses russh.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::options::{LoginMethods, SwitchOptions};
-use super::shell::{Ending, Output, Shared, Shell};
+use super::shell::{ConnectionState, Shell, SwitchContext, TerminalOutput};
 use crate::control::{RoundTrips, lock};
-use crate::network::{Cutter, Wire};
+use crate::network::{ConnectionCutter, DelayedStream};
 
-/// One key for all switches of a process: making two hundred would take longer than the tests that use them.
+/// One key for all switches of a process, because key generation is slow.
 static HOST_KEY: LazyLock<PrivateKey> = LazyLock::new(|| {
     PrivateKey::random(&mut russh::keys::key::safe_rng(), Algorithm::Ed25519)
         .expect("an Ed25519 key can be made from any random numbers")
@@ -28,7 +28,7 @@ static HOST_KEY: LazyLock<PrivateKey> = LazyLock::new(|| {
 pub struct HostKey {
     /// `SHA256:…`, as clients print it.
     pub fingerprint: String,
-    /// `ssh-ed25519 AAAA…`, as `known_hosts` wants it after the host's name.
+    /// `ssh-ed25519 AAAA…`, the format of `known_hosts`.
     pub public_key: String,
 }
 
@@ -44,7 +44,7 @@ impl HostKey {
     }
 }
 
-/// Who may log in.
+/// Accounts and login methods.
 #[derive(Debug)]
 pub struct Accounts {
     user: String,
@@ -58,7 +58,7 @@ impl Accounts {
     /// From the options.
     ///
     /// # Errors
-    /// The line that is no public key.
+    /// The line that is not a public key.
     pub fn new(options: &SwitchOptions) -> Result<Self, String> {
         let keys = options
             .authorized_keys
@@ -91,7 +91,7 @@ impl Accounts {
 /// Accepts connections until the token is cancelled. Sessions are cut by the same token.
 pub async fn serve(
     listener: TcpListener,
-    shared: Shared,
+    shared: SwitchContext,
     accounts: Accounts,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -101,7 +101,7 @@ pub async fn serve(
         keys: vec![HOST_KEY.clone()],
         nodelay: true,
         inactivity_timeout: None,
-        // Nobody guesses passwords on loopback, and tests of refusals should not wait.
+        // Loopback needs no protection against guessing, and tests should not wait.
         auth_rejection_time: Duration::ZERO,
         auth_rejection_time_initial: Some(Duration::ZERO),
         ..Config::default()
@@ -131,7 +131,7 @@ pub async fn serve(
 }
 
 struct Connection {
-    shared: Shared,
+    shared: SwitchContext,
     accounts: Arc<Accounts>,
 }
 
@@ -143,10 +143,10 @@ impl Connection {
         config: Arc<Config>,
         stop: CancellationToken,
     ) {
-        let cutter = Cutter::default();
+        let cutter = ConnectionCutter::default();
         let latency = lock(&self.shared.faults).latency();
         let number = self.shared.log.connected();
-        let Ok(wire) = Wire::new(stream, latency, cutter.clone()) else {
+        let Ok(wire) = DelayedStream::new(stream, latency, cutter.clone()) else {
             return;
         };
         let session = SessionHandler {
@@ -159,7 +159,7 @@ impl Connection {
             shell: None,
             round_trips: RoundTrips::default(),
         };
-        // Errors are the client's doing or an injected fault; the client is where they are looked at.
+        // An error is a disconnect of the client or an injected fault.
         match russh::server::run_stream(config, wire, session).await {
             Ok(running) => {
                 let handle = running.handle();
@@ -180,9 +180,9 @@ impl Connection {
 }
 
 struct SessionHandler {
-    shared: Shared,
+    shared: SwitchContext,
     accounts: Arc<Accounts>,
-    cutter: Cutter,
+    cutter: ConnectionCutter,
     number: u64,
     latency: Duration,
     width: usize,
@@ -203,7 +203,7 @@ impl SessionHandler {
         }
     }
 
-    /// A refused method may be tried again, as a person with a typing error would.
+    /// Rejects a login. The client can retry any method.
     fn reject(&self) -> Auth {
         Auth::Reject {
             proceed_with_methods: Some(MethodSet::from(self.accounts.methods())),
@@ -211,14 +211,14 @@ impl SessionHandler {
         }
     }
 
-    /// Sends what the shell says, as slowly and as far as the faults allow.
+    /// Sends output and applies the faults to it.
     async fn send(
         &mut self,
         channel: ChannelId,
-        output: Output,
+        output: TerminalOutput,
         session: &mut Session,
     ) -> Result<(), russh::Error> {
-        let Output {
+        let TerminalOutput {
             mut bytes,
             mut ending,
         } = output;
@@ -228,12 +228,12 @@ impl SessionHandler {
         };
         if let Some(length) = cut {
             bytes.truncate(length);
-            ending = Ending::Cut;
+            ending = ConnectionState::Cut;
         }
-        if let (Some(pause), Ending::Open, false) = (slow, ending, bytes.is_empty()) {
+        if let (Some(pause), ConnectionState::Open, false) = (slow, ending, bytes.is_empty()) {
             let handle = session.handle();
             self.round_trips.output();
-            // A task of its own, because packets leave only after this handler has returned.
+            // In a separate task, because russh sends packets after this handler returns.
             tokio::spawn(async move {
                 for byte in bytes {
                     tokio::time::sleep(pause).await;
@@ -250,14 +250,14 @@ impl SessionHandler {
             self.round_trips.output();
         }
         match ending {
-            Ending::Open => Ok(()),
-            Ending::Close => {
+            ConnectionState::Open => Ok(()),
+            ConnectionState::Close => {
                 session.exit_status_request(channel, 0)?;
                 session.eof(channel)?;
                 session.close(channel)
             }
-            Ending::Cut if silent => Err(russh::Error::Disconnect),
-            Ending::Cut => {
+            ConnectionState::Cut if silent => Err(russh::Error::Disconnect),
+            ConnectionState::Cut => {
                 self.cutter.cut_after_next_write();
                 Ok(())
             }
@@ -339,7 +339,7 @@ impl Handler for SessionHandler {
         reply: russh::server::ChannelOpenHandle,
         _: &mut Session,
     ) -> Result<(), Self::Error> {
-        // One shell per connection, as on the real thing.
+        // One shell per connection, as on a real switch.
         if self.shell.is_some() {
             reply
                 .reject(russh::ChannelOpenFailure::AdministrativelyProhibited)

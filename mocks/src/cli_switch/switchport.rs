@@ -1,10 +1,10 @@
-//! What a port does with frames, seen through its configuration lines.
+//! The switchport settings of an interface, read from its configuration lines.
 
-use super::hardware::Hardware;
+use super::platform_profile::PlatformProfile;
 use super::tree::Block;
 use super::vlan_list::VlanList;
 
-/// The switching side of an interface.
+/// Switchport settings of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Switchport {
     /// False after `no switchport`.
@@ -19,17 +19,17 @@ pub struct Switchport {
     pub native: u16,
     /// Voice VLAN or a word.
     pub voice: Option<String>,
-    /// VLANs that a trunk carries; `None` means all.
+    /// Allowed VLANs of a trunk; `None` means all.
     pub allowed: Option<VlanList>,
-    /// VLANs that may be pruned; `None` means the default.
+    /// VLANs eligible for pruning; `None` means the default.
     pub pruning: Option<VlanList>,
     /// Trunking is not negotiated.
     pub nonegotiate: bool,
 }
 
 impl Switchport {
-    /// Reads the lines of an interface.
-    pub fn of(block: &Block, hardware: &Hardware) -> Self {
+    /// Parses the lines of an interface.
+    pub fn of(block: &Block, profile: &PlatformProfile) -> Self {
         let number = |identity| {
             block
                 .value(identity)
@@ -41,7 +41,7 @@ impl Switchport {
             Some(value) => VlanList::parse(value),
             None => None,
         };
-        let default = if hardware.isl { "negotiate" } else { "dot1q" };
+        let default = if profile.isl { "negotiate" } else { "dot1q" };
         Switchport {
             enabled: block.find("switchport").is_none(),
             mode: block

@@ -9,23 +9,23 @@ pub struct Block {
     entries: Vec<Entry>,
 }
 
-/// A line, perhaps with lines below it.
+/// A line, and the lines of its submode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Index of its rule, which is its place in the order.
+    /// Index of its rule, which determines the order.
     pub rule: usize,
     /// Order among lines of one rule.
     pub sort: Vec<u32>,
-    /// What it is replaced and removed by.
+    /// Key for replacement and removal.
     pub identity: String,
-    /// What is printed.
+    /// The printed text.
     pub text: String,
-    /// Lines below, when it opens a sub-mode.
+    /// Lines of the submode, if it has one.
     pub block: Option<Block>,
 }
 
 impl Entry {
-    /// A line that opens no sub-mode and has no order of its own.
+    /// A line without submode and without order among lines of its rule.
     pub fn line(rule: usize, identity: impl Into<String>, text: impl Into<String>) -> Self {
         Entry {
             rule,
@@ -43,7 +43,7 @@ impl Block {
         &self.entries
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -66,7 +66,7 @@ impl Block {
             .find(|entry| entry.identity == identity)
     }
 
-    /// Puts a line in, in place of one with its identity.
+    /// Inserts a line. It replaces the line with the same identity.
     pub fn set(&mut self, entry: Entry) {
         if let Some(old) = self.find_mut(&entry.identity) {
             *old = entry;
@@ -78,7 +78,7 @@ impl Block {
         self.entries.insert(place, entry);
     }
 
-    /// Takes the line with this identity out.
+    /// Removes the line with this identity.
     pub fn remove(&mut self, identity: &str) -> Option<Entry> {
         let place = self
             .entries
@@ -87,7 +87,7 @@ impl Block {
         Some(self.entries.remove(place))
     }
 
-    /// Keeps only lines for which the test holds.
+    /// Removes the lines that do not satisfy the predicate.
     pub fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
         self.entries.retain(keep);
     }

@@ -2,7 +2,7 @@
 
 const PAD: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
 
-/// Hides a text. The start in the pad depends on the text, so that the same text is always written in the same way.
+/// Obfuscates a text. The offset in the key depends on the text, so the result is always the same.
 pub fn encode(text: &str) -> String {
     let start = text.bytes().map(usize::from).sum::<usize>() % 16;
     let hidden = text
@@ -13,7 +13,7 @@ pub fn encode(text: &str) -> String {
     format!("{start:02}{digits}")
 }
 
-/// Shows what was hidden.
+/// Decodes an obfuscated text.
 pub fn decode(hidden: &str) -> Option<String> {
     let start: usize = hidden.get(..2)?.parse().ok()?;
     let digits = hidden.get(2..)?;
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn type7_decodes_a_published_text_and_round_trips() {
-        // A pair that has been in public tools for decades.
+        // A published pair.
         assert_eq!(decode("0822455D0A16").as_deref(), Some("cisco"));
         assert_eq!(decode(&encode("s3cret key")).as_deref(), Some("s3cret key"));
     }

@@ -1,18 +1,18 @@
-//! The VLAN table, which is no part of the configuration text.
+//! The VLAN table, which is not in the configuration text.
 
 use std::collections::BTreeMap;
 
 use super::vlan_list::VlanList;
 
-/// Numbers with a fixed meaning: they exist, and can neither be changed nor removed.
+/// Reserved VLANs: they exist, and cannot be changed or removed.
 pub const RESERVED: [u16; 5] = [1, 1002, 1003, 1004, 1005];
 
-/// One row.
+/// A VLAN.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vlan {
-    /// Its name; `VLAN0010` when none was given.
+    /// Name; `VLAN0010` by default.
     pub name: String,
-    /// Shut down on this device.
+    /// Whether the VLAN is shut down on this device.
     pub shutdown: bool,
 }
 
@@ -20,10 +20,10 @@ pub struct Vlan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VlanTable(BTreeMap<u16, Vlan>);
 
-/// Edits of a `vlan` sub-mode, which take effect when it is left.
+/// Edits of a `vlan` submode. They take effect at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingVlans {
-    /// Which VLANs.
+    /// The VLANs.
     pub list: VlanList,
     /// A new name, or the default one.
     pub name: Option<Option<String>>,
@@ -62,12 +62,12 @@ impl VlanTable {
         self.0.iter().map(|(number, vlan)| (*number, vlan))
     }
 
-    /// One row.
+    /// A VLAN by number.
     pub fn get(&self, number: u16) -> Option<&Vlan> {
         self.0.get(&number)
     }
 
-    /// Makes the VLAN with its default name, if it is not there.
+    /// Creates the VLAN with its default name, if it does not exist.
     pub fn create(&mut self, number: u16) {
         self.0.entry(number).or_insert_with(|| Vlan {
             name: default_name(number),
@@ -75,7 +75,7 @@ impl VlanTable {
         });
     }
 
-    /// Carries out what was typed in the sub-mode.
+    /// Applies the edits of the submode.
     pub fn commit(&mut self, pending: &PendingVlans) {
         for number in pending.list.iter() {
             self.create(number);
@@ -93,7 +93,7 @@ impl VlanTable {
         }
     }
 
-    /// Takes VLANs out; reserved ones must have been refused before.
+    /// Removes VLANs. The caller refuses reserved ones.
     pub fn remove(&mut self, list: &VlanList) {
         self.0.retain(|number, _| !list.contains(*number));
     }

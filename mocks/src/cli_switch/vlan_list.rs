@@ -1,4 +1,4 @@
-//! Sets of VLAN numbers as they are written: `1-3,5`.
+//! Sets of VLAN numbers: `1-3,5`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ pub const MAX: u16 = 4094;
 pub struct VlanList(BTreeSet<u16>);
 
 impl VlanList {
-    /// Reads `5`, `1-3,5`; nothing else, no blanks, no number outside 1–4094, no range backwards.
+    /// Parses `5`, `1-3,5`. Spaces, numbers outside 1–4094 and descending ranges are invalid.
     pub fn parse(text: &str) -> Option<Self> {
         let mut set = BTreeSet::new();
         for part in text.split(',') {
@@ -32,7 +32,7 @@ impl VlanList {
         Some(VlanList(set))
     }
 
-    /// All of them.
+    /// All items.
     pub fn all() -> Self {
         VlanList((1..=MAX).collect())
     }
@@ -47,18 +47,18 @@ impl VlanList {
         self.0.contains(&number)
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Both together.
+    /// The union.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         VlanList(self.0.union(&other.0).copied().collect())
     }
 
-    /// This without the other.
+    /// The difference.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         VlanList(self.0.difference(&other.0).copied().collect())
@@ -74,7 +74,7 @@ impl fmt::Display for VlanList {
                 _ => runs.push((number, number)),
             }
         }
-        // Two neighbours are written with a comma, as the device does; a hyphen stands for three or more.
+        // The device prints two adjacent numbers with a comma, and a range for three or more.
         let parts: Vec<String> = runs
             .into_iter()
             .map(|(low, high)| match high - low {

@@ -1,50 +1,27 @@
-//! The interface: a request in, a response out. Knows neither sockets nor HTTP libraries.
+//! The REST interface: a request in, a response out. Independent of sockets and HTTP libraries.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::edit::{self, Missing};
+use super::edit::{self, OmittedFields};
+use super::message::{ApiRequest, ApiResponse};
 use super::path::from_url;
 use super::refusal::Refusal;
-use super::render::{Links, View};
-use super::schema::{self, Kind};
+use super::render::{Links, QueryOptions};
+use super::schema::{self, ObjectKind};
 use super::session::Sessions;
 use super::transaction::Transactions;
 use super::tree::{Fields, Tree};
 
-/// A request, taken apart.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Request {
-    /// `GET` …
-    pub method: String,
-    /// From `/mgmt` on, without the query.
-    pub path: String,
-    /// After the question mark.
-    pub query: String,
-    /// The body; null when there was none.
-    pub body: Value,
-    /// Number of a transaction in the header.
-    pub transaction: Option<String>,
-}
-
-/// A status and a body.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Response {
-    /// HTTP status.
-    pub status: u16,
-    /// JSON body.
-    pub body: Value,
-}
-
-/// A box.
+/// A load balancer.
 #[derive(Debug)]
 pub struct Api {
-    /// Its configuration.
+    /// The running configuration.
     pub tree: Tree,
-    /// What was saved last.
+    /// The saved configuration.
     pub saved: Tree,
-    /// Who is logged in.
+    /// Credentials and tokens.
     pub sessions: Sessions,
     synced: u64,
     transactions: Transactions,
@@ -52,20 +29,8 @@ pub struct Api {
     links: Links,
 }
 
-impl From<Result<Value, Refusal>> for Response {
-    fn from(result: Result<Value, Refusal>) -> Self {
-        match result {
-            Ok(body) => Response { status: 200, body },
-            Err(refusal) => Response {
-                status: refusal.status,
-                body: refusal.body_json(),
-            },
-        }
-    }
-}
-
 impl Api {
-    /// A box with this configuration.
+    /// A load balancer with this configuration.
     pub fn new(
         tree: Tree,
         sessions: Sessions,
@@ -85,8 +50,8 @@ impl Api {
         }
     }
 
-    /// Answers a request of somebody who is logged in.
-    pub fn handle(&mut self, request: &Request, now: Instant) -> Response {
+    /// Handles an authorized request.
+    pub fn handle(&mut self, request: &ApiRequest, now: Instant) -> ApiResponse {
         let path = request.path.trim_end_matches('/');
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let result = match (&parts[..], request.transaction.as_deref()) {
@@ -110,10 +75,10 @@ impl Api {
         result.into()
     }
 
-    /// One request: all of it or nothing.
-    fn single(&mut self, request: &Request, parts: &[&str]) -> Result<Value, Refusal> {
+    /// Handles one request, atomically.
+    fn single(&mut self, request: &ApiRequest, parts: &[&str]) -> Result<Value, Refusal> {
         if request.method == "GET" {
-            return self.get(parts, &View::parse(&request.query), &request.path);
+            return self.get(parts, &QueryOptions::parse(&request.query), &request.path);
         }
         let mut tree = self.tree.clone();
         let done = self.write(&mut tree, request, parts)?;
@@ -124,17 +89,17 @@ impl Api {
                 .map(|(kind, path)| (*kind, path.as_str())),
         )?;
         self.tree = tree;
-        Ok(match done.shown {
-            Shown::Nothing => Value::Null,
-            Shown::Answer(value) => value,
-            Shown::At(parts) => {
+        Ok(match done.content {
+            ResponseContent::Nothing => Value::Null,
+            ResponseContent::Answer(value) => value,
+            ResponseContent::At(parts) => {
                 let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-                self.get(&parts, &View::default(), &request.path)?
+                self.get(&parts, &QueryOptions::default(), &request.path)?
             }
         })
     }
 
-    fn get(&self, parts: &[&str], view: &View, uri: &str) -> Result<Value, Refusal> {
+    fn get(&self, parts: &[&str], view: &QueryOptions, uri: &str) -> Result<Value, Refusal> {
         let path = parts.join("/");
         if let Some(names) = schema::family(&path) {
             return Ok(self.links.family(&path, names));
@@ -153,7 +118,7 @@ impl Api {
             }
             _ => {}
         }
-        let place = place(parts).ok_or_else(|| Refusal::no_such_uri(uri))?;
+        let place = object_address(parts).ok_or_else(|| Refusal::no_such_uri(uri))?;
         let kind = place.kind;
         let Some(name) = place.object else {
             return Ok(self.links.objects(&self.tree, kind, view));
@@ -213,7 +178,7 @@ impl Api {
         )
     }
 
-    /// The nested form in which statistics are shown.
+    /// The nested format of statistics.
     fn stats(&self, path: &str, entries: &[(&str, &str)]) -> Value {
         let last = path.rsplit('/').next().unwrap_or_default();
         let inner: Fields = entries
@@ -228,13 +193,13 @@ impl Api {
         })
     }
 
-    /// A write on a copy of the tree. References are checked by the caller, because in a transaction only the end counts.
+    /// Writes to a copy of the tree. The caller checks references, because a transaction is checked at its end.
     fn write(
         &mut self,
         tree: &mut Tree,
-        request: &Request,
+        request: &ApiRequest,
         parts: &[&str],
-    ) -> Result<Written, Refusal> {
+    ) -> Result<WriteResult, Refusal> {
         let path = parts.join("/");
         let method = request.method.as_str();
         if let ("POST", "sys/config") = (method, path.as_str()) {
@@ -242,7 +207,7 @@ impl Api {
         }
         if let ("POST", "cm/config-sync" | "cm") = (method, path.as_str()) {
             self.synced = self.tree.generation;
-            return Ok(Written::answer(request.body.clone()));
+            return Ok(WriteResult::answer(request.body.clone()));
         }
         let body = match (&request.body, method) {
             (Value::Object(fields), _) => fields.clone(),
@@ -252,43 +217,46 @@ impl Api {
         if tree.singletons.contains_key(&path) {
             return change_singleton(tree, &path, method, &body, parts);
         }
-        let place = place(parts).ok_or_else(|| Refusal::no_such_uri(&request.path))?;
+        let place = object_address(parts).ok_or_else(|| Refusal::no_such_uri(&request.path))?;
         let kind = place.kind;
         let missing = if method == "PUT" {
-            Missing::Default
+            OmittedFields::Default
         } else {
-            Missing::Keep
+            OmittedFields::Keep
         };
         let refused = || Refusal::method(method, &request.path);
         match (method, &place.object, &place.collection, &place.child) {
             ("POST", None, None, None) => {
                 let made = edit::create(tree, kind, &body)?;
-                Ok(Written::at([kind.path.clone(), super::path::to_url(&made)]))
+                Ok(WriteResult::at([
+                    kind.path.clone(),
+                    super::path::to_url(&made),
+                ]))
             }
             ("PATCH" | "PUT", Some(name), None, None) => {
                 edit::change(tree, kind, name, &body, missing)?;
-                Ok(Written::at(parts.iter().map(|part| (*part).to_owned())))
+                Ok(WriteResult::at(parts.iter().map(|part| (*part).to_owned())))
             }
             ("DELETE", Some(name), None, None) => {
                 edit::remove(tree, kind, name)?;
-                Ok(Written {
-                    shown: Shown::Nothing,
+                Ok(WriteResult {
+                    content: ResponseContent::Nothing,
                     removed: Some((kind, name.clone())),
                 })
             }
             ("POST", Some(name), Some(collection), None) => {
                 let made = edit::create_child(tree, kind, name, collection, &body)?;
                 let head = parts.iter().map(|part| (*part).to_owned());
-                Ok(Written::at(head.chain([super::path::to_url(&made)])))
+                Ok(WriteResult::at(head.chain([super::path::to_url(&made)])))
             }
             ("PATCH" | "PUT", Some(name), Some(collection), Some(child)) => {
                 edit::change_child(tree, kind, name, (collection, child), &body, missing)?;
-                Ok(Written::at(parts.iter().map(|part| (*part).to_owned())))
+                Ok(WriteResult::at(parts.iter().map(|part| (*part).to_owned())))
             }
             ("DELETE", Some(name), Some(collection), Some(child)) => {
                 edit::remove_child(tree, kind, name, (collection, child))?;
-                Ok(Written {
-                    shown: Shown::Nothing,
+                Ok(WriteResult {
+                    content: ResponseContent::Nothing,
                     removed: None,
                 })
             }
@@ -296,11 +264,11 @@ impl Api {
         }
     }
 
-    fn save(&mut self, request: &Request) -> Result<Written, Refusal> {
+    fn save(&mut self, request: &ApiRequest) -> Result<WriteResult, Refusal> {
         match request.body.get("command").and_then(Value::as_str) {
             Some("save") => {
                 self.saved = self.tree.clone();
-                Ok(Written::answer(
+                Ok(WriteResult::answer(
                     json!({"kind": "tm:sys:config:savestate", "command": "save"}),
                 ))
             }
@@ -311,7 +279,7 @@ impl Api {
 
     fn transaction(
         &mut self,
-        request: &Request,
+        request: &ApiRequest,
         parts: &[&str],
         now: Instant,
     ) -> Result<Value, Refusal> {
@@ -358,7 +326,8 @@ impl Api {
             }
             (method, [id, "commands", number]) => {
                 let (id, transaction) = self.transactions.find(id, now)?;
-                let missing = || Refusal::plain(404, format!("Command {number} does not exist."));
+                let missing =
+                    || Refusal::without_code(404, format!("Command {number} does not exist."));
                 let number: u64 = number.parse().map_err(|_| missing())?;
                 let queued = transaction.commands.get_mut(&number).ok_or_else(missing)?;
                 match method {
@@ -384,7 +353,7 @@ impl Api {
         }
     }
 
-    /// Carries the queued requests out on a copy; the copy counts only when all is well at the end.
+    /// Executes the queued requests on a copy, which becomes effective if all of them succeed.
     fn commit(&mut self, id: &str, body: &Value, now: Instant) -> Result<Value, Refusal> {
         if body.get("state").and_then(Value::as_str) != Some("VALIDATING") {
             return Err(Refusal::invalid_value(
@@ -427,7 +396,7 @@ impl Api {
             Err(refusal) => {
                 transaction.finish(Some(&refusal.message));
                 let mut answer =
-                    Refusal::plain(400, format!("transaction failed:{}", refusal.message));
+                    Refusal::without_code(400, format!("transaction failed:{}", refusal.message));
                 answer.status = 400;
                 return Err(answer);
             }
@@ -439,45 +408,45 @@ impl Api {
     }
 }
 
-struct Written {
-    shown: Shown,
-    removed: Option<(&'static Kind, String)>,
+struct WriteResult {
+    content: ResponseContent,
+    removed: Option<(&'static ObjectKind, String)>,
 }
 
-enum Shown {
+enum ResponseContent {
     Nothing,
     Answer(Value),
     At(Vec<String>),
 }
 
-impl Written {
+impl WriteResult {
     fn at(parts: impl IntoIterator<Item = String>) -> Self {
         let parts = parts
             .into_iter()
             .flat_map(|part| part.split('/').map(str::to_owned).collect::<Vec<_>>());
-        Written {
-            shown: Shown::At(parts.collect()),
+        WriteResult {
+            content: ResponseContent::At(parts.collect()),
             removed: None,
         }
     }
 
     fn answer(value: Value) -> Self {
-        Written {
-            shown: Shown::Answer(value),
+        WriteResult {
+            content: ResponseContent::Answer(value),
             removed: None,
         }
     }
 }
 
-/// An address below `/mgmt/tm` in terms of kinds and names.
-struct Place {
-    kind: &'static Kind,
+/// A path below `/mgmt/tm`, as kinds and names.
+struct ObjectAddress {
+    kind: &'static ObjectKind,
     object: Option<String>,
     collection: Option<String>,
     child: Option<String>,
 }
 
-fn place(parts: &[&str]) -> Option<Place> {
+fn object_address(parts: &[&str]) -> Option<ObjectAddress> {
     let (kind, rest) = (1..=parts.len()).rev().find_map(|length| {
         let kind = schema::kind(&parts[..length].join("/"))?;
         Some((kind, &parts[length..]))
@@ -488,7 +457,7 @@ fn place(parts: &[&str]) -> Option<Place> {
         && collection
             .as_ref()
             .is_none_or(|name| kind.subs.contains_key(name));
-    known.then(|| Place {
+    known.then(|| ObjectAddress {
         kind,
         object: rest.first().map(name),
         collection,
@@ -496,14 +465,14 @@ fn place(parts: &[&str]) -> Option<Place> {
     })
 }
 
-/// Fields of the objects that exist once.
+/// Changes the fields of a singleton.
 fn change_singleton(
     tree: &mut Tree,
     path: &str,
     method: &str,
     body: &Fields,
     parts: &[&str],
-) -> Result<Written, Refusal> {
+) -> Result<WriteResult, Refusal> {
     if method != "PATCH" && method != "PUT" {
         return Err(Refusal::method(method, path));
     }
@@ -558,5 +527,5 @@ fn change_singleton(
         }
     }
     tree.generation += 1;
-    Ok(Written::at(parts.iter().map(|part| (*part).to_owned())))
+    Ok(WriteResult::at(parts.iter().map(|part| (*part).to_owned())))
 }

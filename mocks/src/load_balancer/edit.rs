@@ -1,7 +1,7 @@
-//! Making, changing, replacing and removing objects. Each change is checked as a whole before it counts.
+//! Creates, changes, replaces and removes objects. Each change is validated before it takes effect.
 
 mod child;
-mod consequence;
+mod dependents;
 mod field;
 
 use std::collections::BTreeMap;
@@ -10,26 +10,30 @@ use serde_json::{Value, json};
 
 use self::child::replace_subs;
 pub use self::child::{change_child, create_child, remove_child};
-use self::consequence::{addresses, settle};
-use self::field::{checked, plain};
+use self::dependents::{addresses, update_dependents};
+use self::field::{checked, set_fields};
+use super::normalize;
 use super::path::FullPath;
 use super::references::dangling;
 use super::refusal::Refusal;
-use super::rewrite;
-use super::schema::Kind;
+use super::schema::ObjectKind;
 use super::tree::{Fields, Object, Tree};
 
-/// Whether fields that a request leaves out keep their values or go back to their defaults.
+/// Whether fields that a request omits keep their values or return to their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub enum OmittedFields {
     /// `PATCH`
     Keep,
     /// `PUT`
     Default,
 }
 
-/// Makes an object; gives its full path.
-pub fn create(tree: &mut Tree, kind: &'static Kind, body: &Fields) -> Result<String, Refusal> {
+/// Creates an object; returns its full path.
+pub fn create(
+    tree: &mut Tree,
+    kind: &'static ObjectKind,
+    body: &Fields,
+) -> Result<String, Refusal> {
     if kind.fixed {
         return Err(Refusal::method("POST", &kind.path));
     }
@@ -53,11 +57,11 @@ pub fn create(tree: &mut Tree, kind: &'static Kind, body: &Fields) -> Result<Str
         ));
     }
     tree.insert(&kind.path, object);
-    settle(tree, kind, &path)?;
+    update_dependents(tree, kind, &path)?;
     Ok(path)
 }
 
-fn build(tree: &mut Tree, kind: &'static Kind, body: &Fields) -> Result<Object, Refusal> {
+fn build(tree: &mut Tree, kind: &'static ObjectKind, body: &Fields) -> Result<Object, Refusal> {
     let mut object = Object::new(name_of(kind, body)?);
     let given = checked(kind, body, None)?;
     let parent = parent_of(kind, &object, &given);
@@ -97,13 +101,13 @@ fn build(tree: &mut Tree, kind: &'static Kind, body: &Fields) -> Result<Object, 
         object.fields.insert("tag".to_owned(), json!(tag));
     }
     replace_subs(tree, kind, &mut object, body)?;
-    rewrite::object(&kind.path, &mut object, &plain(kind, &given))?;
+    normalize::object(&kind.path, &mut object, &set_fields(kind, &given))?;
     Ok(object)
 }
 
-/// The object that a monitor, profile or persistence takes its defaults from.
+/// The parent of a monitor, profile or persistence, from which it inherits defaults.
 fn parent_of(
-    kind: &Kind,
+    kind: &ObjectKind,
     object: &Object,
     given: &BTreeMap<String, Option<Value>>,
 ) -> Option<String> {
@@ -113,12 +117,12 @@ fn parent_of(
         .cloned()
         .flatten()
         .and_then(|value| value.as_str().map(str::to_owned));
-    let base = super::factory::base_name(&kind.path);
+    let base = super::factory_config::base_name(&kind.path);
     let parent = named.unwrap_or_else(|| format!("/Common/{base}"));
     (parent != object.path.text()).then_some(parent)
 }
 
-fn name_of(kind: &Kind, body: &Fields) -> Result<FullPath, Refusal> {
+fn name_of(kind: &ObjectKind, body: &Fields) -> Result<FullPath, Refusal> {
     let name = body
         .get("name")
         .and_then(Value::as_str)
@@ -146,10 +150,10 @@ fn name_of(kind: &Kind, body: &Fields) -> Result<FullPath, Refusal> {
 /// Changes an object.
 pub fn change(
     tree: &mut Tree,
-    kind: &'static Kind,
+    kind: &'static ObjectKind,
     path: &str,
     body: &Fields,
-    missing: Missing,
+    missing: OmittedFields,
 ) -> Result<(), Refusal> {
     let Some(before) = tree.object(&kind.path, path).cloned() else {
         return Err(Refusal::not_found(&kind.title, path));
@@ -158,12 +162,17 @@ pub fn change(
     apply(kind, &mut object, body, missing)?;
     replace_subs(tree, kind, &mut object, body)?;
     let given = checked(kind, body, Some(&before))?;
-    rewrite::object(&kind.path, &mut object, &plain(kind, &given))?;
+    normalize::object(&kind.path, &mut object, &set_fields(kind, &given))?;
     tree.insert(&kind.path, object);
-    settle(tree, kind, path)
+    update_dependents(tree, kind, path)
 }
 
-fn apply(kind: &Kind, object: &mut Object, body: &Fields, missing: Missing) -> Result<(), Refusal> {
+fn apply(
+    kind: &ObjectKind,
+    object: &mut Object,
+    body: &Fields,
+    missing: OmittedFields,
+) -> Result<(), Refusal> {
     for name in ["name", "partition", "subPath"] {
         let same = match (name, body.get(name).and_then(Value::as_str)) {
             (_, None) => true,
@@ -187,7 +196,7 @@ fn apply(kind: &Kind, object: &mut Object, body: &Fields, missing: Missing) -> R
             Some(None) => {
                 object.fields.remove(name);
             }
-            None if missing == Missing::Default && !field.fixed && !field.required => {
+            None if missing == OmittedFields::Default && !field.fixed && !field.required => {
                 match &field.default {
                     Some(default) => {
                         object.fields.insert(name.clone(), default.clone());
@@ -203,15 +212,15 @@ fn apply(kind: &Kind, object: &mut Object, body: &Fields, missing: Missing) -> R
     Ok(())
 }
 
-/// Removes an object that nothing needs.
-pub fn remove(tree: &mut Tree, kind: &'static Kind, path: &str) -> Result<(), Refusal> {
+/// Removes an object without references to it.
+pub fn remove(tree: &mut Tree, kind: &'static ObjectKind, path: &str) -> Result<(), Refusal> {
     if kind.fixed {
         return Err(Refusal::method("DELETE", &kind.path));
     }
     let objects = tree.objects.get_mut(&kind.path);
     let removed = objects.and_then(|objects| objects.remove(path));
     removed.ok_or_else(|| Refusal::not_found(&kind.title, path))?;
-    if path.starts_with("/Common/") && super::factory::is_system(kind, path) {
+    if path.starts_with("/Common/") && super::factory_config::is_system(kind, path) {
         return Err(Refusal::configuration(&format!(
             "The system {} ({path}) cannot be deleted.",
             kind.title
@@ -224,8 +233,8 @@ pub fn remove(tree: &mut Tree, kind: &'static Kind, path: &str) -> Result<(), Re
     Ok(())
 }
 
-/// Refuses a tree in which something is missing. `removed` is what the request took away, if it did.
-pub fn check(tree: &Tree, removed: Option<(&Kind, &str)>) -> Result<(), Refusal> {
+/// Refuses a tree with a missing reference. `removed` is the object that the request removed.
+pub fn check(tree: &Tree, removed: Option<(&ObjectKind, &str)>) -> Result<(), Refusal> {
     let Some(found) = dangling(tree) else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! What a mock load balancer is to be like.
+//! Options of a mock load balancer.
 
 use std::time::Duration;
 
@@ -15,23 +15,23 @@ pub struct LoadBalancerOptions {
     pub name: String,
     /// Fully qualified host name.
     pub hostname: String,
-    /// Account that may log in; other names than `admin` may hold 100 tokens only.
+    /// User name for login. Users other than `admin` are limited to 100 tokens.
     pub user: String,
-    /// Its password.
+    /// Password for login.
     pub password: String,
     /// Version of the software.
     pub version: String,
-    /// Whether tokens can be had (not on releases before 12).
+    /// Whether the device issues tokens (releases before 12 do not).
     pub tokens: bool,
-    /// Life of a token.
+    /// Lifetime of a token.
     pub token_lifetime: Duration,
-    /// How long a transaction waits for its next request.
+    /// Timeout of a transaction after each request.
     pub transaction_timeout: Duration,
-    /// Objects to begin with: requests as `{"POST /mgmt/tm/ltm/pool": {…}, …}` or a list of `[request, body]`.
+    /// Initial objects: requests as `{"POST /mgmt/tm/ltm/pool": {…}, …}` or a list of `[request, body]`.
     pub config: Option<Value>,
-    /// Faults to show.
+    /// Faults to inject.
     pub faults: Vec<Fault>,
-    /// Where exchanges are written besides memory.
+    /// A writer for exchanges, in addition to memory.
     pub log: Option<SharedWriter>,
 }
 

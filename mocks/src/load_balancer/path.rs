@@ -1,6 +1,8 @@
-//! Names of objects: full paths, their form in URLs, and addresses with ports.
+//! Names of objects: full paths, their format in URLs, and addresses with ports.
 
-/// A full path taken apart.
+use percent_encoding::percent_decode_str;
+
+/// The parts of a full path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullPath {
     /// First folder; empty for objects outside partitions.
@@ -12,7 +14,7 @@ pub struct FullPath {
 }
 
 impl FullPath {
-    /// Takes `/Common/app.app/pool1` apart; a bare name lies in `partition`.
+    /// Parses `/Common/app.app/pool1`; a name without path is in `partition`.
     pub fn parse(text: &str, partition: &str) -> Self {
         let Some(rest) = text.strip_prefix('/') else {
             return FullPath {
@@ -31,7 +33,7 @@ impl FullPath {
         }
     }
 
-    /// `/Common/app.app/pool1`, or the name alone outside partitions.
+    /// `/Common/app.app/pool1`, or only the name outside partitions.
     pub fn text(&self) -> String {
         match (&self.partition[..], &self.sub_path) {
             ("", _) => self.name.clone(),
@@ -43,7 +45,9 @@ impl FullPath {
 
 /// A part of a URL as a full path: `~Common~web`, percent signs decoded.
 pub fn from_url(part: &str) -> String {
-    decode(part).replace('~', "/")
+    percent_decode_str(part)
+        .decode_utf8_lossy()
+        .replace('~', "/")
 }
 
 /// A full path as a part of a URL.
@@ -51,31 +55,6 @@ pub fn to_url(path: &str) -> String {
     path.replace('/', "~")
         .replace('%', "%25")
         .replace(' ', "%20")
-}
-
-/// Undoes percent encoding; what is not well-formed stays.
-pub fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let hex = tail
-            .get(..2)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
-        match (
-            first,
-            hex.and_then(|digits| u8::from_str_radix(digits, 16).ok()),
-        ) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Splits `10.0.0.1:443` or `2001:db8::1.443` (a dot after IPv6) into host and port.

@@ -1,26 +1,26 @@
-//! Which objects need which: nothing may be left that names something missing.
+//! References between objects. All referenced objects must exist.
 
 use serde_json::Value;
 
+use super::normalize::monitors;
 use super::path::host_and_port;
-use super::rewrite::monitors;
-use super::schema::{self, Kind, Takes};
+use super::schema::{self, FieldType, ObjectKind};
 use super::tree::{Object, Tree};
 
-/// A name that leads nowhere.
+/// A reference to a missing object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dangling {
-    /// What kind of object has the name.
+pub struct MissingReference {
+    /// Kind of the object with the reference.
     pub from_title: String,
-    /// Which one.
+    /// The object with the reference.
     pub from: String,
-    /// Kind of the missing object, perhaps with a star.
+    /// Kind of the missing object, optionally with a wildcard.
     pub family: String,
-    /// What is missing.
+    /// The missing object.
     pub to: String,
 }
 
-impl Dangling {
+impl MissingReference {
     /// Name of the missing object's kind in messages.
     pub fn title(&self) -> String {
         let first = match self.family.strip_suffix("/*") {
@@ -36,14 +36,14 @@ impl Dangling {
     }
 }
 
-/// The first name that leads nowhere.
-pub fn dangling(tree: &Tree) -> Option<Dangling> {
+/// The first reference to a missing object.
+pub fn dangling(tree: &Tree) -> Option<MissingReference> {
     for (kind, object) in tree.all() {
         let from = || (kind.title.clone(), object.path.text());
         let partition = &object.path.partition;
         if !kind.flat && tree.object("auth/partition", partition).is_none() {
             let (from_title, from) = from();
-            return Some(Dangling {
+            return Some(MissingReference {
                 from_title,
                 from,
                 family: "folder".to_owned(),
@@ -53,7 +53,7 @@ pub fn dangling(tree: &Tree) -> Option<Dangling> {
         for (family, to) in named(kind, object) {
             if !tree.has(&family, &to) {
                 let (from_title, from) = from();
-                return Some(Dangling {
+                return Some(MissingReference {
                     from_title,
                     from,
                     family,
@@ -65,8 +65,8 @@ pub fn dangling(tree: &Tree) -> Option<Dangling> {
     None
 }
 
-/// What an object names: kind and full path.
-fn named(kind: &Kind, object: &Object) -> Vec<(String, String)> {
+/// The references of an object: kind and full path.
+fn named(kind: &ObjectKind, object: &Object) -> Vec<(String, String)> {
     let mut found = fields(kind, object);
     for (name, children) in &object.subs {
         for child in children.values() {
@@ -115,17 +115,17 @@ fn named(kind: &Kind, object: &Object) -> Vec<(String, String)> {
     found
 }
 
-fn fields(kind: &Kind, object: &Object) -> Vec<(String, String)> {
+fn fields(kind: &ObjectKind, object: &Object) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (name, field) in &kind.fields {
         let Some(value) = object.fields.get(name) else {
             continue;
         };
-        match &field.takes {
-            Takes::Reference(family) => {
+        match &field.field_type {
+            FieldType::Reference(family) => {
                 found.extend(value.as_str().map(|path| (family.clone(), path.to_owned())))
             }
-            Takes::References(family) => {
+            FieldType::References(family) => {
                 let paths = value
                     .as_array()
                     .into_iter()
@@ -133,7 +133,7 @@ fn fields(kind: &Kind, object: &Object) -> Vec<(String, String)> {
                     .filter_map(Value::as_str);
                 found.extend(paths.map(|path| (family.clone(), path.to_owned())));
             }
-            Takes::Monitor => {
+            FieldType::Monitor => {
                 let text = value.as_str().unwrap_or_default();
                 found.extend(
                     monitors(text)

@@ -1,13 +1,13 @@
-//! Refusals in the words of the management plane: a status, a message code, and what is wrong.
+//! Error responses of the management plane: status, message code and message.
 
 use serde_json::{Value, json};
 
-/// Why a request was not carried out.
+/// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// HTTP status.
     pub status: u16,
-    /// The whole message, with its code in front where it has one.
+    /// The message, with its code in front if it has one.
     pub message: String,
     api_error: u64,
 }
@@ -21,7 +21,7 @@ impl Refusal {
         }
     }
 
-    /// The object itself is not there.
+    /// The object does not exist.
     pub fn not_found(title: &str, path: &str) -> Self {
         Refusal::new(
             404,
@@ -30,7 +30,7 @@ impl Refusal {
         )
     }
 
-    /// Something that the request names is not there.
+    /// An object that the request references does not exist.
     pub fn dangling(title: &str, path: &str) -> Self {
         Refusal::new(
             400,
@@ -39,7 +39,7 @@ impl Refusal {
         )
     }
 
-    /// It is there already.
+    /// The object already exists.
     pub fn exists(title: &str, path: &str, partition: &str) -> Self {
         let message = format!(
             "01020066:3: The requested {title} ({path}) already exists in partition {partition}."
@@ -47,7 +47,7 @@ impl Refusal {
         Refusal::new(409, message, 3)
     }
 
-    /// Something else needs it.
+    /// The object is in use.
     pub fn in_use(title: &str, path: &str, by_title: &str, by: &str) -> Self {
         let message = match title {
             "Node" => format!(
@@ -61,7 +61,7 @@ impl Refusal {
         Refusal::new(400, message, 3)
     }
 
-    /// A partition has objects in it.
+    /// The partition is not empty.
     pub fn not_empty(partition: &str) -> Self {
         let message = format!(
             "0107082a:3: All objects must be removed from a partition ({partition}) before the partition may be removed, type ID (973)"
@@ -69,7 +69,7 @@ impl Refusal {
         Refusal::new(400, message, 3)
     }
 
-    /// The wrapper around most complaints about configuration.
+    /// The wrapper of most configuration errors.
     pub fn configuration(what: &str) -> Self {
         Refusal::new(400, format!("01070734:3: Configuration error: {what}"), 3)
     }
@@ -79,12 +79,12 @@ impl Refusal {
         Refusal::new(400, message, 3)
     }
 
-    /// No such field.
+    /// The field does not exist.
     pub fn unknown_property(name: &str) -> Self {
         Refusal::new(400, format!("\"{name}\" unknown property"), 26_214_401)
     }
 
-    /// The field does not take that.
+    /// The value of the field is invalid.
     pub fn invalid_value(name: &str, value: &Value) -> Self {
         let value = value
             .as_str()
@@ -96,7 +96,7 @@ impl Refusal {
         )
     }
 
-    /// A field is missing.
+    /// A required field is missing.
     pub fn missing(name: &str) -> Self {
         Refusal::new(
             400,
@@ -108,7 +108,7 @@ impl Refusal {
         )
     }
 
-    /// The body is no JSON object.
+    /// The body is not a JSON object.
     pub fn body(why: &str) -> Self {
         Refusal::new(
             400,
@@ -117,17 +117,17 @@ impl Refusal {
         )
     }
 
-    /// Nothing lives at that address.
+    /// The path does not exist.
     pub fn no_such_uri(uri: &str) -> Self {
         Refusal::new(404, format!("Public URI path not registered: {uri}"), 0)
     }
 
-    /// The verb means nothing there.
+    /// The method is not supported by the path.
     pub fn method(method: &str, uri: &str) -> Self {
         Refusal::new(405, format!("{method} is not allowed for {uri}"), 0)
     }
 
-    /// Nobody is logged in.
+    /// The request is not authorized.
     pub fn unauthorized(why: &str) -> Self {
         Refusal::new(401, why.to_owned(), 0)
     }
@@ -141,8 +141,8 @@ impl Refusal {
         )
     }
 
-    /// A refusal without a message code.
-    pub fn plain(status: u16, message: String) -> Self {
+    /// A message without a code.
+    pub fn without_code(status: u16, message: String) -> Self {
         Refusal::new(status, message, 1)
     }
 
@@ -152,7 +152,7 @@ impl Refusal {
     }
 }
 
-/// `loadBalancingMode` as the command line calls it.
+/// The name of a field on the command line, for example of `loadBalancingMode`.
 fn dashed(name: &str) -> String {
     let mut text = String::new();
     for character in name.chars() {

@@ -1,36 +1,38 @@
-//! Objects as the interface shows them: with kinds, links, and subcollections on request.
+//! Rendering of objects: with kinds, links, and subcollections on request.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::path::to_url;
-use super::schema::{Kind, Takes};
+use super::schema::{FieldType, ObjectKind};
 use super::tree::{Fields, Object, Tree};
 
-/// What a request asks for beside the address.
+/// The query of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct View {
-    /// Subcollections are shown inside their objects.
+pub struct QueryOptions {
+    /// Include subcollections in their objects.
     pub expand: bool,
-    /// Only these fields.
+    /// Select these fields.
     pub select: Option<Vec<String>>,
-    /// Only objects of this partition.
+    /// Select objects of this partition.
     pub partition: Option<String>,
-    /// How many, beginning where.
+    /// Number of objects, and index of the first.
     pub page: Option<(usize, usize)>,
 }
 
-impl View {
-    /// Reads the query; unknown parameters are passed over.
+impl QueryOptions {
+    /// Parses the query; unknown parameters are ignored.
     pub fn parse(query: &str) -> Self {
-        let mut view = View::default();
+        let mut options = QueryOptions::default();
         let mut top = None;
         let mut skip = 0;
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
-            let value = super::path::decode(&value.replace('+', " "));
-            match super::path::decode(name).as_str() {
-                "expandSubcollections" => view.expand = value == "true",
+            let value = value.replace('+', " ");
+            let value = percent_decode_str(&value).decode_utf8_lossy();
+            match percent_decode_str(name).decode_utf8_lossy().as_ref() {
+                "expandSubcollections" => options.expand = value == "true",
                 "$select" => {
-                    view.select = Some(
+                    options.select = Some(
                         value
                             .split(',')
                             .map(|name| name.trim().to_owned())
@@ -38,15 +40,15 @@ impl View {
                     )
                 }
                 "$filter" => {
-                    view.partition = value.strip_prefix("partition eq ").map(str::to_owned)
+                    options.partition = value.strip_prefix("partition eq ").map(str::to_owned)
                 }
                 "$top" => top = value.parse().ok(),
                 "$skip" => skip = value.parse().unwrap_or(0),
                 _ => {}
             }
         }
-        view.page = top.map(|top| (top, skip));
-        view
+        options.page = top.map(|top| (top, skip));
+        options
     }
 
     fn selected(&self, fields: Fields) -> Value {
@@ -62,7 +64,7 @@ impl View {
     }
 }
 
-/// Makes links: the host is always `localhost`, whatever the client called the box.
+/// Renders links. Their host is always `localhost`.
 #[derive(Debug, Clone)]
 pub struct Links {
     /// Version in `?ver=`.
@@ -75,15 +77,21 @@ impl Links {
         format!("https://localhost/mgmt/tm/{path}?ver={}", self.version)
     }
 
-    /// An object with everything the interface adds.
-    pub fn object(&self, kind: &Kind, uri: &str, object: &Object, view: &View) -> Value {
+    /// An object with the fields that the interface adds.
+    pub fn object(
+        &self,
+        kind: &ObjectKind,
+        uri: &str,
+        object: &Object,
+        view: &QueryOptions,
+    ) -> Value {
         let mut shown = self.head(kind, uri, object);
         let mut fields: Vec<(&String, &Value)> = object.fields.iter().collect();
         fields.sort_by_key(|(name, _)| *name);
         for (name, value) in fields {
             shown.insert(name.clone(), value.clone());
-            if let (Some(Takes::Reference(family)), Some(path)) = (
-                kind.fields.get(name).map(|field| &field.takes),
+            if let (Some(FieldType::Reference(family)), Some(path)) = (
+                kind.fields.get(name).map(|field| &field.field_type),
                 value.as_str(),
             ) && !family.ends_with('*')
             {
@@ -100,7 +108,7 @@ impl Links {
                 .into_iter()
                 .flat_map(|children| children.values());
             let items: Vec<Value> = children
-                .map(|child| self.child(sub, &uri, child, &View::default()))
+                .map(|child| self.child(sub, &uri, child, &QueryOptions::default()))
                 .collect();
             if view.expand && !items.is_empty() {
                 reference["items"] = Value::Array(items);
@@ -110,8 +118,14 @@ impl Links {
         view.selected(shown)
     }
 
-    /// An object of a subcollection whose address is `uri`.
-    pub fn child(&self, kind: &Kind, uri: &str, child: &Object, view: &View) -> Value {
+    /// An object of the subcollection at `uri`.
+    pub fn child(
+        &self,
+        kind: &ObjectKind,
+        uri: &str,
+        child: &Object,
+        view: &QueryOptions,
+    ) -> Value {
         self.object(
             kind,
             &format!("{uri}/{}", to_url(&child.path.text())),
@@ -120,7 +134,7 @@ impl Links {
         )
     }
 
-    fn head(&self, kind: &Kind, uri: &str, object: &Object) -> Fields {
+    fn head(&self, kind: &ObjectKind, uri: &str, object: &Object) -> Fields {
         let last = kind.path.rsplit('/').next().unwrap_or_default();
         let mut head = Fields::new();
         head.insert(
@@ -140,8 +154,14 @@ impl Links {
         head
     }
 
-    /// A list; `items` is missing when there are none.
-    pub fn collection(&self, kind: &Kind, uri: &str, items: Vec<Value>, view: &View) -> Value {
+    /// A list; `items` is missing if it is empty.
+    pub fn collection(
+        &self,
+        kind: &ObjectKind,
+        uri: &str,
+        items: Vec<Value>,
+        view: &QueryOptions,
+    ) -> Value {
         let last = kind.path.rsplit('/').next().unwrap_or_default();
         let mut list = json!({
             "kind": format!("{}:{last}collectionstate", kind_tag(&kind.path)),
@@ -177,7 +197,7 @@ impl Links {
     }
 
     /// All objects of a kind.
-    pub fn objects(&self, tree: &Tree, kind: &Kind, view: &View) -> Value {
+    pub fn objects(&self, tree: &Tree, kind: &ObjectKind, view: &QueryOptions) -> Value {
         let wanted = |object: &&Object| {
             view.partition
                 .as_ref()
@@ -195,7 +215,7 @@ impl Links {
         self.collection(kind, &kind.path, items.collect(), view)
     }
 
-    /// A list that only names other lists.
+    /// A list of collections.
     pub fn family(&self, path: &str, names: &[&str]) -> Value {
         let items: Vec<Value> = names
             .iter()
@@ -204,8 +224,8 @@ impl Links {
         json!({"kind": format!("{}:{}collectionstate", kind_tag(path), path.rsplit('/').next().unwrap_or_default()), "selfLink": self.to(path), "items": items})
     }
 
-    /// An object that always exists once.
-    pub fn singleton(&self, path: &str, fields: &Fields, view: &View) -> Value {
+    /// A singleton.
+    pub fn singleton(&self, path: &str, fields: &Fields, view: &QueryOptions) -> Value {
         let last = path.rsplit('/').next().unwrap_or_default();
         let mut shown = Fields::new();
         shown.insert(

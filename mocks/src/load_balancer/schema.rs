@@ -1,6 +1,6 @@
-//! The kinds of objects: where they live, which fields they have, what each field takes and what it is when nothing was said.
+//! The kinds of objects: their paths, fields, field types and defaults.
 //!
-//! The table below is read once. A line without indentation opens a kind: path, name in messages, flags. Indented lines are its
+//! The table below is parsed once. A line without indentation starts a kind: path, name in messages, flags. Indented lines are its
 //! fields: name, type, and after `=` the default as JSON. Types: `text`, `secret`, `bool`, `int LOW..HIGH`, words with `|`
 //! between them, `monitor`, `ref PATH`, `refs PATH`, `list`, `object`. Flags of a field: `required`, `fixed` (only when
 //! created). `sub NAME` opens the fields of a subcollection.
@@ -304,42 +304,42 @@ pub const PERSISTENCES: &[&str] = &[
 
 /// A kind of object.
 #[derive(Debug, Clone)]
-pub struct Kind {
+pub struct ObjectKind {
     /// `ltm/pool`
     pub path: String,
     /// `Pool`
     pub title: String,
-    /// Objects are in no partition.
+    /// Objects are outside partitions.
     pub flat: bool,
-    /// Objects cannot be made or removed.
+    /// Objects cannot be created or removed.
     pub fixed: bool,
     /// By name.
     pub fields: BTreeMap<String, Field>,
     /// By name.
-    pub subs: BTreeMap<String, Kind>,
+    pub subs: BTreeMap<String, ObjectKind>,
 }
 
 /// A field of a kind.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// What it takes.
-    pub takes: Takes,
-    /// What it is when nothing was said; `None` means that it is missing then.
+    /// The type.
+    pub field_type: FieldType,
+    /// The default; `None` if the field is missing by default.
     pub default: Option<Value>,
-    /// Cannot be changed later.
+    /// Cannot be changed after creation.
     pub fixed: bool,
-    /// Must be given when the object is made.
+    /// Required at creation.
     pub required: bool,
 }
 
-/// What a field takes.
+/// The type of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Takes {
+pub enum FieldType {
     /// A string.
     Text,
-    /// A string that is never shown again.
+    /// A string that is returned encrypted.
     Secret,
-    /// `true` or `false`, or these words.
+    /// `true` or `false`, or these values.
     Bool,
     /// A number in a range, or its digits.
     Integer(u64, u64),
@@ -351,20 +351,20 @@ pub enum Takes {
     Reference(String),
     /// A list of such paths.
     References(String),
-    /// A list of anything.
+    /// A list of any values.
     List,
-    /// Fields of its own.
+    /// An object.
     Object,
 }
 
-static KINDS: LazyLock<BTreeMap<String, Kind>> = LazyLock::new(read);
+static KINDS: LazyLock<BTreeMap<String, ObjectKind>> = LazyLock::new(read);
 
 /// The kind at that path.
-pub fn kind(path: &str) -> Option<&'static Kind> {
+pub fn kind(path: &str) -> Option<&'static ObjectKind> {
     KINDS.get(path)
 }
 
-/// Names below a path that is only a list of kinds.
+/// Names below a path that lists kinds.
 pub fn family(path: &str) -> Option<&'static [&'static str]> {
     match path {
         "ltm/monitor" => Some(MONITORS),
@@ -374,8 +374,8 @@ pub fn family(path: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-fn read() -> BTreeMap<String, Kind> {
-    let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
+fn read() -> BTreeMap<String, ObjectKind> {
+    let mut kinds: BTreeMap<String, ObjectKind> = BTreeMap::new();
     let mut open: Vec<String> = Vec::new();
     let mut sub: Option<String> = None;
     for line in TABLE.lines().filter(|line| !line.trim().is_empty()) {
@@ -384,7 +384,7 @@ fn read() -> BTreeMap<String, Kind> {
                 .split_once(' ')
                 .expect("a subcollection has a name and a title");
             for path in &open {
-                let kind = Kind {
+                let kind = ObjectKind {
                     path: format!("{path}/{name}"),
                     title: title.trim_matches('"').to_owned(),
                     flat: false,
@@ -414,7 +414,7 @@ fn read() -> BTreeMap<String, Kind> {
             open = expand(paths);
             sub = None;
             for path in &open {
-                kinds.entry(path.clone()).or_insert_with(|| Kind {
+                kinds.entry(path.clone()).or_insert_with(|| ObjectKind {
                     path: path.clone(),
                     title: rest.split('"').nth(1).unwrap_or_default().to_owned(),
                     flat: rest.contains(" flat"),
@@ -454,30 +454,30 @@ fn field(line: &str) -> (String, Field) {
     };
     let mut words = line.split(' ');
     let name = words.next().expect("a field has a name").to_owned();
-    let takes = match words.next().expect("a field has a type") {
-        "text" => Takes::Text,
-        "secret" => Takes::Secret,
-        "bool" => Takes::Bool,
-        "monitor" => Takes::Monitor,
-        "list" => Takes::List,
-        "object" => Takes::Object,
+    let field_type = match words.next().expect("a field has a type") {
+        "text" => FieldType::Text,
+        "secret" => FieldType::Secret,
+        "bool" => FieldType::Bool,
+        "monitor" => FieldType::Monitor,
+        "list" => FieldType::List,
+        "object" => FieldType::Object,
         "int" => {
             let (low, high) = words
                 .next()
                 .and_then(|range| range.split_once(".."))
                 .expect("a range");
-            Takes::Integer(
+            FieldType::Integer(
                 low.parse().expect("a number"),
                 high.parse().expect("a number"),
             )
         }
-        "ref" => Takes::Reference(words.next().expect("a path").to_owned()),
-        "refs" => Takes::References(words.next().expect("a path").to_owned()),
-        choices => Takes::OneOf(choices.split('|').map(str::to_owned).collect()),
+        "ref" => FieldType::Reference(words.next().expect("a path").to_owned()),
+        "refs" => FieldType::References(words.next().expect("a path").to_owned()),
+        choices => FieldType::OneOf(choices.split('|').map(str::to_owned).collect()),
     };
     let flags: Vec<&str> = words.collect();
     let field = Field {
-        takes,
+        field_type,
         default,
         fixed: flags.contains(&"fixed"),
         required: flags.contains(&"required"),

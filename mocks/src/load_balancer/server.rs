@@ -1,4 +1,4 @@
-//! HTTPS in front of the interface, and the faults of a connection. The only place that knows hyper.
+//! The HTTPS server of the load balancer, with the faults of a connection. The only module of this mock that uses hyper.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -13,31 +13,32 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::api::{Api, Request, Response};
+use super::api::Api;
+use super::message::{ApiRequest, ApiResponse};
 use super::refusal::Refusal;
 use super::tls;
 use crate::control::{ExchangeLog, RoundTrips, lock};
 use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
-use crate::network::{Cutter, Wire};
+use crate::network::{ConnectionCutter, DelayedStream};
 use crate::response_body::{ConnectionCut, ResponseBody};
 
-/// What connections share with their box.
+/// Data that all connections share.
 #[derive(Debug, Clone)]
-pub struct Shared {
-    /// The box.
+pub struct ServerContext {
+    /// The load balancer.
     pub api: Arc<Mutex<Api>>,
     /// Its faults.
     pub faults: Arc<Mutex<FaultPlan>>,
     /// Its log.
     pub log: ExchangeLog,
-    /// Whether tokens can be had.
+    /// Whether the device issues tokens.
     pub tokens: bool,
 }
 
 /// Accepts connections until the token is cancelled; open ones are cut by it.
 pub async fn serve(
     listener: TcpListener,
-    shared: Shared,
+    shared: ServerContext,
     tasks: TaskTracker,
     stop: CancellationToken,
 ) {
@@ -65,10 +66,10 @@ pub async fn serve(
     }
 }
 
-async fn connection(stream: TcpStream, shared: Shared, acceptor: TlsAcceptor) {
+async fn connection(stream: TcpStream, shared: ServerContext, acceptor: TlsAcceptor) {
     let latency = lock(&shared.faults).latency();
     let number = shared.log.connected();
-    let Ok(wire) = Wire::new(stream, latency, Cutter::default()) else {
+    let Ok(wire) = DelayedStream::new(stream, latency, ConnectionCutter::default()) else {
         return;
     };
     let Ok(stream) = acceptor.accept(wire).await else {
@@ -93,10 +94,10 @@ async fn connection(stream: TcpStream, shared: Shared, acceptor: TlsAcceptor) {
     }
 }
 
-/// One request and its answer, disturbed as the faults say.
+/// Handles one request and applies the faults to the response.
 async fn exchange(
     request: hyper::Request<Incoming>,
-    shared: &Shared,
+    shared: &ServerContext,
     connection: u64,
 ) -> Result<hyper::Response<ResponseBody>, ConnectionCut> {
     let (parts, body) = request.into_parts();
@@ -142,7 +143,7 @@ async fn exchange(
         Err(error) => Err(Refusal::body(&error.to_string())).into(),
         Ok(body) if is_login => login(shared, &method, &body),
         Ok(body) => {
-            let request = Request {
+            let request = ApiRequest {
                 method,
                 path,
                 query,
@@ -191,7 +192,7 @@ fn text_header(headers: &HeaderMap, name: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-fn login(shared: &Shared, method: &str, body: &Value) -> Response {
+fn login(shared: &ServerContext, method: &str, body: &Value) -> ApiResponse {
     if !shared.tokens {
         return Err(Refusal::no_such_uri("/mgmt/shared/authn/login")).into();
     }
@@ -208,12 +209,12 @@ fn login(shared: &Shared, method: &str, body: &Value) -> Response {
 }
 
 fn answer(
-    shared: &Shared,
-    request: &Request,
+    shared: &ServerContext,
+    request: &ApiRequest,
     basic: Option<&str>,
     token: Option<&str>,
     decision: &FaultDecision,
-) -> Response {
+) -> ApiResponse {
     let now = Instant::now();
     if token.is_none() && basic.is_some() && lock(&shared.faults).refuses_login() {
         return Err(Refusal::unauthorized("Authentication required!")).into();
@@ -231,7 +232,7 @@ fn answer(
 }
 
 fn respond(
-    shared: &Shared,
+    shared: &ServerContext,
     status: u16,
     bytes: Vec<u8>,
     decision: &FaultDecision,

@@ -1,4 +1,4 @@
-//! Who is logged in: basic credentials, tokens with an end, and how many a user may hold.
+//! Authentication: basic credentials, tokens with an expiry time, and their limit per user.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::refusal::Refusal;
 
-/// A token's life unless it is extended.
+/// Default lifetime of a token.
 pub const LIFETIME: Duration = Duration::from_secs(1200);
-/// Longest life that can be asked for.
+/// Maximum lifetime of a token.
 const LONGEST: u64 = 36_000;
-/// Tokens that a user may hold.
+/// Maximum number of tokens per user.
 const LIMIT: usize = 100;
 
 /// Accounts and tokens.
@@ -38,7 +38,7 @@ impl Sessions {
         }
     }
 
-    /// Whether these headers are those of somebody who is logged in.
+    /// Checks the credentials in the headers.
     pub fn authorize(
         &self,
         basic: Option<&str>,
@@ -63,7 +63,7 @@ impl Sessions {
         }
     }
 
-    /// Whether a `Basic` header has the right user and password.
+    /// Whether a `Basic` header has the correct user and password.
     fn is_right(&self, header: &str) -> bool {
         let decoded = header
             .strip_prefix("Basic ")
@@ -79,7 +79,7 @@ impl Sessions {
         }
         self.tokens.retain(|_, end| *end > now);
         if self.user != "admin" && self.tokens.len() >= LIMIT {
-            return Err(Refusal::plain(
+            return Err(Refusal::without_code(
                 400,
                 format!("user {} has reached maximum active login tokens", self.user),
             ));
@@ -133,7 +133,7 @@ impl Sessions {
     ) -> Result<Value, Refusal> {
         let alive = self.tokens.get(token).is_some_and(|end| *end > now);
         if !alive {
-            return Err(Refusal::plain(
+            return Err(Refusal::without_code(
                 404,
                 format!("/authz/tokens/{token} does not exist."),
             ));
@@ -155,7 +155,7 @@ impl Sessions {
                             .insert(token.to_owned(), now + Duration::from_secs(seconds));
                         Ok(self.show(token, now))
                     }
-                    None => Err(Refusal::plain(
+                    None => Err(Refusal::without_code(
                         400,
                         format!("Timeout must be between 1 and {LONGEST} seconds."),
                     )),
@@ -165,7 +165,7 @@ impl Sessions {
         }
     }
 
-    /// How many tokens are alive.
+    /// Number of valid tokens.
     pub fn count(&self, now: Instant) -> usize {
         self.tokens.values().filter(|end| **end > now).count()
     }

@@ -1,4 +1,4 @@
-//! The certificate of all mock load balancers of a process, and the authority that signed it.
+//! The certificate of all mock load balancers of a process, and its CA.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +7,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use sha2::{Digest, Sha256};
 
-/// Made once: keys are not what tests are about.
+/// Generated once per process.
 static IDENTITY: LazyLock<Identity> =
     LazyLock::new(|| Identity::generate().expect("certificates of fixed content can be made"));
 
@@ -65,7 +65,7 @@ impl Identity {
     }
 }
 
-/// The authority's certificate, for `ca_file`.
+/// The CA certificate, for `ca_file`.
 pub fn authority_pem() -> String {
     IDENTITY.authority_pem.clone()
 }
@@ -75,7 +75,7 @@ pub fn fingerprint() -> String {
     IDENTITY.fingerprint.clone()
 }
 
-/// What the server needs.
+/// The TLS configuration of the server.
 pub fn server_config() -> Arc<ServerConfig> {
     IDENTITY.config.clone()
 }

@@ -1,11 +1,11 @@
-//! Requests that are collected and carried out together.
+//! Transactions: requests that are queued and executed together.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::api::Request;
+use super::message::ApiRequest;
 use super::refusal::Refusal;
 use super::render::Links;
 
@@ -16,28 +16,28 @@ pub struct Transactions {
     all: BTreeMap<u64, Transaction>,
 }
 
-/// One of them.
+/// A transaction.
 #[derive(Debug)]
 pub struct Transaction {
     /// Queued requests by their numbers.
-    pub commands: BTreeMap<u64, Queued>,
+    pub commands: BTreeMap<u64, QueuedRequest>,
     state: &'static str,
     failure: String,
     end: Instant,
     timeout: Duration,
 }
 
-/// A request that waits.
+/// A queued request.
 #[derive(Debug, Clone)]
-pub struct Queued {
+pub struct QueuedRequest {
     /// The request.
-    pub request: Request,
-    /// Its place in the order.
+    pub request: ApiRequest,
+    /// Its position in the order.
     pub order: u64,
 }
 
 impl Transactions {
-    /// Opens one.
+    /// Opens a transaction.
     pub fn open(&mut self, timeout: Duration, links: &Links, now: Instant) -> Value {
         self.next += 1;
         let id = 1_700_000_000_000_000 + self.next;
@@ -57,7 +57,7 @@ impl Transactions {
     /// The open transaction with this number.
     pub fn find(&mut self, id: &str, now: Instant) -> Result<(u64, &mut Transaction), Refusal> {
         let missing = || {
-            Refusal::plain(
+            Refusal::without_code(
                 404,
                 format!("Transaction {id} does not exist or has expired."),
             )
@@ -71,17 +71,17 @@ impl Transactions {
             .ok_or_else(missing)
     }
 
-    /// All of them.
+    /// All items.
     pub fn numbers(&self) -> Vec<u64> {
         self.all.keys().copied().collect()
     }
 
-    /// Drops one.
+    /// Deletes a transaction.
     pub fn close(&mut self, id: u64) {
         self.all.remove(&id);
     }
 
-    /// How it is shown.
+    /// The rendered transaction.
     pub fn show(&self, id: u64, links: &Links) -> Option<Value> {
         let transaction = self.all.get(&id)?;
         Some(json!({
@@ -100,16 +100,16 @@ impl Transactions {
 }
 
 impl Transaction {
-    /// Puts a request at the end; the time starts again.
+    /// Appends a request and restarts the timeout.
     pub fn queue(
         &mut self,
         id: u64,
-        request: Request,
+        request: ApiRequest,
         links: &Links,
         now: Instant,
     ) -> Result<Value, Refusal> {
         if self.state != "STARTED" {
-            return Err(Refusal::plain(
+            return Err(Refusal::without_code(
                 400,
                 format!("Transaction {id} is {}.", self.state),
             ));
@@ -118,7 +118,7 @@ impl Transaction {
         let number = self.commands.keys().next_back().copied().unwrap_or(0) + 1;
         self.commands.insert(
             number,
-            Queued {
+            QueuedRequest {
                 request,
                 order: number,
             },
@@ -126,7 +126,7 @@ impl Transaction {
         Ok(self.show_command(id, number, links).unwrap_or_default())
     }
 
-    /// How a queued request is shown.
+    /// The rendered request.
     pub fn show_command(&self, id: u64, number: u64, links: &Links) -> Option<Value> {
         let queued = self.commands.get(&number)?;
         Some(json!({
@@ -141,8 +141,8 @@ impl Transaction {
     }
 
     /// The requests in their order.
-    pub fn ordered(&self) -> Vec<Request> {
-        let mut queued: Vec<(&u64, &Queued)> = self.commands.iter().collect();
+    pub fn ordered(&self) -> Vec<ApiRequest> {
+        let mut queued: Vec<(&u64, &QueuedRequest)> = self.commands.iter().collect();
         queued.sort_by_key(|(number, queued)| (queued.order, **number));
         queued
             .into_iter()
@@ -150,7 +150,7 @@ impl Transaction {
             .collect()
     }
 
-    /// How it ended.
+    /// Records the result.
     pub fn finish(&mut self, failure: Option<&str>) {
         self.state = if failure.is_some() {
             "FAILED"

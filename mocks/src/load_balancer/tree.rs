@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::path::FullPath;
-use super::schema::{self, Kind};
+use super::schema::{self, ObjectKind};
 
 /// Fields of an object.
 pub type Fields = Map<String, Value>;
 
-/// Everything that can be configured. Cheap enough to copy for a transaction.
+/// The complete configuration. Transactions copy it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tree {
     /// Objects by kind and full path.
     pub objects: BTreeMap<String, BTreeMap<String, Object>>,
-    /// Objects that always exist once, by path.
+    /// Singletons by path.
     pub singletons: BTreeMap<String, Fields>,
     /// Counts changes.
     pub generation: u64,
@@ -26,11 +26,11 @@ pub struct Tree {
 pub struct Object {
     /// Its name.
     pub path: FullPath,
-    /// Its fields; missing ones are not set.
+    /// Its fields; unset ones are missing.
     pub fields: Fields,
     /// Its subcollections by name.
     pub subs: BTreeMap<String, BTreeMap<String, Object>>,
-    /// Number of the change that touched it last.
+    /// Number of its last change.
     pub generation: u64,
 }
 
@@ -45,7 +45,7 @@ impl Object {
         }
     }
 
-    /// A field as text; empty when it is not set.
+    /// A field as text; empty if unset.
     pub fn text(&self, name: &str) -> &str {
         self.fields
             .get(name)
@@ -68,7 +68,7 @@ impl Tree {
         self.objects.get(kind)?.get(path)
     }
 
-    /// Puts an object in.
+    /// Inserts an object.
     pub fn insert(&mut self, kind: &str, mut object: Object) {
         self.generation += 1;
         object.generation = self.generation;
@@ -79,14 +79,14 @@ impl Tree {
     }
 
     /// All objects with their kinds.
-    pub fn all(&self) -> impl Iterator<Item = (&'static Kind, &Object)> {
+    pub fn all(&self) -> impl Iterator<Item = (&'static ObjectKind, &Object)> {
         self.objects
             .iter()
             .filter_map(|(path, objects)| Some((schema::kind(path)?, objects)))
             .flat_map(|(kind, objects)| objects.values().map(move |object| (kind, object)))
     }
 
-    /// Whether an object lies below this path of kinds; `ltm/monitor/*` means any of them.
+    /// Whether an object exists below this path of kinds; `ltm/monitor/*` matches any kind.
     pub fn has(&self, family: &str, path: &str) -> bool {
         match family.strip_suffix("/*") {
             None => self.object(family, path).is_some(),

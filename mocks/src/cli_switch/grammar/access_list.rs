@@ -1,10 +1,11 @@
-//! Access lists: their entries, in sub-modes and as numbered one-line forms.
+//! Access lists: their entries, in submodes and as numbered one-line forms.
 
 use std::net::Ipv4Addr;
 
-use super::global::access_list_entry;
-use super::{Rule, Scope};
-use crate::cli_switch::configure::{Command, Configuring, Sign, end, exit};
+use super::{Rule, RuleScope};
+use crate::cli_switch::configure::{
+    Command, ConfigSession, LinePrefix, end, exit, global_rule_index,
+};
 use crate::cli_switch::device::{Mode, access_list_identity};
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::ports;
@@ -18,7 +19,7 @@ const fn rule(pattern: &'static str, effect: Effect) -> Rule {
     }
 }
 
-fn always(_: &Scope<'_>) -> bool {
+fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
@@ -105,6 +106,17 @@ pub const EXTENDED: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
+/// The line that opens an access list.
+fn access_list_entry(extended: bool, name: &str) -> Entry {
+    let kind = if extended { "extended" } else { "standard" };
+    let prefix = format!("ip access-list {kind}");
+    let rule = global_rule_index(&prefix).unwrap_or_default();
+    Entry {
+        block: Some(Block::default()),
+        ..Entry::line(rule, access_list_identity(name), format!("{prefix} {name}"))
+    }
+}
+
 /// Whether a numbered list is extended; `None` for a name.
 fn numbered_kind(name: &str) -> Option<bool> {
     match name.parse::<u32>().ok()? {
@@ -114,7 +126,7 @@ fn numbered_kind(name: &str) -> Option<bool> {
 }
 
 /// `[no] ip access-list standard|extended X`
-pub fn block(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+pub fn block(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let extended = command.word(2) == "extended";
     let name = command.word(3).to_owned();
     let identity = access_list_identity(&name);
@@ -123,22 +135,17 @@ pub fn block(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
         Err(_) => true,
     };
     if !number_is_fine {
-        return Reply::Say("% Invalid access list name.".to_owned());
+        return Reply::Text("% Invalid access list name.".to_owned());
     }
     let wanted = access_list_entry(extended, &name);
-    let existing = configuring
-        .device
-        .configuration
-        .root
-        .find(&identity)
-        .cloned();
+    let existing = session.device.configuration.root.find(&identity).cloned();
     let conflict = existing
         .as_ref()
         .is_some_and(|found| found.text != wanted.text && !is_vacant(found));
     if conflict {
-        return Reply::Say("% Access-list type conflicts with prior definition".to_owned());
+        return Reply::Text("% Access-list type conflicts with prior definition".to_owned());
     }
-    let root = &mut configuring.device.edit().root;
+    let root = &mut session.device.edit().root;
     if !command.is_set() {
         root.remove(&identity);
         return Reply::Silent;
@@ -147,7 +154,7 @@ pub fn block(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
         root.remove(&identity);
         root.set(wanted);
     }
-    configuring.position.mode = Mode::AccessList { extended, name };
+    session.position.mode = Mode::AccessList { extended, name };
     Reply::Silent
 }
 
@@ -163,47 +170,47 @@ fn number_ranges(number: u32) -> Option<bool> {
     }
 }
 
-/// `[no] access-list N …`: the one-line form. `no` takes the whole list out, whatever follows.
-pub fn numbered(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+/// `[no] access-list N …`: the one-line form. `no` removes the list and ignores the rest.
+pub fn numbered(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let name = command.word(1).to_owned();
     let Some(extended) = name.parse().ok().and_then(number_ranges) else {
         return Reply::Invalid(1);
     };
-    if command.sign != Sign::Set {
-        configuring
+    if command.sign != LinePrefix::Set {
+        session
             .device
             .edit()
             .root
             .remove(&access_list_identity(&name));
         return Reply::Silent;
     }
-    let root = &mut configuring.device.edit().root;
+    let root = &mut session.device.edit().root;
     if root.find(&access_list_identity(&name)).is_none() {
         root.set(access_list_entry(extended, &name));
     }
-    let before = configuring.position.mode.clone();
-    configuring.position.mode = Mode::AccessList { extended, name };
-    let reply = configuring.line(&command.words[2..].join(" "), false);
-    configuring.position.mode = before;
+    let before = session.position.mode.clone();
+    session.position.mode = Mode::AccessList { extended, name };
+    let reply = session.line(&command.words[2..].join(" "), false);
+    session.position.mode = before;
     reply.unwrap_or(Reply::Invalid(3))
 }
 
 /// An entry with or without its number, or the removal of one.
-fn entry(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+fn entry(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let (number, body) = match command.word(0).parse::<u32>() {
         Ok(number) => (Some(number), &command.words[1..]),
         Err(_) => (None, &command.words[..]),
     };
-    let newer = configuring.device.hardware.xe;
+    let newer = session.device.profile.xe;
     let extended = matches!(
-        configuring.position.mode,
+        session.position.mode,
         Mode::AccessList { extended: true, .. }
     );
     let text = match printed(body, extended, newer) {
         Ok(text) => text,
         Err(index) => return Reply::Invalid(index + usize::from(number.is_some())),
     };
-    let list = configuring.block();
+    let list = session.block();
     let same = list
         .entries()
         .iter()
@@ -222,9 +229,9 @@ fn entry(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     }
     match number {
         Some(number) if list.find(&number.to_string()).is_some() => {
-            return Reply::Say("% Duplicate sequence number".to_owned());
+            return Reply::Text("% Duplicate sequence number".to_owned());
         }
-        // The same rule twice in one list is dropped without a word.
+        // A duplicate rule in a list is dropped silently.
         _ if same.is_some() && body[0] != "remark" => return Reply::Silent,
         _ => {}
     }
@@ -242,7 +249,7 @@ fn entry(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     Reply::Silent
 }
 
-/// The body as the device prints it, or the index of a word that cannot be.
+/// The body as the device prints it, or the index of an invalid word.
 fn printed(words: &[String], extended: bool, newer: bool) -> Result<String, usize> {
     if words.iter().any(|word| word == "log") && words.iter().any(|word| word == "log-input") {
         return Err(words.len() - 1);
@@ -331,7 +338,7 @@ fn protocol_name(word: &str) -> String {
         .to_owned()
 }
 
-/// The address without the bits that do not matter.
+/// The address without wildcard bits.
 fn masked(address: Ipv4Addr, wildcard: Ipv4Addr, extended: bool) -> Vec<String> {
     let address = Ipv4Addr::from(u32::from(address) & !u32::from(wildcard));
     match u32::from(wildcard) {

@@ -1,7 +1,7 @@
-//! Lines of the small sub-modes: `vlan`, `ip vrf`, `line`.
+//! Lines of the small submodes: `vlan`, `ip vrf`, `line`.
 
-use super::{Rule, Scope};
-use crate::cli_switch::configure::{Command, Configuring, Sign, end, exit};
+use super::{Rule, RuleScope};
+use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::vlan::RESERVED;
 
@@ -13,7 +13,7 @@ const fn rule(pattern: &'static str, effect: Effect) -> Rule {
     }
 }
 
-fn always(_: &Scope<'_>) -> bool {
+fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
@@ -74,61 +74,61 @@ pub const LINE: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
-fn reserved(configuring: &Configuring<'_>) -> Option<u16> {
-    let pending = configuring.position.pending.as_ref()?;
+fn reserved(session: &ConfigSession<'_>) -> Option<u16> {
+    let pending = session.position.pending.as_ref()?;
     RESERVED
         .into_iter()
         .find(|number| pending.list.contains(*number))
 }
 
-fn vlan_name(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    if let Some(number) = reserved(configuring) {
-        return Reply::Say(format!(
+fn vlan_name(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if let Some(number) = reserved(session) {
+        return Reply::Text(format!(
             "Default VLAN {number} may not have its name changed."
         ));
     }
-    let Some(pending) = &mut configuring.position.pending else {
+    let Some(pending) = &mut session.position.pending else {
         return Reply::Invalid(0);
     };
     if command.is_set() && pending.list.iter().count() > 1 {
-        return Reply::Say("% A name can be set for a single VLAN only.".to_owned());
+        return Reply::Text("% A name can be set for a single VLAN only.".to_owned());
     }
     pending.name = Some(command.is_set().then(|| command.word(1).to_owned()));
     Reply::Silent
 }
 
-fn vlan_shutdown(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    if let Some(number) = reserved(configuring) {
-        return Reply::Say(format!("Default VLAN {number} may not be shut down."));
+fn vlan_shutdown(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if let Some(number) = reserved(session) {
+        return Reply::Text(format!("Default VLAN {number} may not be shut down."));
     }
-    let transparent = configuring
+    let transparent = session
         .device
         .configuration
         .root
         .value("vtp mode")
         .is_some_and(|mode| mode != "client");
-    let Some(pending) = &mut configuring.position.pending else {
+    let Some(pending) = &mut session.position.pending else {
         return Reply::Invalid(0);
     };
     if !transparent && pending.list.iter().any(|number| number > 1005) && command.is_set() {
-        return Reply::Say("Command is only allowed on VLAN 2..1001.".to_owned());
+        return Reply::Text("Command is only allowed on VLAN 2..1001.".to_owned());
     }
     pending.shutdown = Some(command.is_set());
     Reply::Silent
 }
 
-fn route_distinguisher(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let block = configuring.block();
+fn route_distinguisher(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let block = session.block();
     match (command.sign, block.value("rd").map(str::to_owned)) {
-        (Sign::Set, Some(old)) if old != command.word(1) => Reply::Say(
+        (LinePrefix::Set, Some(old)) if old != command.word(1) => Reply::Text(
             "% Cannot overwrite the RD; remove the old one with \"no rd\" first.".to_owned(),
         ),
-        (Sign::Set, _) => {
+        (LinePrefix::Set, _) => {
             block.set(command.entry(command.text()));
             Reply::Silent
         }
         (_, Some(old)) if command.words.len() > 1 && old != command.word(1) => {
-            Reply::Say("% RD does not match the configured one.".to_owned())
+            Reply::Text("% RD does not match the configured one.".to_owned())
         }
         _ => {
             block.remove("rd");
@@ -138,7 +138,7 @@ fn route_distinguisher(configuring: &mut Configuring<'_>, command: &Command) -> 
 }
 
 /// `both` is stored as its two halves.
-fn route_target(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+fn route_target(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let directions: &[&str] = match command.word(1) {
         "both" => &["export", "import"],
         "export" => &["export"],
@@ -150,9 +150,9 @@ fn route_target(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
             let mut entry = command.entry(text.clone());
             entry.identity = text;
             entry.sort = vec![u32::from(*direction == "import")];
-            configuring.block().set(entry);
+            session.block().set(entry);
         } else {
-            configuring.block().remove(&text);
+            session.block().remove(&text);
         }
     }
     Reply::Silent

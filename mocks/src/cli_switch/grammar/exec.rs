@@ -1,6 +1,6 @@
 //! Commands of the exec modes.
 
-use super::{Rule, Scope};
+use super::{Rule, RuleScope};
 use crate::cli_switch::effect::{Effect, ExecCommand, Show};
 
 const fn rule(pattern: &'static str, command: ExecCommand) -> Rule {
@@ -19,15 +19,15 @@ const fn privileged(pattern: &'static str, command: ExecCommand) -> Rule {
     }
 }
 
-fn always(_: &Scope<'_>) -> bool {
+fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
-fn is_privileged(scope: &Scope<'_>) -> bool {
+fn is_privileged(scope: &RuleScope<'_>) -> bool {
     scope.privileged
 }
 
-/// All of them.
+/// All rules of the mode.
 pub const RULES: &[Rule] = &[
     rule("enable [<0-15>]", ExecCommand::Enable),
     rule("disable [<0-15>]", ExecCommand::Disable),

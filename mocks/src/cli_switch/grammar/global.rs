@@ -11,11 +11,9 @@ mod snmp;
 
 pub use banner::set_banner;
 
-use super::{Rule, Scope, access_list};
-use crate::cli_switch::configure::{Command, Configuring, end, exit};
-use crate::cli_switch::device::access_list_identity;
+use super::{Rule, RuleScope, access_list};
+use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
-use crate::cli_switch::tree::{Block, Entry};
 
 const fn rule(pattern: &'static str, effect: Effect) -> Rule {
     Rule {
@@ -25,7 +23,7 @@ const fn rule(pattern: &'static str, effect: Effect) -> Rule {
     }
 }
 
-const fn on(when: fn(&Scope<'_>) -> bool, pattern: &'static str, effect: Effect) -> Rule {
+const fn on(when: fn(&RuleScope<'_>) -> bool, pattern: &'static str, effect: Effect) -> Rule {
     Rule {
         pattern,
         effect,
@@ -33,28 +31,28 @@ const fn on(when: fn(&Scope<'_>) -> bool, pattern: &'static str, effect: Effect)
     }
 }
 
-fn always(_: &Scope<'_>) -> bool {
+fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
-fn routing(scope: &Scope<'_>) -> bool {
-    scope.hardware.routing
+fn routing(scope: &RuleScope<'_>) -> bool {
+    scope.profile.routing
 }
 
-fn xe(scope: &Scope<'_>) -> bool {
-    scope.hardware.xe
+fn xe(scope: &RuleScope<'_>) -> bool {
+    scope.profile.xe
 }
 
-/// Images of the twelfth release know servers by their address, in one line.
-fn named_servers(scope: &Scope<'_>) -> bool {
-    !scope.hardware.is_release_12()
+/// IOS 12 configures a server by its address in one line.
+fn named_servers(scope: &RuleScope<'_>) -> bool {
+    !scope.profile.is_release_12()
 }
 
-fn classic(scope: &Scope<'_>) -> bool {
-    !scope.hardware.xe
+fn classic(scope: &RuleScope<'_>) -> bool {
+    !scope.profile.xe
 }
 
-/// All of them.
+/// All rules of the mode.
 pub const RULES: &[Rule] = &[
     rule("version <word>", Effect::Run(nothing)),
     rule(
@@ -289,29 +287,6 @@ pub const RULES: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
-fn nothing(_: &mut Configuring<'_>, _: &Command) -> Reply {
+fn nothing(_: &mut ConfigSession<'_>, _: &Command) -> Reply {
     Reply::Silent
-}
-
-/// The line that opens an access list, as an entry.
-pub fn access_list_entry(extended: bool, name: &str) -> Entry {
-    let kind = if extended { "extended" } else { "standard" };
-    let prefix = format!("ip access-list {kind}");
-    let rule = place_of(&prefix).unwrap_or_default();
-    Entry {
-        block: Some(Block::default()),
-        ..Entry::line(rule, access_list_identity(name), format!("{prefix} {name}"))
-    }
-}
-
-/// Place of interfaces in the order.
-pub fn interface_rule() -> usize {
-    place_of("interface ").unwrap_or_default()
-}
-
-/// Place of lines in the order, by how their pattern begins.
-fn place_of(pattern: &str) -> Option<usize> {
-    RULES
-        .iter()
-        .position(|rule| rule.pattern.starts_with(pattern))
 }

@@ -1,14 +1,14 @@
-//! Lines of the interface sub-mode, in the order in which the running configuration prints them.
+//! Lines of the interface submode, in the order in which the running configuration prints them.
 
-use super::{Rule, Scope};
-use crate::cli_switch::configure::{Command, Configuring, Sign, end, exit};
+use super::{Rule, RuleScope};
+use crate::cli_switch::configure::{
+    Command, ConfigSession, LinePrefix, end, exit, interface_rule_index,
+};
 use crate::cli_switch::device::Mode;
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::interface_name::InterfaceName;
 use crate::cli_switch::switchport::Switchport;
 use crate::cli_switch::vlan_list::VlanList;
-
-use super::global::interface_rule;
 
 const fn rule(pattern: &'static str, effect: Effect) -> Rule {
     Rule {
@@ -18,7 +18,7 @@ const fn rule(pattern: &'static str, effect: Effect) -> Rule {
     }
 }
 
-const fn on(when: fn(&Scope<'_>) -> bool, pattern: &'static str, effect: Effect) -> Rule {
+const fn on(when: fn(&RuleScope<'_>) -> bool, pattern: &'static str, effect: Effect) -> Rule {
     Rule {
         pattern,
         effect,
@@ -26,55 +26,55 @@ const fn on(when: fn(&Scope<'_>) -> bool, pattern: &'static str, effect: Effect)
     }
 }
 
-fn always(_: &Scope<'_>) -> bool {
+fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
-fn switchable(scope: &Scope<'_>) -> bool {
+fn switchable(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(InterfaceName::is_switchable)
 }
 
-fn routable_port(scope: &Scope<'_>) -> bool {
-    switchable(scope) && scope.hardware.routing
+fn routable_port(scope: &RuleScope<'_>) -> bool {
+    switchable(scope) && scope.profile.routing
 }
 
-fn has_isl(scope: &Scope<'_>) -> bool {
-    switchable(scope) && scope.hardware.isl
+fn has_isl(scope: &RuleScope<'_>) -> bool {
+    switchable(scope) && scope.profile.isl
 }
 
-fn has_mtu(scope: &Scope<'_>) -> bool {
-    scope.hardware.interface_mtu
+fn has_mtu(scope: &RuleScope<'_>) -> bool {
+    scope.profile.interface_mtu
 }
 
-fn physical(scope: &Scope<'_>) -> bool {
+fn physical(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(|name| !name.is_virtual())
 }
 
-fn bundle(scope: &Scope<'_>) -> bool {
+fn bundle(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(InterfaceName::is_port_channel)
 }
 
-fn fast(scope: &Scope<'_>) -> bool {
+fn fast(scope: &RuleScope<'_>) -> bool {
     scope
         .interface
         .is_some_and(|name| name.type_name() == "FastEthernet")
 }
 
-fn gigabit(scope: &Scope<'_>) -> bool {
+fn gigabit(scope: &RuleScope<'_>) -> bool {
     scope
         .interface
         .is_some_and(|name| name.type_name() == "GigabitEthernet" || name.is_port_channel())
 }
 
-fn beyond_gigabit(scope: &Scope<'_>) -> bool {
+fn beyond_gigabit(scope: &RuleScope<'_>) -> bool {
     switchable(scope) && !fast(scope) && !gigabit(scope)
 }
 
-fn has_vrf(scope: &Scope<'_>) -> bool {
-    scope.hardware.routing
+fn has_vrf(scope: &RuleScope<'_>) -> bool {
+    scope.profile.routing
 }
 
-/// All of them.
+/// All rules of the mode.
 pub const RULES: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
     on(routable_port, "switchport", Effect::Run(switchport)),
@@ -238,32 +238,32 @@ pub const RULES: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
-fn this(configuring: &Configuring<'_>) -> Option<InterfaceName> {
-    match &configuring.position.mode {
+fn this(session: &ConfigSession<'_>) -> Option<InterfaceName> {
+    match &session.position.mode {
         Mode::Interface(name) => Some(name.clone()),
         _ => None,
     }
 }
 
-fn view(configuring: &mut Configuring<'_>) -> Switchport {
-    let hardware = configuring.device.hardware;
-    Switchport::of(configuring.block(), hardware)
+fn view(session: &mut ConfigSession<'_>) -> Switchport {
+    let profile = session.device.profile;
+    Switchport::of(session.block(), profile)
 }
 
-/// Stores or takes out by identity, when nothing speaks against it.
-fn store(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+/// Stores or removes a line by its identity, if it is valid.
+fn store(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if command.is_set() {
-        configuring.block().set(command.entry(command.text()));
+        session.block().set(command.entry(command.text()));
     } else {
-        configuring.block().remove(&command.identity_text());
+        session.block().remove(&command.identity_text());
     }
     Reply::Silent
 }
 
-/// Routing a port and switching it again each forget what the other needed.
-fn switchport(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let block = configuring.block();
-    if command.sign == Sign::No {
+/// Changing between routed and switched port removes the lines of the other mode.
+fn switchport(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let block = session.block();
+    if command.sign == LinePrefix::No {
         block.retain(|line| !line.identity.starts_with("switchport"));
         block.set(command.entry("no switchport"));
     } else if block.remove("switchport").is_some() {
@@ -274,11 +274,11 @@ fn switchport(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     Reply::Silent
 }
 
-fn create_missing_vlan(configuring: &mut Configuring<'_>, kind: &str, number: &str) -> Reply {
+fn create_missing_vlan(session: &mut ConfigSession<'_>, kind: &str, number: &str) -> Reply {
     match number.parse() {
-        Ok(number) if configuring.device.configuration.vlans.get(number).is_none() => {
-            configuring.device.edit().vlans.create(number);
-            Reply::Say(format!(
+        Ok(number) if session.device.configuration.vlans.get(number).is_none() => {
+            session.device.edit().vlans.create(number);
+            Reply::Text(format!(
                 "% {kind} VLAN does not exist. Creating vlan {number}"
             ))
         }
@@ -286,114 +286,112 @@ fn create_missing_vlan(configuring: &mut Configuring<'_>, kind: &str, number: &s
     }
 }
 
-/// Not printed is what the port has by itself: the switch's MTU, or 1500 where no frames are
+/// The default is not printed: the MTU of the switch, or 1500 where no frames are
 /// switched.
-fn mtu(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let switched = match &configuring.position.mode {
+fn mtu(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let switched = match &session.position.mode {
         Mode::Interface(name) => name.is_switchable() && name.to_string() != MANAGEMENT,
         _ => false,
     };
-    let root = &configuring.device.configuration.root;
+    let root = &session.device.configuration.root;
     let system = root.find("system mtu").filter(|_| switched);
     let by_itself = system.map_or("mtu 1500", |entry| entry.text.trim_start_matches("system "));
     if command.is_set() && command.text() == by_itself {
-        configuring.block().remove(&command.identity_text());
+        session.block().remove(&command.identity_text());
         return Reply::Silent;
     }
-    store(configuring, command)
+    store(session, command)
 }
 
-/// The port beside the switch, on machines that have one.
+/// The management port, on platforms that have one.
 const MANAGEMENT: &str = "GigabitEthernet0/0";
 
-fn access_vlan(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+fn access_vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
-        return store(configuring, command);
+        return store(session, command);
     }
     let number = command.word(3);
     if number == "1" {
-        configuring.block().remove(&command.identity_text());
+        session.block().remove(&command.identity_text());
         return Reply::Silent;
     }
     if let "1002" | "1003" | "1004" | "1005" = number {
-        return Reply::Say(format!(
+        return Reply::Text(format!(
             "Command rejected: VLAN {number} is reserved and not usable by an access port."
         ));
     }
-    store(configuring, command);
-    create_missing_vlan(configuring, "Access", number)
+    store(session, command);
+    create_missing_vlan(session, "Access", number)
 }
 
-fn voice_vlan(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+fn voice_vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if command.is_set() && command.word(3) == "none" {
-        configuring.block().remove(&command.identity_text());
+        session.block().remove(&command.identity_text());
         return Reply::Silent;
     }
-    store(configuring, command);
+    store(session, command);
     if command.is_set() {
-        create_missing_vlan(configuring, "Voice", command.word(3))
+        create_missing_vlan(session, "Voice", command.word(3))
     } else {
         Reply::Silent
     }
 }
 
-fn encapsulation(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+fn encapsulation(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let to_default = !command.is_set() || command.word(3) == "negotiate";
-    if to_default && view(configuring).mode == "trunk" {
-        return Reply::Say(AUTO_TRUNK.to_owned());
+    if to_default && view(session).mode == "trunk" {
+        return Reply::Text(AUTO_TRUNK.to_owned());
     }
     if to_default {
-        configuring.block().remove(&command.identity_text());
+        session.block().remove(&command.identity_text());
         return Reply::Silent;
     }
-    store(configuring, command)
+    store(session, command)
 }
 
 const AUTO_TRUNK: &str = "Command rejected: An interface whose trunk encapsulation is \"Auto\" can not be configured to \"trunk\" mode.";
 
-fn mode(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let port = view(configuring);
+fn mode(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let port = view(session);
     let wanted = if command.is_set() {
         command.words[2..].join(" ")
     } else {
         "dynamic auto".to_owned()
     };
     if wanted == "trunk" && port.encapsulation == "negotiate" {
-        return Reply::Say(AUTO_TRUNK.to_owned());
+        return Reply::Text(AUTO_TRUNK.to_owned());
     }
     if wanted.starts_with("dynamic") && port.nonegotiate {
-        return conflict(configuring);
+        return conflict(session);
     }
     if wanted == "dynamic auto" {
-        configuring.block().remove("switchport mode");
+        session.block().remove("switchport mode");
         return Reply::Silent;
     }
-    store(configuring, command)
+    store(session, command)
 }
 
-fn conflict(configuring: &Configuring<'_>) -> Reply {
-    let name = this(configuring)
-        .map(|name| name.short())
-        .unwrap_or_default();
-    Reply::Say(format!(
+fn conflict(session: &ConfigSession<'_>) -> Reply {
+    let name = this(session).map(|name| name.short()).unwrap_or_default();
+    Reply::Text(format!(
         "Command rejected: Conflict between 'nonegotiate' and 'dynamic' status on this interface: {name}"
     ))
 }
 
-fn nonegotiate(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    if command.is_set() && view(configuring).is_dynamic() {
-        return conflict(configuring);
+fn nonegotiate(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if command.is_set() && view(session).is_dynamic() {
+        return conflict(session);
     }
-    store(configuring, command)
+    store(session, command)
 }
 
-/// The stored list is absolute, whatever the word before the numbers.
-fn vlan_list(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+/// The stored list is absolute, also after `add`, `remove` and `except`.
+fn vlan_list(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
-        return store(configuring, command);
+        return store(session, command);
     }
-    let port = view(configuring);
+    let port = view(session);
     let current = if identity.contains("allowed") {
         port.allowed
     } else {
@@ -409,7 +407,7 @@ fn vlan_list(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
         "except" => VlanList::all().without(&typed(5)),
         _ => typed(4),
     };
-    let block = configuring.block();
+    let block = session.block();
     if wanted == VlanList::all() {
         block.remove(&identity);
     } else if wanted.is_empty() {
@@ -420,13 +418,13 @@ fn vlan_list(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     Reply::Silent
 }
 
-fn vrf_forwarding(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let name = command.words.last().cloned().unwrap_or_default();
-    if command.is_set() && !configuring.device.has_vrf(&name) {
-        return Reply::Say(format!("% VRF {name} not configured."));
+    if command.is_set() && !session.device.has_vrf(&name) {
+        return Reply::Text(format!("% VRF {name} not configured."));
     }
     let identity = command.identity_text();
-    let block = configuring.block();
+    let block = session.block();
     let same = block
         .find(&identity)
         .is_some_and(|line| line.text == command.text());
@@ -438,11 +436,11 @@ fn vrf_forwarding(configuring: &mut Configuring<'_>, command: &Command) -> Reply
         .iter()
         .any(|line| line.identity.starts_with("ip address"));
     block.retain(|line| !line.identity.starts_with("ip address"));
-    store(configuring, command);
+    store(session, command);
     if !addresses {
         return Reply::Silent;
     }
-    let interface = this(configuring)
+    let interface = this(session)
         .map(|name| name.to_string())
         .unwrap_or_default();
     let verb = if command.is_set() {
@@ -450,18 +448,18 @@ fn vrf_forwarding(configuring: &mut Configuring<'_>, command: &Command) -> Reply
     } else {
         "disabling"
     };
-    Reply::Say(format!(
+    Reply::Text(format!(
         "% Interface {interface} IPv4 disabled and address(es) removed due to {verb} VRF {name}"
     ))
 }
 
-fn ip_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let Some(name) = this(configuring) else {
+fn ip_address(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let Some(name) = this(session) else {
         return Reply::Invalid(0);
     };
-    let port = view(configuring);
-    if name.is_switchable() && (port.enabled || !configuring.device.hardware.routing) {
-        return Reply::Say("% IP addresses may not be configured on L2 links.".to_owned());
+    let port = view(session);
+    if name.is_switchable() && (port.enabled || !session.device.profile.routing) {
+        return Reply::Text("% IP addresses may not be configured on L2 links.".to_owned());
     }
     let mut entry = command.entry(command.text());
     if command.word(4) == "secondary" {
@@ -469,9 +467,9 @@ fn ip_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
         entry.sort = vec![1];
     }
     match command.sign {
-        Sign::Set => {
-            let mine = configuring.position.mode.block_identity();
-            let taken = configuring.device.interfaces().find(|(other, block)| {
+        LinePrefix::Set => {
+            let mine = session.position.mode.block_identity();
+            let taken = session.device.interfaces().find(|(other, block)| {
                 mine.as_deref() != Some(&format!("interface {other}"))
                     && command.word(2) != "dhcp"
                     && block.entries().iter().any(|line| {
@@ -480,47 +478,47 @@ fn ip_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
                     })
             });
             if let Some((other, _)) = taken {
-                return Reply::Say(format!("% {} overlaps with {other}", command.word(2)));
+                return Reply::Text(format!("% {} overlaps with {other}", command.word(2)));
             }
-            configuring.block().set(entry);
+            session.block().set(entry);
         }
         _ if command.words.len() == command.identity => {
-            configuring
+            session
                 .block()
                 .retain(|line| !line.identity.starts_with("ip address"));
         }
         _ => {
-            configuring.block().remove(&entry.identity);
+            session.block().remove(&entry.identity);
         }
     }
     Reply::Silent
 }
 
-fn speed(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+fn speed(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if command.is_set() && command.word(1) != "auto" {
-        return store(configuring, command);
+        return store(session, command);
     }
-    configuring.block().remove("speed");
+    session.block().remove("speed");
     Reply::Silent
 }
 
-/// Older images want a fixed speed before a fixed duplex.
-fn duplex(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+/// Older images require a fixed speed before a fixed duplex.
+fn duplex(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() || command.word(1) == "auto" {
-        configuring.block().remove("duplex");
+        session.block().remove("duplex");
         return Reply::Silent;
     }
-    if !configuring.device.hardware.xe && configuring.block().find("speed").is_none() {
-        return Reply::Say("% Cannot set duplex while speed is set to auto.".to_owned());
+    if !session.device.profile.xe && session.block().find("speed").is_none() {
+        return Reply::Text("% Cannot set duplex while speed is set to auto.".to_owned());
     }
-    store(configuring, command)
+    store(session, command)
 }
 
-fn channel_group(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+fn channel_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
-        return store(configuring, command);
+        return store(session, command);
     }
-    let (Some(name), Ok(number)) = (this(configuring), command.word(1).parse::<u32>()) else {
+    let (Some(name), Ok(number)) = (this(session), command.word(1).parse::<u32>()) else {
         return Reply::Invalid(1);
     };
     let port_channel =
@@ -531,7 +529,7 @@ fn channel_group(configuring: &mut Configuring<'_>, command: &Command) -> Reply 
         _ => "on",
     };
     let text = command.text();
-    let refused = configuring.device.interfaces().any(|(other, block)| {
+    let refused = session.device.interfaces().any(|(other, block)| {
         block.find("channel-group").is_some_and(|line| {
             let same_bundle = line.text.split(' ').nth(1) == Some(command.word(1));
             if other == name {
@@ -542,18 +540,18 @@ fn channel_group(configuring: &mut Configuring<'_>, command: &Command) -> Reply 
         })
     });
     if refused {
-        return Reply::Say(format!(
+        return Reply::Text(format!(
             "Command rejected ({port_channel}, {}): the mode does not fit the channel group's",
             name.short()
         ));
     }
-    let created = configuring.device.interface(&port_channel).is_none();
-    configuring
+    let created = session.device.interface(&port_channel).is_none();
+    session
         .device
-        .add_interface(interface_rule(), &port_channel);
-    store(configuring, command);
+        .add_interface(interface_rule_index(), &port_channel);
+    store(session, command);
     if created {
-        Reply::Say(format!(
+        Reply::Text(format!(
             "Creating a port-channel interface Port-channel {number}\n"
         ))
     } else {

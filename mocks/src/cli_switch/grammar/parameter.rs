@@ -25,9 +25,9 @@ pub enum Parameter {
     Integer(u64, u64),
     /// Any word.
     Word,
-    /// Everything to the end of the line, without trailing blanks.
+    /// The rest of the line, without trailing spaces.
     Line,
-    /// Everything to the end of the line, as typed.
+    /// The rest of the line, as typed.
     Raw,
     /// An IPv4 address.
     Ipv4,
@@ -39,7 +39,7 @@ pub enum Parameter {
     Ipv6Prefix,
     /// An address or a host name.
     Host,
-    /// A host name, no address.
+    /// A host name, not an address.
     HostName,
     /// An interface, in one or two words.
     Interface,
@@ -49,11 +49,11 @@ pub enum Parameter {
     Severity,
     /// `ASN:number` or `address:number`.
     RouteDistinguisher,
-    /// A name made of letters, digits and a few signs, not beginning with a digit.
+    /// A name of letters, digits and some punctuation that does not start with a digit.
     Name,
     /// A word of at most 32 characters.
     VlanName,
-    /// Nothing: the line exists only in its `no` form.
+    /// Nothing: only the `no` form of the line exists.
     Never,
     /// A TCP or UDP port by number or name; the line's protocol decides how it is printed.
     Port,
@@ -63,14 +63,14 @@ pub enum Parameter {
     Flag,
 }
 
-/// What a parameter makes of a word.
+/// The result of reading a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Accepted {
-    /// The word, as it is printed.
+    /// The word as the device prints it.
     Word(String),
     /// This word and the rest of the line.
     Rest(String),
-    /// The beginning; the next word completes it.
+    /// The first part; the next word completes it.
     Begun(String),
 }
 
@@ -106,7 +106,7 @@ impl Parameter {
         })
     }
 
-    /// How the help of the device calls it.
+    /// Its name in the help of the device.
     pub fn help(&self) -> &'static str {
         match self {
             Parameter::Integer(..) => "<0-n>",
@@ -190,7 +190,7 @@ fn ipv6(word: &str) -> Option<String> {
 }
 
 fn host_name(word: &str) -> Option<String> {
-    // Something that looks like an address is never a name: 192.0.2.300 is refused.
+    // A word in address format is never a name: 192.0.2.300 is refused.
     let numeric = word
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');

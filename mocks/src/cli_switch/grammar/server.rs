@@ -1,9 +1,9 @@
-//! Lines of the sub-modes of authentication servers and their groups: `tacacs server`, `radius server`,
+//! Lines of the submodes of authentication servers and their groups: `tacacs server`, `radius server`,
 //! `aaa group server tacacs+`.
 
 use super::global::keys::key;
-use super::{Rule, Scope};
-use crate::cli_switch::configure::{Command, Configuring, end, exit};
+use super::{Rule, RuleScope};
+use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
 
 const fn rule(pattern: &'static str, effect: Effect) -> Rule {
@@ -14,12 +14,12 @@ const fn rule(pattern: &'static str, effect: Effect) -> Rule {
     }
 }
 
-fn always(_: &Scope<'_>) -> bool {
+fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
-fn routing(scope: &Scope<'_>) -> bool {
-    scope.hardware.routing
+fn routing(scope: &RuleScope<'_>) -> bool {
+    scope.profile.routing
 }
 
 /// `(config-server-tacacs)#`
@@ -52,7 +52,7 @@ pub const RADIUS: &[Rule] = &[
 /// `(config-sg-tacacs+)#`
 pub const TACACS_GROUP: &[Rule] = &[
     rule("server (name <word> | <host>)", Effect::Store),
-    // Groups stand before `ip vrf` in a configuration, so the instance need not be there yet.
+    // Groups precede `ip vrf` in a configuration, so the VRF may not exist yet.
     Rule {
         pattern: "ip vrf forwarding ! <word>",
         effect: Effect::Store,
@@ -63,10 +63,10 @@ pub const TACACS_GROUP: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
-/// A server has one address, of whichever family; only the one that is named goes.
-fn tacacs_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+/// A server has one address of either family. `no` removes only the given one.
+fn tacacs_address(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
-    let block = configuring.block();
+    let block = session.block();
     if command.is_set() {
         block.retain(|line| !line.identity.starts_with("address "));
         block.set(command.entry(command.text()));
@@ -78,10 +78,10 @@ fn tacacs_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply
     Reply::Silent
 }
 
-/// The ports are printed whether they were typed or not.
-fn radius_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+/// The ports are always printed.
+fn radius_address(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
-        configuring.block().remove("address");
+        session.block().remove("address");
         return Reply::Silent;
     }
     let port = |kind: &str, default: &str| {
@@ -95,6 +95,6 @@ fn radius_address(configuring: &mut Configuring<'_>, command: &Command) -> Reply
         port("auth-port", "1645"),
         port("acct-port", "1646")
     );
-    configuring.block().set(command.entry(text));
+    session.block().set(command.entry(text));
     Reply::Silent
 }

@@ -1,20 +1,20 @@
-//! Commands outside of configuration: `show`, `enable`, `configure`, `terminal`, saving and going back.
+//! Exec commands: `show`, `enable`, `configure`, `terminal`, saving and reverting.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use super::{Answer, Shell, Then, Waiting};
+use super::{AfterOutput, CommandOutput, InputState, Shell};
 use crate::cli_switch::device::{Device, Mode, Position, Revert};
 use crate::cli_switch::effect::{Effect, ExecCommand, Show};
 use crate::cli_switch::filter::Filter;
-use crate::cli_switch::grammar::{Form, Grammar, Scope, SyntaxError, Token, exec, tokens};
+use crate::cli_switch::grammar::{Grammar, LineForm, RuleScope, SyntaxError, Token, exec, tokens};
 use crate::cli_switch::show::show;
 use crate::control::lock;
 
 pub(super) static EXEC: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(exec::RULES));
 
 impl Shell {
-    pub(super) fn exec(&mut self, line: &str, words: &[Token<'_>]) -> Answer {
+    pub(super) fn exec(&mut self, line: &str, words: &[Token<'_>]) -> CommandOutput {
         let privileged = self.position.mode != Mode::Exec;
         let bar = words.iter().position(|word| word.text == "|");
         let (command, filter) = match bar {
@@ -28,12 +28,12 @@ impl Shell {
             None => (words, None),
         };
         let device = lock(&self.shared.device).clone();
-        let scope = Scope {
-            hardware: device.hardware,
+        let scope = RuleScope {
+            profile: device.profile,
             interface: None,
             privileged,
         };
-        let parsed = match EXEC.parse(&scope, line, command, Form::Whole) {
+        let parsed = match EXEC.parse(&scope, line, command, LineForm::Whole) {
             Ok(parsed) => parsed,
             Err(SyntaxError::Invalid(column)) if words.len() == 1 && words[0].column == column => {
                 return self.unknown_word(&device, words[0].text);
@@ -49,12 +49,12 @@ impl Shell {
         }
     }
 
-    /// A single unknown word is taken for the name of a host to connect to.
-    fn unknown_word(&self, device: &Device, word: &str) -> Answer {
+    /// A single unknown word is treated as the name of a host to connect to.
+    fn unknown_word(&self, device: &Device, word: &str) -> CommandOutput {
         if device.configuration.root.find("ip domain lookup").is_some() {
             return self.complaint(&SyntaxError::Invalid(0));
         }
-        Answer::text(format!(
+        CommandOutput::text(format!(
             "Translating \"{word}\"...domain server (255.255.255.255)\n\n\
              % Unknown command or computer name, or unable to find computer address\n\n"
         ))
@@ -67,13 +67,13 @@ impl Shell {
         words: &[String],
         filter: Option<Filter>,
         line: &str,
-    ) -> Answer {
+    ) -> CommandOutput {
         let privileged = self.position.mode != Mode::Exec;
         let Some(text) = show(device, what, words, privileged) else {
             let last = tokens(line).last().map_or(0, |token| token.column);
             return self.complaint(&SyntaxError::Invalid(last));
         };
-        Answer::text(match filter {
+        CommandOutput::text(match filter {
             Some(filter) => filter.apply(&text),
             None => text,
         })
@@ -84,7 +84,7 @@ impl Shell {
         device.startup = Some((device.hostname.clone(), device.configuration.clone()));
     }
 
-    fn act(&mut self, command: ExecCommand, words: &[String]) -> Answer {
+    fn act(&mut self, command: ExecCommand, words: &[String]) -> CommandOutput {
         let number = || {
             words
                 .last()
@@ -96,18 +96,18 @@ impl Shell {
             ExecCommand::Enable if self.position.mode != Mode::Exec => {}
             ExecCommand::Enable => {
                 if self.shared.enable_password.is_none() {
-                    return Answer::text("% No password set\n".to_owned());
+                    return CommandOutput::text("% No password set\n".to_owned());
                 }
-                return Answer {
+                return CommandOutput {
                     text: "Password: ".to_owned(),
-                    then: Then::Wait(Waiting::EnablePassword { refused: 0 }),
+                    then: AfterOutput::Wait(InputState::EnablePassword { refused: 0 }),
                 };
             }
             ExecCommand::Disable => self.position = Position::exec(false),
             ExecCommand::Exit => {
-                return Answer {
+                return CommandOutput {
                     text,
-                    then: Then::Close,
+                    then: AfterOutput::Close,
                 };
             }
             ExecCommand::Configure | ExecCommand::ConfigureRevert => {
@@ -143,17 +143,17 @@ impl Shell {
                 text.push_str("Building configuration...\n[OK]\n");
             }
             ExecCommand::CopyToStartup => {
-                return Answer {
+                return CommandOutput {
                     text: "Destination filename [startup-config]? ".to_owned(),
-                    then: Then::Wait(Waiting::FileName),
+                    then: AfterOutput::Wait(InputState::FileName),
                 };
             }
             ExecCommand::TerminalOther | ExecCommand::Clear | ExecCommand::Show(_) => {}
         }
-        Answer::text(text)
+        CommandOutput::text(text)
     }
 
-    /// Only the saved configuration is a file here.
+    /// The saved configuration is the only supported file.
     fn replace(&self, file: &str) -> String {
         let mut device = lock(&self.shared.device);
         if !["nvram:startup-config", "startup-config"].contains(&file) {

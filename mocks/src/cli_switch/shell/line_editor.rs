@@ -1,18 +1,18 @@
-//! The keys of a line that is being typed: echo, erasing, scrolling, interrupts and `?`.
+//! Line editing: echo, erasing, scrolling, interrupts and `?`.
 
 use super::exec::EXEC;
-use super::{Ending, Shell, Waiting};
+use super::{ConnectionState, InputState, Shell};
 use crate::cli_switch::configure::grammar as configuration_grammar;
 use crate::cli_switch::device::{Mode, Position};
-use crate::cli_switch::grammar::{Scope, tokens};
+use crate::cli_switch::grammar::{RuleScope, tokens};
 use crate::control::lock;
 
-/// Longest line that a terminal takes.
+/// Maximum length of a line.
 const LINE_LIMIT: usize = 254;
 
 impl Shell {
     pub(super) fn line_key(&mut self, byte: u8) {
-        let hidden = matches!(self.waiting, Waiting::EnablePassword { .. });
+        let hidden = matches!(self.waiting, InputState::EnablePassword { .. });
         if std::mem::take(&mut self.literal) {
             return self.insert(byte, hidden);
         }
@@ -37,8 +37,8 @@ impl Shell {
             }
             0x16 => self.literal = true,
             0x03 | 0x1a => self.interrupt(byte),
-            b'?' if self.waiting == Waiting::Line => self.help(),
-            // Other control characters have no meaning here, nor has the key that completes words.
+            b'?' if self.waiting == InputState::Line => self.help(),
+            // Other control characters and word completion are not supported.
             byte if byte < b' ' => {}
             byte => self.insert(byte, hidden),
         }
@@ -55,12 +55,12 @@ impl Shell {
         }
         self.out.push(byte);
         self.cursor += 1;
-        if self.cursor + 1 >= self.width && self.waiting == Waiting::Line {
+        if self.cursor + 1 >= self.width && self.waiting == InputState::Line {
             self.scroll();
         }
     }
 
-    /// The line does not fit: go back to its beginning, print a dollar sign and its last few characters.
+    /// Scrolls a long line: returns to its start, prints a dollar sign and its last characters.
     fn scroll(&mut self) {
         let shown = self.cursor - self.prompt_text().len().min(self.cursor);
         let tail = self.line[self.line.len().saturating_sub(10)..].to_vec();
@@ -73,21 +73,21 @@ impl Shell {
         self.cursor = self.cursor - shown + tail.len() + 1;
     }
 
-    /// Ctrl-C drops what was typed and leaves configuration; Ctrl-Z is `end`.
+    /// Ctrl-C discards the line and leaves the configuration mode; Ctrl-Z is `end`.
     fn interrupt(&mut self, byte: u8) {
         let line = String::from_utf8_lossy(&std::mem::take(&mut self.line)).into_owned();
-        let configuring = self.position.mode.tag().is_some();
+        let session = self.position.mode.tag().is_some();
         self.print(if byte == 0x1a { "^Z\n" } else { "^C\n" });
-        if byte == 0x1a && configuring && !line.trim().is_empty() && self.waiting == Waiting::Line {
+        if byte == 0x1a && session && !line.trim().is_empty() && self.waiting == InputState::Line {
             self.finished(&line);
             self.out.extend(b"\r\n");
         }
-        if configuring && self.ending == Ending::Open {
+        if session && self.ending == ConnectionState::Open {
             let mut device = lock(&self.shared.device);
             device.commit(&mut self.position);
             self.position = Position::exec(true);
         }
-        self.waiting = Waiting::Line;
+        self.waiting = InputState::Line;
         self.prompt();
     }
 
@@ -105,8 +105,8 @@ impl Shell {
             _ => None,
         };
         let privileged = self.position.mode != Mode::Exec;
-        let scope = Scope {
-            hardware: device.hardware,
+        let scope = RuleScope {
+            profile: device.profile,
             interface: interface.as_ref(),
             privileged,
         };

@@ -1,8 +1,8 @@
-//! Output page by page, with ` --More-- ` between two of them.
+//! Paged output, with ` --More-- ` between pages.
 
 use std::collections::VecDeque;
 
-use super::{Shell, Waiting};
+use super::{InputState, Shell};
 
 impl Shell {
     /// Prints output page by page, then the prompt.
@@ -18,16 +18,17 @@ impl Shell {
             self.print(&line);
         }
         if lines.is_empty() {
-            self.waiting = Waiting::Line;
+            self.waiting = InputState::Line;
             self.prompt();
         } else {
             self.print(" --More-- ");
-            self.waiting = Waiting::Pager { rest: lines };
+            self.waiting = InputState::Pager { rest: lines };
         }
     }
 
     pub(super) fn pager_key(&mut self, byte: u8) {
-        let Waiting::Pager { rest } = std::mem::replace(&mut self.waiting, Waiting::Line) else {
+        let InputState::Pager { rest } = std::mem::replace(&mut self.waiting, InputState::Line)
+        else {
             return;
         };
         self.out.extend([0x08; 9]);

@@ -1,23 +1,23 @@
-//! What a session asks for that is no command: a yes, the password for `enable`, the lines of a banner.
+//! Input that is not a command: confirmations, the password for `enable`, the lines of a banner.
 
-use super::{Answer, Shell, Waiting};
-use crate::cli_switch::configure::Configuring;
+use super::{CommandOutput, InputState, Shell};
+use crate::cli_switch::configure::ConfigSession;
 use crate::cli_switch::device::Position;
 use crate::cli_switch::grammar::global::set_banner;
 use crate::control::lock;
 use crate::fault::FaultDecision;
 
 impl Shell {
-    /// A question takes a single key: return and `y` mean yes.
+    /// Handles the answer to a question, a single key: return and `y` confirm.
     pub(super) fn confirm_key(&mut self, byte: u8) {
-        let waiting = std::mem::replace(&mut self.waiting, Waiting::Line);
+        let waiting = std::mem::replace(&mut self.waiting, InputState::Line);
         let yes = matches!(byte, b'\r' | b'\n' | b'y' | b'Y');
         self.record("confirm", if yes { "yes" } else { "no" }, "");
         self.print("\n");
         let answer = match waiting {
-            Waiting::Confirm { line, lost } if yes => self.run(&line, lost, true),
-            Waiting::UnexpectedConfirm { line } if yes => self.run(&line, false, false),
-            _ => Answer::text(String::new()),
+            InputState::Confirm { line, lost } if yes => self.run(&line, lost, true),
+            InputState::UnexpectedConfirm { line } if yes => self.run(&line, false, false),
+            _ => CommandOutput::text(String::new()),
         };
         self.deliver(answer, &FaultDecision::default());
     }
@@ -31,7 +31,7 @@ impl Shell {
         self.record("password", "<password>", "refused");
         if refused < 2 {
             self.print("Password: ");
-            self.waiting = Waiting::EnablePassword {
+            self.waiting = InputState::EnablePassword {
                 refused: refused + 1,
             };
         } else {
@@ -52,7 +52,7 @@ impl Shell {
         match line.split_once(&delimiter) {
             None => {
                 text.push_str(line);
-                self.waiting = Waiting::Banner {
+                self.waiting = InputState::Banner {
                     identity,
                     text,
                     delimiter,
@@ -69,7 +69,7 @@ impl Shell {
     pub(super) fn store_banner(&mut self, identity: &str, text: &str) {
         let mut device = lock(&self.shared.device);
         set_banner(
-            &mut Configuring {
+            &mut ConfigSession {
                 device: &mut device,
                 position: &mut self.position,
             },

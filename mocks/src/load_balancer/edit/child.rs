@@ -1,23 +1,23 @@
-//! Objects inside of objects: members of a pool, profiles of a virtual server, interfaces of a VLAN.
+//! Subcollections: members of a pool, profiles of a virtual server, interfaces of a VLAN.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::consequence::settle;
+use super::dependents::update_dependents;
 use super::field::checked;
-use super::{Missing, apply, create, name_of};
+use super::{OmittedFields, apply, create, name_of};
+use crate::load_balancer::normalize;
 use crate::load_balancer::path::{host_and_port, port};
 use crate::load_balancer::references::node_of;
 use crate::load_balancer::refusal::Refusal;
-use crate::load_balancer::rewrite;
-use crate::load_balancer::schema::{Kind, kind};
+use crate::load_balancer::schema::{ObjectKind, kind};
 use crate::load_balancer::tree::{Fields, Object, Tree};
 
-/// Adds to a subcollection; gives the child's full path.
+/// Adds to a subcollection; returns the full path of the child.
 pub fn create_child(
     tree: &mut Tree,
-    kind: &'static Kind,
+    kind: &'static ObjectKind,
     path: &str,
     collection: &str,
     body: &Fields,
@@ -28,30 +28,30 @@ pub fn create_child(
     })
 }
 
-/// Changes an object by what happens inside of it.
+/// Changes a subcollection of an object.
 fn changed<T>(
     tree: &mut Tree,
-    kind: &'static Kind,
+    kind: &'static ObjectKind,
     path: &str,
     change: impl FnOnce(&mut Tree, &mut Object) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let object = tree.object(&kind.path, path).cloned();
     let mut object = object.ok_or_else(|| Refusal::not_found(&kind.title, path))?;
     let result = change(tree, &mut object)?;
-    rewrite::object(&kind.path, &mut object, &Fields::new())?;
+    normalize::object(&kind.path, &mut object, &Fields::new())?;
     tree.insert(&kind.path, object);
-    settle(tree, kind, path)?;
+    update_dependents(tree, kind, path)?;
     Ok(result)
 }
 
 /// Changes a child.
 pub fn change_child(
     tree: &mut Tree,
-    kind: &'static Kind,
+    kind: &'static ObjectKind,
     path: &str,
     (collection, child): (&str, &str),
     body: &Fields,
-    missing: Missing,
+    missing: OmittedFields,
 ) -> Result<(), Refusal> {
     let sub = &kind.subs[collection];
     changed(tree, kind, path, |tree, object| {
@@ -67,7 +67,7 @@ pub fn change_child(
 /// Removes a child.
 pub fn remove_child(
     tree: &mut Tree,
-    kind: &'static Kind,
+    kind: &'static ObjectKind,
     path: &str,
     (collection, child): (&str, &str),
 ) -> Result<(), Refusal> {
@@ -81,10 +81,10 @@ pub fn remove_child(
     })
 }
 
-/// An array in a request replaces the whole subcollection.
+/// Replaces a subcollection by an array of the request.
 pub fn replace_subs(
     tree: &mut Tree,
-    kind: &'static Kind,
+    kind: &'static ObjectKind,
     object: &mut Object,
     body: &Fields,
 ) -> Result<(), Refusal> {
@@ -117,7 +117,7 @@ pub fn replace_subs(
 
 fn add_sub(
     tree: &mut Tree,
-    sub: &'static Kind,
+    sub: &'static ObjectKind,
     object: &mut Object,
     collection: &str,
     body: &Fields,
@@ -136,7 +136,7 @@ fn add_sub(
     let mut child = Object::new(path);
     let given = checked(sub, &body, None)?;
     for (name, field) in &sub.fields {
-        // The context of a profile depends on the profile, so its default is set later.
+        // The default context depends on the profile and is set later.
         let default = field.default.clone().filter(|_| name != "context");
         let value = given.get(name).cloned().unwrap_or(default);
         if let Some(value) = value {
@@ -156,7 +156,7 @@ fn add_sub(
     Ok(text)
 }
 
-/// A member needs its node; one whose address is given is made on the way.
+/// A member requires its node. A node is created if the member has an address.
 fn member(tree: &mut Tree, child: &mut Object) -> Result<(), Refusal> {
     let name = child.path.name.clone();
     let (host, service) =

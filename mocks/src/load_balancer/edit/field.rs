@@ -1,20 +1,20 @@
-//! The fields of a request: which there are, which values they take, and how the box writes them.
+//! Validation and normalization of the fields of a request.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::load_balancer::normalize;
 use crate::load_balancer::refusal::Refusal;
-use crate::load_balancer::rewrite;
-use crate::load_balancer::schema::{Field, Kind, Takes};
+use crate::load_balancer::schema::{Field, FieldType, ObjectKind};
 use crate::load_balancer::tree::{Fields, Object};
 
-/// Fields that every answer has; in a request they are passed over.
+/// Fields of every response; ignored in requests.
 const BOOKKEEPING: [&str; 4] = ["kind", "selfLink", "generation", "fullPath"];
 
-/// The fields of a request, each checked and written as the box does; `None` clears a field.
+/// The validated and normalized fields of a request; `None` clears a field.
 pub fn checked(
-    kind: &Kind,
+    kind: &ObjectKind,
     body: &Fields,
     before: Option<&Object>,
 ) -> Result<BTreeMap<String, Option<Value>>, Refusal> {
@@ -46,14 +46,14 @@ pub fn checked(
     Ok(given)
 }
 
-/// Only the set fields, for rewriting rules that ask what was given.
-pub fn plain(kind: &Kind, given: &BTreeMap<String, Option<Value>>) -> Fields {
+/// The set fields, for normalization rules that depend on the request.
+pub fn set_fields(kind: &ObjectKind, given: &BTreeMap<String, Option<Value>>) -> Fields {
     let set = given.iter().map(|(name, value)| {
         let is_flag = kind
             .fields
             .get(name)
-            .is_some_and(|field| field.takes == Takes::Bool);
-        // A flag that is cleared was given as false.
+            .is_some_and(|field| field.field_type == FieldType::Bool);
+        // The request set a cleared flag to false.
         let value = value
             .clone()
             .unwrap_or(if is_flag { json!(false) } else { Value::Null });
@@ -81,8 +81,8 @@ fn accept(
 ) -> Result<Option<Value>, Refusal> {
     let bad = || Refusal::invalid_value(name, value);
     let text = value.as_str();
-    Ok(match &field.takes {
-        Takes::Text => match value {
+    Ok(match &field.field_type {
+        FieldType::Text => match value {
             Value::String(text)
                 if text.is_empty() || (text == "none" && field.default.is_none()) =>
             {
@@ -92,13 +92,13 @@ fn accept(
             Value::Number(number) => Some(json!(number.to_string())),
             _ => return Err(bad()),
         },
-        Takes::Secret => Some(json!(rewrite::encrypted(text.ok_or_else(bad)?))),
-        Takes::Bool => match (value.as_bool(), text) {
+        FieldType::Secret => Some(json!(normalize::encrypted(text.ok_or_else(bad)?))),
+        FieldType::Bool => match (value.as_bool(), text) {
             (Some(true), _) | (_, Some("true" | "yes" | "enabled")) => Some(json!(true)),
             (Some(false), _) | (_, Some("false" | "no" | "disabled")) => None,
             _ => return Err(bad()),
         },
-        Takes::Integer(low, high) => {
+        FieldType::Integer(low, high) => {
             let number = value
                 .as_u64()
                 .or_else(|| text?.parse().ok())
@@ -108,7 +108,7 @@ fn accept(
             }
             Some(json!(number))
         }
-        Takes::OneOf(words) => {
+        FieldType::OneOf(words) => {
             let word = match value {
                 Value::Bool(flag) => flag.to_string(),
                 _ => text.ok_or_else(bad)?.to_owned(),
@@ -118,26 +118,28 @@ fn accept(
             }
             Some(json!(word))
         }
-        Takes::Monitor => rewrite::monitor(text.ok_or_else(bad)?)?.map(|text| json!(text)),
-        Takes::Reference(_) => rewrite::reference(text.ok_or_else(bad)?).map(|path| json!(path)),
-        Takes::References(_) => match value {
+        FieldType::Monitor => normalize::monitor(text.ok_or_else(bad)?)?.map(|text| json!(text)),
+        FieldType::Reference(_) => {
+            normalize::reference(text.ok_or_else(bad)?).map(|path| json!(path))
+        }
+        FieldType::References(_) => match value {
             Value::Array(paths) => {
                 let paths: Option<Vec<String>> = paths
                     .iter()
-                    .map(|path| path.as_str().and_then(rewrite::reference))
+                    .map(|path| path.as_str().and_then(normalize::reference))
                     .collect();
                 let paths = paths.ok_or_else(bad)?;
                 (!paths.is_empty()).then(|| json!(paths))
             }
-            Value::String(text) => rewrite::reference(text).map(|path| json!([path])),
+            Value::String(text) => normalize::reference(text).map(|path| json!([path])),
             _ => return Err(bad()),
         },
-        Takes::List => match value {
+        FieldType::List => match value {
             Value::Array(items) => (!items.is_empty()).then(|| value.clone()),
             Value::String(text) => (!text.is_empty() && text != "none").then(|| json!([text])),
             _ => return Err(bad()),
         },
-        Takes::Object => Some(rewrite::merged(
+        FieldType::Object => Some(normalize::merged(
             old.or(field.default.as_ref()),
             value.as_object().ok_or_else(bad)?,
         )),

@@ -1,9 +1,9 @@
-//! Lines about who may log in.
+//! Lines about authentication.
 
-use crate::cli_switch::configure::{Command, Configuring};
+use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::effect::Reply;
 
-/// One-way forms cannot be made here, so a fixed mark of the right kind stands for every plain secret.
+/// The mock does not hash. A fixed value in hash format replaces each plain secret.
 fn stored_secret(words: &[String]) -> String {
     match words {
         [kind, form, secret] if form != "0" => format!("{kind} {form} {secret}"),
@@ -18,8 +18,8 @@ fn stored_secret(words: &[String]) -> String {
     }
 }
 
-pub fn enable_secret(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let root = &mut configuring.device.edit().root;
+pub fn enable_secret(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let root = &mut session.device.edit().root;
     if command.is_set() {
         root.set(command.entry(format!("enable {}", stored_secret(&command.words[1..]))));
     } else {
@@ -28,7 +28,7 @@ pub fn enable_secret(configuring: &mut Configuring<'_>, command: &Command) -> Re
     Reply::Silent
 }
 
-pub fn username(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+pub fn username(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         if !command.confirmed {
@@ -37,7 +37,7 @@ pub fn username(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
                     .to_owned(),
             );
         }
-        return configuring.remove(command);
+        return session.remove(command);
     }
     let rest = &command.words[command.identity..];
     if rest.is_empty() {
@@ -52,11 +52,11 @@ pub fn username(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     if secret < rest.len() {
         words.push(stored_secret(&rest[secret..]));
     }
-    configuring.set(command.entry(words.join(" ")))
+    session.set(command.entry(words.join(" ")))
 }
 
-pub fn aaa_new_model(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let there = configuring
+pub fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let there = session
         .device
         .configuration
         .root
@@ -70,7 +70,7 @@ pub fn aaa_new_model(configuring: &mut Configuring<'_>, command: &Command) -> Re
             "This changes how sessions are authenticated. Continue? [confirm]".to_owned(),
         );
     }
-    let root = &mut configuring.device.edit().root;
+    let root = &mut session.device.edit().root;
     if command.is_set() {
         root.set(command.entry(command.text()));
     } else {
@@ -79,9 +79,9 @@ pub fn aaa_new_model(configuring: &mut Configuring<'_>, command: &Command) -> Re
     Reply::Silent
 }
 
-/// The lists exist only in the new model.
-pub fn needs_aaa(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    if configuring
+/// The lists require `aaa new-model`.
+pub fn needs_aaa(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if session
         .device
         .configuration
         .root
@@ -94,17 +94,13 @@ pub fn needs_aaa(configuring: &mut Configuring<'_>, command: &Command) -> Reply 
         if command.words.len() == command.identity {
             return Reply::Incomplete;
         }
-        configuring
+        session
             .device
             .edit()
             .root
             .set(command.entry(command.text()));
     } else {
-        configuring
-            .device
-            .edit()
-            .root
-            .remove(&command.identity_text());
+        session.device.edit().root.remove(&command.identity_text());
     }
     Reply::Silent
 }

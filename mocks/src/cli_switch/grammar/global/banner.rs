@@ -1,14 +1,13 @@
 //! Banners: texts of several lines between two delimiters.
 
-use super::place_of;
-use crate::cli_switch::configure::{Command, Configuring};
+use crate::cli_switch::configure::{Command, ConfigSession, global_rule_index};
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
 
-pub fn banner(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+pub fn banner(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
-        return configuring.remove(command);
+        return session.remove(command);
     }
     let typed = command.word(2);
     let Some(delimiter) = typed.chars().next() else {
@@ -21,12 +20,12 @@ pub fn banner(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     }
 }
 
-/// Stores a banner whose text is complete; the device prints the delimiter as two characters.
-pub fn set_banner(configuring: &mut Configuring<'_>, identity: &str, text: &str) {
-    let Some(rule) = place_of(identity) else {
+/// Stores a complete banner. The device prints the delimiter as two characters.
+pub fn set_banner(session: &mut ConfigSession<'_>, identity: &str, text: &str) {
+    let Some(rule) = global_rule_index(identity) else {
         return;
     };
-    let root = &mut configuring.device.edit().root;
+    let root = &mut session.device.edit().root;
     if text.is_empty() {
         root.remove(identity);
     } else {

@@ -1,22 +1,22 @@
-//! Keys, and how the device hides those that it stores.
+//! Keys, and their obfuscation when stored.
 
 use super::ntp::hidden_ntp_key;
-use crate::cli_switch::configure::{Command, Configuring};
+use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
 use crate::cli_switch::type7;
 
-/// Identities of the lines whose key may stand in one of several forms.
+/// Identities of the lines whose key has several formats.
 const WITH_FORM: [&str; 3] = ["radius-server key", "tacacs-server key", "key"];
 
-pub fn password_encryption(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let root = &mut configuring.device.edit().root;
+pub fn password_encryption(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let root = &mut session.device.edit().root;
     if !command.is_set() {
         root.remove("service password-encryption");
         return Reply::Silent;
     }
     root.set(command.entry(command.text()));
-    // Keys that are there already are hidden too; switching it off leaves them hidden.
+    // Existing keys are obfuscated too. Disabling it does not restore them.
     for entry in root.entries_mut() {
         if entry.identity.starts_with("ntp authentication-key") {
             entry.text = hidden_ntp_key(&entry.text);
@@ -39,12 +39,12 @@ fn hide(entry: &mut Entry) {
     }
 }
 
-/// A key in one of several forms: as it is (`0`, or no word), AES (`6`), hidden (`7`). The first is
+/// A key in one of several formats: clear text (`0`, or no word), AES (`6`), obfuscated (`7`). Clear text is
 /// printed without its number.
-pub fn key(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+pub fn key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
-        configuring.block().remove(&identity);
+        session.block().remove(&identity);
         return Reply::Silent;
     }
     let (form, secret) = match &command.words[command.identity..] {
@@ -54,13 +54,13 @@ pub fn key(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
     };
     let stored = match form {
         "7" if type7::decode(secret).is_none() => {
-            return Reply::Say("% Invalid encrypted password".to_owned());
+            return Reply::Text("% Invalid encrypted password".to_owned());
         }
         "6" | "7" => format!("{form} {secret}"),
-        _ if configuring.device.hides_keys() => format!("7 {}", type7::encode(secret)),
+        _ if session.device.hides_keys() => format!("7 {}", type7::encode(secret)),
         _ => secret.clone(),
     };
-    configuring
+    session
         .block()
         .set(command.entry(format!("{identity} {stored}")));
     Reply::Silent

@@ -1,13 +1,12 @@
-//! Lines about names: the switch's own and where others are looked up.
+//! Lines about the host name and name resolution.
 
-use super::place_of;
-use crate::cli_switch::configure::{Command, Configuring, Sign};
+use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, global_rule_index};
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
 
-pub fn hostname(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+pub fn hostname(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
-        "Switch".clone_into(&mut configuring.device.hostname);
+        "Switch".clone_into(&mut session.device.hostname);
         return Reply::Silent;
     }
     let name = command.word(1);
@@ -15,17 +14,17 @@ pub fn hostname(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' || byte == b'.');
     if !clean || name.len() > 63 || !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        return Reply::Say("% Hostname contains one or more illegal characters.".to_owned());
+        return Reply::Text("% Hostname contains one or more illegal characters.".to_owned());
     }
-    name.clone_into(&mut configuring.device.hostname);
+    name.clone_into(&mut session.device.hostname);
     Reply::Silent
 }
 
-/// Newer images keep all servers in one line, older ones a line for each.
-pub fn name_server(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let one_line = configuring.device.hardware.xe && command.word(2) != "vrf";
+/// Newer images print all servers in one line, older ones in one line each.
+pub fn name_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let one_line = session.device.profile.xe && command.word(2) != "vrf";
     let servers = command.words[2..].to_vec();
-    let root = &mut configuring.device.edit().root;
+    let root = &mut session.device.edit().root;
     let mut kept: Vec<String> = root
         .entries()
         .iter()
@@ -54,7 +53,7 @@ pub fn name_server(configuring: &mut Configuring<'_>, command: &Command) -> Repl
             .filter(|server| !kept.contains(server))
             .collect();
         if kept.len() + fresh.len() > 6 {
-            return Reply::Say("% Name-server table is full; limit is 6".to_owned());
+            return Reply::Text("% Name-server table is full; limit is 6".to_owned());
         }
         kept.extend(fresh);
     } else {
@@ -76,22 +75,22 @@ pub fn name_server(configuring: &mut Configuring<'_>, command: &Command) -> Repl
     Reply::Silent
 }
 
-/// Both spellings are understood; the image prints its own.
-pub fn domain(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+/// Both spellings are accepted; the image prints its own.
+pub fn domain(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let (what, value) = match command.word(1).strip_prefix("domain-") {
         Some(what) => (what, command.word(2)),
         None => (command.word(2), command.word(3)),
     };
-    let spelled = if configuring.device.hardware.xe {
+    let spelled = if session.device.profile.xe {
         format!("ip domain {what}")
     } else {
         format!("ip domain-{what}")
     };
-    let root = &mut configuring.device.edit().root;
-    // One rule's place for both spellings, and a text for each: lookup is on by default, lists are many, the name is one.
-    let rule = place_of(&format!("ip domain {what}")).unwrap_or(command.rule);
+    let root = &mut session.device.edit().root;
+    // Both spellings have the order of one rule. Lookup is on by default, lists have many lines, the name has one.
+    let rule = global_rule_index(&format!("ip domain {what}")).unwrap_or(command.rule);
     match (what, command.sign) {
-        ("lookup", Sign::No) => root.set(Entry::line(
+        ("lookup", LinePrefix::No) => root.set(Entry::line(
             rule,
             "ip domain lookup",
             format!("no {spelled}"),
@@ -99,7 +98,7 @@ pub fn domain(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
         ("lookup", _) => {
             root.remove("ip domain lookup");
         }
-        ("list", Sign::Set) => {
+        ("list", LinePrefix::Set) => {
             root.set(Entry::line(
                 rule,
                 format!("ip domain list {value}"),
@@ -112,7 +111,7 @@ pub fn domain(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
         ("list", _) => {
             root.remove(&format!("ip domain list {value}"));
         }
-        (_, Sign::Set) => root.set(Entry::line(
+        (_, LinePrefix::Set) => root.set(Entry::line(
             rule,
             "ip domain name",
             format!("{spelled} {value}"),

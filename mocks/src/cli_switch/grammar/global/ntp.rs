@@ -1,10 +1,10 @@
-//! Lines about the time, and its keys.
+//! Lines about NTP and its keys.
 
-use crate::cli_switch::configure::{Command, Configuring};
+use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::type7;
 
-/// A line with its key hidden, if it is not.
+/// A line with its key obfuscated.
 pub fn hidden_ntp_key(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     match words[..] {
@@ -15,30 +15,30 @@ pub fn hidden_ntp_key(text: &str) -> String {
     }
 }
 
-pub fn ntp_key(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+pub fn ntp_key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
-        return configuring.remove(command);
+        return session.remove(command);
     }
     let head = command.words[..5].join(" ");
     let text = match command.word(5) {
         "7" if type7::decode(command.word(4)).is_none() => {
-            return Reply::Say("% Invalid encrypted password".to_owned());
+            return Reply::Text("% Invalid encrypted password".to_owned());
         }
         "7" => command.text(),
-        _ if configuring.device.hides_keys() => hidden_ntp_key(&head),
+        _ if session.device.hides_keys() => hidden_ntp_key(&head),
         _ => head,
     };
-    configuring.set(command.entry(text))
+    session.set(command.entry(text))
 }
 
-/// Options are printed in the order of their names, whatever the order in which they were typed.
-pub fn ntp_server(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
+/// Options are printed in alphabetical order.
+pub fn ntp_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
-        return configuring.remove(command);
+        return session.remove(command);
     }
-    if command.word(2) == "vrf" && !configuring.device.has_vrf(command.word(3)) {
-        return Reply::Say(format!("% VRF {} not configured.", command.word(3)));
+    if command.word(2) == "vrf" && !session.device.has_vrf(command.word(3)) {
+        return Reply::Text(format!("% VRF {} not configured.", command.word(3)));
     }
     let mut options: Vec<Vec<String>> = Vec::new();
     let mut words = command.words[command.identity..].iter();
@@ -53,5 +53,5 @@ pub fn ntp_server(configuring: &mut Configuring<'_>, command: &Command) -> Reply
     options.sort();
     let mut all = vec![identity];
     all.extend(options.into_iter().flatten());
-    configuring.set(command.entry(all.join(" ")))
+    session.set(command.entry(all.join(" ")))
 }

@@ -1,10 +1,10 @@
-//! Lines about management by SNMP.
+//! Lines about SNMP.
 
-use crate::cli_switch::configure::{Command, Configuring};
+use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::effect::Reply;
 
-pub fn no_snmp(configuring: &mut Configuring<'_>, _: &Command) -> Reply {
-    configuring
+pub fn no_snmp(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
+    session
         .device
         .edit()
         .root
@@ -12,8 +12,8 @@ pub fn no_snmp(configuring: &mut Configuring<'_>, _: &Command) -> Reply {
     Reply::Silent
 }
 
-pub fn snmp_community(configuring: &mut Configuring<'_>, command: &Command) -> Reply {
-    let root = &mut configuring.device.edit().root;
+pub fn snmp_community(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let root = &mut session.device.edit().root;
     if !command.is_set() {
         root.remove(&command.identity_text());
         return Reply::Silent;

@@ -1,15 +1,15 @@
-//! A switch as it comes into being: from the factory's configuration, or from a text.
+//! The initial state of a switch: the factory default configuration, or a configuration text.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::configure::Configuring;
+use super::configure::{ConfigSession, interface_rule_index};
 use super::device::Position;
 use super::device::{Configuration, Device};
-use super::grammar::global::{interface_rule, set_banner};
-use super::hardware::Hardware;
+use super::grammar::global::set_banner;
 use super::interface_name::InterfaceName;
 use super::options::SwitchOptions;
+use super::platform_profile::PlatformProfile;
 use super::running_config::load;
 use super::vlan::PendingVlans;
 use super::vlan_list::VlanList;
@@ -31,13 +31,16 @@ line vty 5 15
  transport input ssh
 ";
 
-/// Factory configurations by model; two hundred switches share one.
+/// Factory default configurations by model, shared by all switches of a process.
 static FACTORIES: Mutex<BTreeMap<&'static str, Arc<Configuration>>> = Mutex::new(BTreeMap::new());
 
-/// Makes a device. Also gives the lines of the text that nothing is known about.
-pub fn device(hardware: &'static Hardware, options: &SwitchOptions) -> (Device, Vec<String>) {
+/// Creates a device. Also returns the unknown lines of its configuration text.
+pub fn new_device(
+    profile: &'static PlatformProfile,
+    options: &SwitchOptions,
+) -> (Device, Vec<String>) {
     let mut device = Device {
-        hardware,
+        profile,
         hostname: options.hostname.clone(),
         configuration: Arc::default(),
         startup: None,
@@ -45,7 +48,7 @@ pub fn device(hardware: &'static Hardware, options: &SwitchOptions) -> (Device, 
     };
     let unknown = match &options.config {
         None => {
-            device.configuration = factory(hardware);
+            device.configuration = factory(profile);
             Vec::new()
         }
         Some(text) => {
@@ -64,7 +67,7 @@ pub fn device(hardware: &'static Hardware, options: &SwitchOptions) -> (Device, 
     if let Some(motd) = &options.motd {
         let mut position = Position::exec(true);
         set_banner(
-            &mut Configuring {
+            &mut ConfigSession {
                 device: &mut device,
                 position: &mut position,
             },
@@ -76,11 +79,11 @@ pub fn device(hardware: &'static Hardware, options: &SwitchOptions) -> (Device, 
     (device, unknown)
 }
 
-fn factory(hardware: &'static Hardware) -> Arc<Configuration> {
+fn factory(profile: &'static PlatformProfile) -> Arc<Configuration> {
     let mut factories = lock(&FACTORIES);
-    let made = factories.entry(hardware.model).or_insert_with(|| {
+    let made = factories.entry(profile.model).or_insert_with(|| {
         let mut device = Device {
-            hardware,
+            profile,
             hostname: "Switch".to_owned(),
             configuration: Arc::default(),
             startup: None,
@@ -93,18 +96,18 @@ fn factory(hardware: &'static Hardware) -> Arc<Configuration> {
     made.clone()
 }
 
-/// The ports that the text names, or those of the model when it names none.
+/// Adds the ports in the text, or the ports of the model if the text has none.
 fn add_interfaces(device: &mut Device, text: &str) {
     let named: Vec<InterfaceName> = text
         .lines()
         .filter_map(|line| InterfaceName::parse(line.strip_prefix("interface ")?.trim()))
         .collect();
     if named.iter().all(InterfaceName::is_virtual) {
-        for name in device.hardware.physical_interfaces() {
-            device.add_interface(interface_rule(), &name);
+        for name in device.profile.physical_interfaces() {
+            device.add_interface(interface_rule_index(), &name);
         }
     }
     for name in named {
-        device.add_interface(interface_rule(), &name);
+        device.add_interface(interface_rule_index(), &name);
     }
 }

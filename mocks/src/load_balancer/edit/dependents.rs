@@ -1,14 +1,18 @@
-//! What follows for other objects when one has changed.
+//! Changes of objects that depend on a changed object.
 
 use serde_json::{Value, json};
 
 use crate::load_balancer::path::{FullPath, host_and_port};
 use crate::load_balancer::refusal::Refusal;
-use crate::load_balancer::schema::{Kind, kind};
+use crate::load_balancer::schema::{ObjectKind, kind};
 use crate::load_balancer::tree::{Object, Tree};
 
-/// What follows from a change of one object to others.
-pub fn settle(tree: &mut Tree, kind: &'static Kind, path: &str) -> Result<(), Refusal> {
+/// Updates the objects that depend on a changed object.
+pub fn update_dependents(
+    tree: &mut Tree,
+    kind: &'static ObjectKind,
+    path: &str,
+) -> Result<(), Refusal> {
     match kind.path.as_str() {
         "ltm/virtual" => {
             clash(tree, path)?;
@@ -52,7 +56,7 @@ fn clash(tree: &Tree, path: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Virtual addresses come and go with the servers that listen on them.
+/// Creates and removes virtual addresses with the virtual servers that use them.
 pub fn addresses(tree: &mut Tree) {
     let mut wanted: Vec<(String, Value)> = Vec::new();
     for server in tree.collection("ltm/virtual") {

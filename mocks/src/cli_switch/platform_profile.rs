@@ -1,33 +1,33 @@
-//! The machines that can be imitated: ports, software, and what their images can and cannot do.
+//! The supported platforms: ports, software and features.
 
 use super::interface_name::InterfaceName;
 
 /// A model with its image.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Hardware {
+pub struct PlatformProfile {
     /// Product number, as `show version` prints it.
     pub model: &'static str,
     /// Version of the image.
     pub version: &'static str,
     /// IOS-XE rather than IOS.
     pub xe: bool,
-    /// Can encapsulate trunks in ISL, so that the encapsulation is a setting.
+    /// Supports ISL, so the trunk encapsulation is a setting.
     pub isl: bool,
-    /// Ports can be routed, VRFs exist.
+    /// Supports routed ports and VRFs.
     pub routing: bool,
-    /// Interfaces have an MTU of their own.
+    /// Supports an MTU per interface.
     pub interface_mtu: bool,
-    /// Access ports: prefix of their names and how many.
+    /// Access ports: prefix of their names, and number of ports.
     pub ports: (&'static str, u32),
-    /// Uplink ports: prefix of their names and how many.
+    /// Uplink ports: prefix of their names, and number of ports.
     pub uplinks: (&'static str, u32),
     platform: &'static str,
     processor: &'static str,
 }
 
 /// All models, the default first.
-pub const ALL: &[Hardware] = &[
-    Hardware {
+pub const ALL: &[PlatformProfile] = &[
+    PlatformProfile {
         model: "C9300-48P",
         version: "17.9.4a",
         xe: true,
@@ -39,7 +39,7 @@ pub const ALL: &[Hardware] = &[
         platform: "CAT9K_IOSXE",
         processor: "X86",
     },
-    Hardware {
+    PlatformProfile {
         model: "C9300-24P",
         version: "17.9.4a",
         xe: true,
@@ -51,7 +51,7 @@ pub const ALL: &[Hardware] = &[
         platform: "CAT9K_IOSXE",
         processor: "X86",
     },
-    Hardware {
+    PlatformProfile {
         model: "WS-C2960X-48FPS-L",
         version: "15.2(7)E4",
         xe: false,
@@ -63,7 +63,7 @@ pub const ALL: &[Hardware] = &[
         platform: "C2960X-UNIVERSALK9-M",
         processor: "APM86XXX",
     },
-    Hardware {
+    PlatformProfile {
         model: "WS-C2960-24TT-L",
         version: "12.2(55)SE12",
         xe: false,
@@ -75,7 +75,7 @@ pub const ALL: &[Hardware] = &[
         platform: "C2960-LANBASEK9-M",
         processor: "PowerPC405",
     },
-    Hardware {
+    PlatformProfile {
         model: "WS-C3750G-24TS-1U",
         version: "12.2(55)SE12",
         xe: false,
@@ -89,14 +89,14 @@ pub const ALL: &[Hardware] = &[
     },
 ];
 
-impl Hardware {
-    /// The model of that product number, in any case.
-    pub fn find(model: &str) -> Option<&'static Hardware> {
+impl PlatformProfile {
+    /// The platform of a product number. Case is ignored.
+    pub fn find(model: &str) -> Option<&'static PlatformProfile> {
         ALL.iter()
-            .find(|hardware| hardware.model.eq_ignore_ascii_case(model))
+            .find(|profile| profile.model.eq_ignore_ascii_case(model))
     }
 
-    /// Image of the twelfth release, with its older spellings.
+    /// Whether the image is IOS 12, with its older spellings.
     pub fn is_release_12(&self) -> bool {
         self.version.starts_with("12.")
     }
@@ -106,7 +106,7 @@ impl Hardware {
         self.xe
     }
 
-    /// Names of the ports that are soldered in.
+    /// Names of the physical ports.
     pub fn physical_interfaces(&self) -> Vec<InterfaceName> {
         [self.ports, self.uplinks]
             .iter()
@@ -117,9 +117,9 @@ impl Hardware {
             .collect()
     }
 
-    /// What `show version` prints.
+    /// The output of `show version`.
     pub fn show_version(&self, hostname: &str) -> String {
-        let Hardware {
+        let PlatformProfile {
             model,
             version,
             platform,

@@ -1,14 +1,14 @@
-//! A box as it comes: one partition, the system's monitors and profiles, ports, two units of a cluster.
+//! The factory default configuration: one partition, system monitors and profiles, ports, two units of a cluster.
 
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
 use super::path::FullPath;
-use super::schema::{self, Kind};
+use super::schema::{self, ObjectKind};
 use super::tree::{Object, Tree};
 
-/// Kinds whose base object is not called like the kind.
+/// Kinds whose base object has another name than the kind.
 const BASES: &[(&str, &str)] = &[
     ("client-ssl", "clientssl"),
     ("server-ssl", "serverssl"),
@@ -23,17 +23,17 @@ const BASES: &[(&str, &str)] = &[
     ("source-addr", "source_addr"),
 ];
 
-/// Objects of the system beside the base ones.
+/// System objects in addition to the base objects.
 const OTHERS: &[(&str, &str)] = &[
     ("ltm/profile/tcp", "tcp-lan-optimized"),
     ("ltm/profile/tcp", "tcp-wan-optimized"),
     ("ltm/profile/server-ssl", "serverssl-insecure-compatible"),
 ];
 
-/// The factory's tree; boxes copy it.
+/// The factory default tree; devices copy it.
 static FACTORY: LazyLock<Tree> = LazyLock::new(build);
 
-/// Name of the object that others of its kind take their defaults from.
+/// Name of the parent of all other objects of a kind.
 pub fn base_name(kind: &str) -> &str {
     let last = kind.rsplit('/').next().unwrap_or(kind);
     BASES
@@ -42,19 +42,19 @@ pub fn base_name(kind: &str) -> &str {
         .map_or(last, |(_, base)| base)
 }
 
-/// Whether the object came with the box.
-pub fn is_system(kind: &Kind, path: &str) -> bool {
+/// Whether the object is part of the factory default configuration.
+pub fn is_system(kind: &ObjectKind, path: &str) -> bool {
     FACTORY.object(&kind.path, path).is_some()
 }
 
-/// A tree for a box of this name and version.
+/// A tree for a device of this name and version.
 pub fn tree(hostname: &str, version: &str) -> Tree {
     let mut tree = FACTORY.clone();
     tree.singletons.insert(
         "sys/global-settings".to_owned(),
         fields(json!({"hostname": hostname, "guiSetup": "disabled", "consoleInactivityTimeout": 0, "mgmtDhcp": "enabled"})),
     );
-    // The unit that is not this one is listed first, as it may well be on a real pair.
+    // The peer unit is first, as can occur on a real pair.
     let peer = format!("peer-of-{hostname}");
     for (number, (name, is_self)) in [(peer.as_str(), "false"), (hostname, "true")]
         .into_iter()

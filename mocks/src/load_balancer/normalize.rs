@@ -1,4 +1,4 @@
-//! What the box makes of what it is given: full paths, trailing blanks, encrypted secrets, fields that exclude each other.
+//! Normalization of fields: full paths, trailing spaces, encrypted secrets, mutually exclusive fields.
 
 use std::net::IpAddr;
 
@@ -25,7 +25,7 @@ pub fn reference(text: &str) -> Option<String> {
     }
 }
 
-/// A monitor expression with full paths and the blank that the box leaves at its end.
+/// A monitor expression with full paths and the trailing space of the device.
 pub fn monitor(text: &str) -> Result<Option<String>, Refusal> {
     let text = text.trim();
     if text == "default" {
@@ -59,7 +59,7 @@ pub fn monitor(text: &str) -> Result<Option<String>, Refusal> {
     Ok(Some(format!("{} ", names.join(" and "))))
 }
 
-/// A secret as it is shown: encrypted with the box's key, the same for the same text.
+/// The encrypted format of a secret, the same for the same text.
 pub fn encrypted(secret: &str) -> String {
     if secret.starts_with("$M$") {
         return secret.to_owned();
@@ -72,7 +72,7 @@ pub fn encrypted(secret: &str) -> String {
     format!("$M$Mk${mark:016x}==")
 }
 
-/// What belongs to the kind, after the fields were checked one by one. `given` are the fields of the request.
+/// Applies the rules of the kind to validated fields. `given` are the fields of the request.
 pub fn object(kind: &str, object: &mut Object, given: &Fields) -> Result<(), Refusal> {
     match kind {
         "ltm/node" => {
@@ -126,7 +126,7 @@ fn address(object: &Object, name: &str) -> Result<(), Refusal> {
     }
 }
 
-/// State and session are what monitors find, unless somebody has said otherwise.
+/// Monitors determine state and session unless the user sets them.
 fn state(fields: &mut Fields, inherits: bool) {
     let text = |fields: &Fields, name: &str| {
         fields
@@ -168,7 +168,7 @@ fn members(object: &mut Object) {
     }
 }
 
-/// Two fields of which exactly one is there.
+/// Two fields of which exactly one is set.
 fn either(fields: &mut Fields, given: &Fields, first: &str, second: &str) {
     let wanted = |name: &str| given.get(name).and_then(Value::as_bool);
     let first_wins = match (wanted(first), wanted(second)) {
@@ -277,7 +277,7 @@ fn persistence(fields: &mut Fields) {
     }
 }
 
-/// A server without a protocol profile gets the fast one; HTTP needs TCP.
+/// A virtual server without a protocol profile gets `fastL4`; HTTP requires TCP.
 fn profiles(object: &mut Object) -> Result<(), Refusal> {
     let path = object.path.text();
     let entries = object.subs.entry("profiles".to_owned()).or_default();
@@ -317,7 +317,7 @@ fn profiles(object: &mut Object) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A rule must be made of events with balanced braces; more is not understood here.
+/// Checks that a rule consists of events with balanced braces.
 fn rule(object: &mut Object) -> Result<(), Refusal> {
     let text = object
         .text("apiAnonymous")
@@ -366,7 +366,7 @@ fn interfaces(object: &mut Object) {
         .into_iter()
         .flat_map(|entries| entries.values_mut())
     {
-        // The one that was set last counts, as with other pairs of flags; it is the later field,
+        // The last field wins, as with other pairs of flags; it is the later field,
         // because an interface has one of the two.
         let set = |name: &str| {
             let mut fields = entry.fields.iter();
@@ -461,7 +461,7 @@ fn prefix_addresses(object: &mut Object) {
     }
 }
 
-/// Parts of an object field that are given replace those that are there.
+/// Merges the given parts of an object field into the existing ones.
 pub fn merged(old: Option<&Value>, new: &Map<String, Value>) -> Value {
     let mut fields = old.and_then(Value::as_object).cloned().unwrap_or_default();
     fields.extend(new.clone());
