@@ -552,7 +552,7 @@ async fn no_more_catalogs_are_asked_for_at_once_than_allowed() {
     assert_eq!(most, 4);
     let bundles = server
         .state()
-        .lines()
+        .request_lines()
         .iter()
         .filter(|line| *line == "GET /puppet-ca/v1/certificate/ca")
         .count();

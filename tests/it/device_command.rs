@@ -432,7 +432,7 @@ async fn one_run_per_device_and_an_orderly_way_out() {
     while host
         .server
         .state()
-        .faults
+        .injected_responses
         .iter()
         .any(|(_, answers)| !answers.is_empty())
     {

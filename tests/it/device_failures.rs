@@ -374,7 +374,7 @@ async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
     let url = format!("https://localhost:{}/", host.server.port());
     let bundle = host.path("devices/sw1.lab.test/ssl/certs/ca.pem");
     let sound = std::fs::read_to_string(&bundle).unwrap();
-    std::fs::write(&bundle, Authority::new().bundle()).unwrap();
+    std::fs::write(&bundle, CertificateAuthority::new().bundle()).unwrap();
     let line = error_line(&host, "its CA has the name of a CA in the bundle").await;
     assert!(
         line.contains(&url) && line.contains("remove certs/ca.pem"),
