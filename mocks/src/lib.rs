@@ -10,7 +10,7 @@
 //! * [`fault`]: faults that mocks inject on request.
 //! * [`control`]: the exchange log, for tests.
 
-#![warn(missing_docs)]
+#![warn(missing_docs, unreachable_pub)]
 
 pub mod cli_switch;
 pub mod control;

@@ -22,7 +22,7 @@ static STANDARD: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::
 static EXTENDED: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::EXTENDED));
 
 /// The grammar of a configuration mode.
-pub fn grammar(mode: &Mode) -> &'static Grammar {
+pub(super) fn grammar(mode: &Mode) -> &'static Grammar {
     match mode {
         Mode::Exec | Mode::Privileged | Mode::Config => &GLOBAL,
         Mode::Interface(_) => &INTERFACE,
@@ -41,20 +41,20 @@ pub fn grammar(mode: &Mode) -> &'static Grammar {
 
 /// Index of the first global rule whose pattern has this prefix. It determines the order of a line
 /// in the running configuration.
-pub fn global_rule_index(prefix: &str) -> Option<usize> {
+pub(super) fn global_rule_index(prefix: &str) -> Option<usize> {
     global::RULES
         .iter()
         .position(|rule| rule.pattern.starts_with(prefix))
 }
 
 /// Index of the global rule of interfaces.
-pub fn interface_rule_index() -> usize {
+pub(super) fn interface_rule_index() -> usize {
     global_rule_index("interface ").unwrap_or_default()
 }
 
 /// The word before a configuration line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinePrefix {
+pub(super) enum LinePrefix {
     /// No such word.
     Set,
     /// `no`
@@ -65,7 +65,7 @@ pub enum LinePrefix {
 
 /// A parsed configuration line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub(super) struct Command {
     /// Words without abbreviations.
     pub words: Vec<String>,
     /// Number of words that identify the line.
@@ -80,33 +80,33 @@ pub struct Command {
 
 impl Command {
     /// The words of the identity, joined.
-    pub fn identity_text(&self) -> String {
+    pub(super) fn identity_text(&self) -> String {
         self.words[..self.identity].join(" ")
     }
 
     /// The complete line.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         self.words.join(" ")
     }
 
     /// A word; empty if the line is shorter.
-    pub fn word(&self, index: usize) -> &str {
+    pub(super) fn word(&self, index: usize) -> &str {
         self.words.get(index).map_or("", String::as_str)
     }
 
     /// Whether the line has neither `no` nor `default` before it.
-    pub fn is_set(&self) -> bool {
+    pub(super) fn is_set(&self) -> bool {
         self.sign == LinePrefix::Set
     }
 
     /// The line as an entry of its block.
-    pub fn entry(&self, text: impl Into<String>) -> Entry {
+    pub(super) fn entry(&self, text: impl Into<String>) -> Entry {
         Entry::line(self.rule, self.identity_text(), text)
     }
 }
 
 /// A session in a configuration mode, with access to the device.
-pub struct ConfigSession<'a> {
+pub(super) struct ConfigSession<'a> {
     /// The device.
     pub device: &'a mut Device,
     /// The mode of the session.
@@ -115,13 +115,13 @@ pub struct ConfigSession<'a> {
 
 impl ConfigSession<'_> {
     /// Stores a global line. It replaces the line with the same identity.
-    pub fn set(&mut self, entry: Entry) -> Reply {
+    pub(super) fn set(&mut self, entry: Entry) -> Reply {
         self.device.edit().root.set(entry);
         Reply::Silent
     }
 
     /// Removes the global line that a command identifies.
-    pub fn remove(&mut self, command: &Command) -> Reply {
+    pub(super) fn remove(&mut self, command: &Command) -> Reply {
         self.device.edit().root.remove(&command.identity_text());
         Reply::Silent
     }
@@ -130,7 +130,7 @@ impl ConfigSession<'_> {
     ///
     /// # Errors
     /// A syntax error with its column in the line.
-    pub fn line(&mut self, line: &str, confirmed: bool) -> Result<Reply, SyntaxError> {
+    pub(super) fn line(&mut self, line: &str, confirmed: bool) -> Result<Reply, SyntaxError> {
         let all = tokens(line);
         let Some(first) = all.first() else {
             return Ok(Reply::Silent);
@@ -220,13 +220,13 @@ impl ConfigSession<'_> {
     }
 
     /// Returns to the global configuration mode. Edits of a `vlan` submode take effect now.
-    pub fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.device.commit(self.position);
         self.position.mode = Mode::Config;
     }
 
     /// The lines of the submode, or the global ones.
-    pub fn block(&mut self) -> &mut Block {
+    pub(super) fn block(&mut self) -> &mut Block {
         let identity = self.position.mode.block_identity();
         let root = &mut self.device.edit().root;
         match identity {
@@ -268,7 +268,7 @@ impl ConfigSession<'_> {
 }
 
 /// Rules of all submodes.
-pub fn exit(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
+pub(super) fn exit(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
     if session.position.mode == Mode::Config {
         *session.position = Position::exec(true);
     } else {
@@ -278,7 +278,7 @@ pub fn exit(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
 }
 
 /// Returns to the privileged mode.
-pub fn end(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
+pub(super) fn end(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
     session.leave();
     *session.position = Position::exec(true);
     Reply::Silent

@@ -10,7 +10,7 @@ use super::vlan::{PendingVlans, VlanTable};
 
 /// A switch without its connections. Cheap to clone: the configuration is shared until it is changed.
 #[derive(Debug, Clone)]
-pub struct Device {
+pub(super) struct Device {
     /// The platform.
     pub profile: &'static PlatformProfile,
     /// Host name, also used as the prompt.
@@ -25,7 +25,7 @@ pub struct Device {
 
 /// A configuration to restore at a point in time.
 #[derive(Debug, Clone)]
-pub struct Revert {
+pub(super) struct Revert {
     /// The time.
     pub at: Instant,
     /// The host name to restore.
@@ -36,7 +36,7 @@ pub struct Revert {
 
 /// Configuration lines and the VLAN table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Configuration {
+pub(super) struct Configuration {
     /// Lines of the running configuration, without the host name.
     pub root: Block,
     /// VLANs.
@@ -45,7 +45,7 @@ pub struct Configuration {
 
 /// The mode of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Position {
+pub(super) struct Position {
     /// The mode.
     pub mode: Mode,
     /// Edits of a `vlan` submode that have not taken effect.
@@ -54,7 +54,7 @@ pub struct Position {
 
 /// A mode of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mode {
+pub(super) enum Mode {
     /// `>`
     Exec,
     /// `#`
@@ -86,7 +86,7 @@ pub enum Mode {
 
 impl Mode {
     /// The text in the prompt's parentheses.
-    pub fn tag(&self) -> Option<&'static str> {
+    pub(super) fn tag(&self) -> Option<&'static str> {
         Some(match self {
             Mode::Exec | Mode::Privileged => return None,
             Mode::Config => "config",
@@ -105,7 +105,7 @@ impl Mode {
     }
 
     /// The name in the log.
-    pub fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Mode::Exec => "exec",
             Mode::Privileged => "privileged",
@@ -114,7 +114,7 @@ impl Mode {
     }
 
     /// Identity of the line whose block this mode edits.
-    pub fn block_identity(&self) -> Option<String> {
+    pub(super) fn block_identity(&self) -> Option<String> {
         match self {
             Mode::Exec | Mode::Privileged | Mode::Config | Mode::Vlan => None,
             Mode::Interface(name) => Some(format!("interface {name}")),
@@ -129,23 +129,23 @@ impl Mode {
 }
 
 /// Identity of an access list's line: names are unique over both kinds.
-pub fn access_list_identity(name: &str) -> String {
+pub(super) fn access_list_identity(name: &str) -> String {
     format!("ip access-list {name}")
 }
 
 /// Identity of an interface's line.
-pub fn interface_identity(name: &InterfaceName) -> String {
+pub(super) fn interface_identity(name: &InterfaceName) -> String {
     format!("interface {name}")
 }
 
 impl Device {
     /// The configuration, to change.
-    pub fn edit(&mut self) -> &mut Configuration {
+    pub(super) fn edit(&mut self) -> &mut Configuration {
         Arc::make_mut(&mut self.configuration)
     }
 
     /// Lines of an interface that exists.
-    pub fn interface(&self, name: &InterfaceName) -> Option<&Block> {
+    pub(super) fn interface(&self, name: &InterfaceName) -> Option<&Block> {
         self.configuration
             .root
             .find(&interface_identity(name))?
@@ -154,7 +154,7 @@ impl Device {
     }
 
     /// All interfaces with their lines, in order.
-    pub fn interfaces(&self) -> impl Iterator<Item = (InterfaceName, &Block)> {
+    pub(super) fn interfaces(&self) -> impl Iterator<Item = (InterfaceName, &Block)> {
         self.configuration
             .root
             .entries()
@@ -166,7 +166,7 @@ impl Device {
     }
 
     /// All access lists: whether extended, name, lines.
-    pub fn access_lists(&self) -> impl Iterator<Item = (bool, &str, &Block)> {
+    pub(super) fn access_lists(&self) -> impl Iterator<Item = (bool, &str, &Block)> {
         self.configuration
             .root
             .entries()
@@ -182,7 +182,7 @@ impl Device {
     }
 
     /// Whether stored keys are obfuscated.
-    pub fn hides_keys(&self) -> bool {
+    pub(super) fn hides_keys(&self) -> bool {
         self.configuration
             .root
             .find("service password-encryption")
@@ -190,21 +190,21 @@ impl Device {
     }
 
     /// Whether a VRF of that name is configured.
-    pub fn has_vrf(&self, name: &str) -> bool {
+    pub(super) fn has_vrf(&self, name: &str) -> bool {
         let root = &self.configuration.root;
         root.find(&format!("ip vrf {name}")).is_some()
             || root.find(&format!("vrf definition {name}")).is_some()
     }
 
     /// Applies the edits of a `vlan` submode.
-    pub fn commit(&mut self, position: &mut Position) {
+    pub(super) fn commit(&mut self, position: &mut Position) {
         if let Some(pending) = position.pending.take() {
             self.edit().vlans.commit(&pending);
         }
     }
 
     /// Restores the configuration from before a timed session whose time is over.
-    pub fn expire(&mut self, now: Instant) {
+    pub(super) fn expire(&mut self, now: Instant) {
         if let Some(revert) = self.revert.take_if(|revert| revert.at <= now) {
             self.hostname = revert.hostname;
             self.configuration = revert.configuration;
@@ -212,7 +212,7 @@ impl Device {
     }
 
     /// Adds an interface without lines, if it does not exist.
-    pub fn add_interface(&mut self, rule: usize, name: &InterfaceName) {
+    pub(super) fn add_interface(&mut self, rule: usize, name: &InterfaceName) {
         let identity = interface_identity(name);
         if self.configuration.root.find(&identity).is_none() {
             self.edit().root.set(Entry {
@@ -228,7 +228,7 @@ impl Device {
 
 impl Position {
     /// At a prompt of the exec modes.
-    pub fn exec(privileged: bool) -> Self {
+    pub(super) fn exec(privileged: bool) -> Self {
         Position {
             mode: if privileged {
                 Mode::Privileged

@@ -4,7 +4,7 @@ use super::configure::{Command, ConfigSession};
 
 /// The effect of a configuration line.
 #[derive(Clone, Copy)]
-pub enum Effect {
+pub(super) enum Effect {
     /// The line is stored by its identity; `no` removes it.
     Store,
     /// Like `Store`, but a line with this text is the default and is not stored.
@@ -19,7 +19,7 @@ pub enum Effect {
 
 /// The answer to a configuration line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub(super) enum Reply {
     /// Only the next prompt.
     Silent,
     /// Lines of text.
@@ -43,7 +43,7 @@ pub enum Reply {
 
 /// Commands of the exec modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExecCommand {
+pub(super) enum ExecCommand {
     /// `enable`
     Enable,
     /// `disable`
@@ -76,7 +76,7 @@ pub enum ExecCommand {
 
 /// Objects of `show`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Show {
+pub(super) enum Show {
     /// `show version`
     Version,
     /// `show running-config`

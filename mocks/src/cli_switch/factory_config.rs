@@ -35,7 +35,7 @@ line vty 5 15
 static FACTORIES: Mutex<BTreeMap<&'static str, Arc<Configuration>>> = Mutex::new(BTreeMap::new());
 
 /// Creates a device. Also returns the unknown lines of its configuration text.
-pub fn new_device(
+pub(super) fn new_device(
     profile: &'static PlatformProfile,
     options: &SwitchOptions,
 ) -> (Device, Vec<String>) {

@@ -4,7 +4,7 @@ use regex::Regex;
 
 /// A filter of output lines.
 #[derive(Debug)]
-pub enum Filter {
+pub(super) enum Filter {
     /// Matching lines.
     Include(Regex),
     /// Lines that do not match.
@@ -17,7 +17,7 @@ pub enum Filter {
 
 impl Filter {
     /// Parses `include X`; words can be abbreviated. `Err` is the byte offset of the error.
-    pub fn parse(text: &str) -> Result<Self, usize> {
+    pub(super) fn parse(text: &str) -> Result<Self, usize> {
         let start = text.len() - text.trim_start().len();
         let words = text.trim_start();
         let (kind, rest) = words.split_once(' ').ok_or(start)?;
@@ -38,7 +38,7 @@ impl Filter {
     }
 
     /// The lines that remain.
-    pub fn apply(&self, text: &str) -> String {
+    pub(super) fn apply(&self, text: &str) -> String {
         let mut begun = false;
         let mut section: Option<usize> = None;
         let kept = text.lines().filter(|line| match self {

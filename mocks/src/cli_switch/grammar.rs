@@ -5,13 +5,13 @@
 //! these words. Words can be abbreviated while they are unambiguous; the parsed line has complete words, and parameters
 //! as the device prints them.
 
-pub mod access_list;
-pub mod block;
-pub mod exec;
-pub mod global;
-pub mod interface;
-pub mod parameter;
-pub mod server;
+pub(super) mod access_list;
+pub(super) mod block;
+pub(super) mod exec;
+pub(super) mod global;
+pub(super) mod interface;
+pub(super) mod parameter;
+pub(super) mod server;
 
 use super::effect::Effect;
 use super::interface_name::InterfaceName;
@@ -20,7 +20,7 @@ use parameter::{Accepted, Parameter};
 
 /// Conditions of a rule: the platform and the mode.
 #[derive(Debug, Clone, Copy)]
-pub struct RuleScope<'a> {
+pub(super) struct RuleScope<'a> {
     /// The platform.
     pub profile: &'a PlatformProfile,
     /// The interface of the submode.
@@ -30,7 +30,7 @@ pub struct RuleScope<'a> {
 }
 
 /// A line of a mode.
-pub struct Rule {
+pub(super) struct Rule {
     /// See the module documentation.
     pub pattern: &'static str,
     /// The effect of the line.
@@ -40,7 +40,7 @@ pub struct Rule {
 }
 
 /// The automaton of one mode.
-pub struct Grammar {
+pub(super) struct Grammar {
     /// The rules; their order is the order of lines in the running configuration.
     pub rules: &'static [Rule],
     states: Vec<AutomatonState>,
@@ -63,7 +63,7 @@ enum Label {
 
 /// A word of a line and where it begins.
 #[derive(Debug, Clone, Copy)]
-pub struct Token<'a> {
+pub(super) struct Token<'a> {
     /// The word.
     pub text: &'a str,
     /// Byte offset in the line.
@@ -72,7 +72,7 @@ pub struct Token<'a> {
 
 /// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parsed {
+pub(super) struct Parsed {
     /// Index of the rule.
     pub rule: usize,
     /// Words without abbreviations, parameters as the device prints them.
@@ -83,7 +83,7 @@ pub struct Parsed {
 
 /// Why a line cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SyntaxError {
+pub(super) enum SyntaxError {
     /// The word at this column is invalid.
     Invalid(usize),
     /// Words are missing.
@@ -94,7 +94,7 @@ pub enum SyntaxError {
 
 /// Whether a line must be complete, or only has its identity (after `no` and `default`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineForm {
+pub(super) enum LineForm {
     /// The line itself.
     Whole,
     /// Its removal.
@@ -111,7 +111,7 @@ struct MatchThread {
 }
 
 /// Splits a line at spaces.
-pub fn tokens(line: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(line: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     let mut start = None;
     for (index, character) in line.char_indices() {
@@ -141,7 +141,7 @@ impl Grammar {
     ///
     /// # Panics
     /// A pattern is malformed. Tests compile every grammar.
-    pub fn new(rules: &'static [Rule]) -> Self {
+    pub(super) fn new(rules: &'static [Rule]) -> Self {
         let mut grammar = Grammar {
             rules,
             states: Vec::new(),
@@ -169,7 +169,7 @@ impl Grammar {
     ///
     /// # Errors
     /// The syntax error of the device, with the column in `line`.
-    pub fn parse(
+    pub(super) fn parse(
         &self,
         scope: &RuleScope<'_>,
         line: &str,
@@ -216,7 +216,7 @@ impl Grammar {
     }
 
     /// The words that can follow the tokens, for `?`.
-    pub fn expected(
+    pub(super) fn expected(
         &self,
         scope: &RuleScope<'_>,
         line: &str,

@@ -25,7 +25,7 @@ const TYPES: &[(&str, &str, bool)] = &[
 
 /// The name of an interface: type and numbers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct InterfaceName {
+pub(super) struct InterfaceName {
     kind: usize,
     numbers: Vec<u32>,
     subinterface: Option<u32>,
@@ -34,7 +34,7 @@ pub struct InterfaceName {
 impl InterfaceName {
     /// Parses `Gi1/0/1`, `gigabitethernet 1/0/1`, `Po10`. The type can be abbreviated while it is unambiguous; the
     /// usual short names (`Te`, `Fi`, `Tw`) have precedence.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let split = text.find(|character: char| character.is_ascii_digit())?;
         let (kind, numbers) = text.split_at(split);
         let kind = Self::kind(kind.trim_end())?;
@@ -54,7 +54,7 @@ impl InterfaceName {
     }
 
     /// Whether the word alone can be the type of an interface whose number follows as the next word.
-    pub fn is_type(word: &str) -> bool {
+    pub(super) fn is_type(word: &str) -> bool {
         Self::kind(word).is_some()
     }
 
@@ -81,42 +81,42 @@ impl InterfaceName {
     }
 
     /// `Gi1/0/1`.
-    pub fn short(&self) -> String {
+    pub(super) fn short(&self) -> String {
         self.with_type(TYPES[self.kind].1)
     }
 
     /// `GigabitEthernet`.
-    pub fn type_name(&self) -> &'static str {
+    pub(super) fn type_name(&self) -> &'static str {
         TYPES[self.kind].0
     }
 
     /// Whether configuring a missing interface of this type creates it.
-    pub fn is_virtual(&self) -> bool {
+    pub(super) fn is_virtual(&self) -> bool {
         TYPES[self.kind].2 || self.subinterface.is_some()
     }
 
     /// Whether the port can switch frames: a physical port or a port channel.
-    pub fn is_switchable(&self) -> bool {
+    pub(super) fn is_switchable(&self) -> bool {
         !self.is_virtual() || self.is_port_channel()
     }
 
     /// `Port-channelN`.
-    pub fn is_port_channel(&self) -> bool {
+    pub(super) fn is_port_channel(&self) -> bool {
         self.type_name() == "Port-channel"
     }
 
     /// `VlanN`.
-    pub fn is_vlan(&self) -> bool {
+    pub(super) fn is_vlan(&self) -> bool {
         self.type_name() == "Vlan"
     }
 
     /// The last number of the name.
-    pub fn number(&self) -> u32 {
+    pub(super) fn number(&self) -> u32 {
         self.numbers.last().copied().unwrap_or_default()
     }
 
     /// Order among interfaces: by type, then by each number.
-    pub fn sort_key(&self) -> Vec<u32> {
+    pub(super) fn sort_key(&self) -> Vec<u32> {
         let mut key = vec![u32::try_from(self.kind).unwrap_or(u32::MAX)];
         key.extend(&self.numbers);
         key.push(self.subinterface.map_or(0, |sub| sub + 1));

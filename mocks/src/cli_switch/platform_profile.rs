@@ -4,7 +4,7 @@ use super::interface_name::InterfaceName;
 
 /// A model with its image.
 #[derive(Debug, PartialEq, Eq)]
-pub struct PlatformProfile {
+pub(super) struct PlatformProfile {
     /// Product number, as `show version` prints it.
     pub model: &'static str,
     /// Version of the image.
@@ -26,7 +26,7 @@ pub struct PlatformProfile {
 }
 
 /// All models, the default first.
-pub const ALL: &[PlatformProfile] = &[
+pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "C9300-48P",
         version: "17.9.4a",
@@ -91,23 +91,23 @@ pub const ALL: &[PlatformProfile] = &[
 
 impl PlatformProfile {
     /// The platform of a product number. Case is ignored.
-    pub fn find(model: &str) -> Option<&'static PlatformProfile> {
+    pub(super) fn find(model: &str) -> Option<&'static PlatformProfile> {
         ALL.iter()
             .find(|profile| profile.model.eq_ignore_ascii_case(model))
     }
 
     /// Whether the image is IOS 12, with its older spellings.
-    pub fn is_release_12(&self) -> bool {
+    pub(super) fn is_release_12(&self) -> bool {
         self.version.starts_with("12.")
     }
 
     /// Whether a numbered line of an access list shows its number in the configuration.
-    pub fn prints_sequence_numbers(&self) -> bool {
+    pub(super) fn prints_sequence_numbers(&self) -> bool {
         self.xe
     }
 
     /// Names of the physical ports.
-    pub fn physical_interfaces(&self) -> Vec<InterfaceName> {
+    pub(super) fn physical_interfaces(&self) -> Vec<InterfaceName> {
         [self.ports, self.uplinks]
             .iter()
             .flat_map(|(prefix, count)| (1..=*count).map(move |number| format!("{prefix}{number}")))
@@ -118,7 +118,7 @@ impl PlatformProfile {
     }
 
     /// The output of `show version`.
-    pub fn show_version(&self, hostname: &str) -> String {
+    pub(super) fn show_version(&self, hostname: &str) -> String {
         let PlatformProfile {
             model,
             version,

@@ -53,12 +53,12 @@ const PORTS: &[(u16, &str, bool, bool, bool)] = &[
 ];
 
 /// Whether any protocol has a port of this name.
-pub fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     PORTS.iter().any(|(_, known, ..)| *known == name)
 }
 
 /// The text of a port in a line about a protocol; `None` if the protocol has no such name.
-pub fn printed(port: &str, tcp: bool, newer: bool) -> Option<String> {
+pub(super) fn printed(port: &str, tcp: bool, newer: bool) -> Option<String> {
     let known = |&&(_, _, for_tcp, for_udp, only_newer): &&(u16, &str, bool, bool, bool)| {
         (if tcp { for_tcp } else { for_udp }) && (newer || !only_newer)
     };
@@ -77,7 +77,7 @@ pub fn printed(port: &str, tcp: bool, newer: bool) -> Option<String> {
 }
 
 /// The name of a code point; numbers without a name remain numbers.
-pub fn dscp(word: &str) -> Option<String> {
+pub(super) fn dscp(word: &str) -> Option<String> {
     let word = word.to_ascii_lowercase();
     let number = match word.as_str() {
         "default" => 0,

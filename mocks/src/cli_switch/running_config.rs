@@ -11,7 +11,7 @@ use super::tree::{Block, Entry};
 const LIST_WIDTH: usize = 60;
 
 /// All lines, from `version` to `end`.
-pub fn lines(device: &Device) -> Vec<String> {
+pub(super) fn lines(device: &Device) -> Vec<String> {
     let train: String = device
         .profile
         .version
@@ -130,7 +130,7 @@ fn allowed_lines(list: &str) -> Vec<String> {
 }
 
 /// The output of `show running-config`.
-pub fn show(device: &Device) -> String {
+pub(super) fn show(device: &Device) -> String {
     let body = lines(device).join("\n");
     format!(
         "Building configuration...\n\nCurrent configuration : {} bytes\n!\n{body}\n\n",
@@ -139,7 +139,7 @@ pub fn show(device: &Device) -> String {
 }
 
 /// The output of `show running-config interface X`.
-pub fn show_interface(device: &Device, identity: &str) -> Option<String> {
+pub(super) fn show_interface(device: &Device, identity: &str) -> Option<String> {
     let entry = device.configuration.root.find(identity)?;
     let mut lines = Vec::new();
     write_entry(device, entry, &mut lines);
@@ -154,7 +154,7 @@ pub fn show_interface(device: &Device, identity: &str) -> Option<String> {
 ///
 /// Unknown lines are stored as text, with the lines indented below them, and returned: a real
 /// configuration always has some. Only typed lines are refused.
-pub fn load(device: &mut Device, text: &str) -> Vec<String> {
+pub(super) fn load(device: &mut Device, text: &str) -> Vec<String> {
     let mut unknown = Vec::new();
     let mut position = Position {
         mode: Mode::Config,

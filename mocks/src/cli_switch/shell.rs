@@ -55,7 +55,7 @@ enum InputState {
 
 /// State of the connection after the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConnectionState {
+pub(super) enum ConnectionState {
     /// It remains open.
     Open,
     /// It is closed properly.
@@ -66,7 +66,7 @@ pub enum ConnectionState {
 
 /// Output of the terminal, and the state of the connection after it.
 #[derive(Debug)]
-pub struct TerminalOutput {
+pub(super) struct TerminalOutput {
     /// Bytes to send.
     pub bytes: Vec<u8>,
     /// State of the connection afterwards.
@@ -75,7 +75,7 @@ pub struct TerminalOutput {
 
 /// Data that all sessions of a switch share.
 #[derive(Debug, Clone)]
-pub struct SwitchContext {
+pub(super) struct SwitchContext {
     /// The switch.
     pub device: Arc<Mutex<Device>>,
     /// Its faults.
@@ -88,7 +88,7 @@ pub struct SwitchContext {
 
 /// A terminal session.
 #[derive(Debug)]
-pub struct Shell {
+pub(super) struct Shell {
     shared: SwitchContext,
     connection: u64,
     position: Position,
@@ -105,7 +105,12 @@ pub struct Shell {
 
 impl Shell {
     /// A new session, with the width of the terminal (0 if unknown).
-    pub fn new(shared: SwitchContext, connection: u64, privileged: bool, width: usize) -> Self {
+    pub(super) fn new(
+        shared: SwitchContext,
+        connection: u64,
+        privileged: bool,
+        width: usize,
+    ) -> Self {
         Shell {
             shared,
             connection,
@@ -123,7 +128,7 @@ impl Shell {
     }
 
     /// The message of the day and the first prompt.
-    pub fn greet(&mut self) -> TerminalOutput {
+    pub(super) fn greet(&mut self) -> TerminalOutput {
         let banners: Vec<String> = {
             let device = lock(&self.shared.device);
             ["banner motd", "banner exec"]
@@ -147,7 +152,7 @@ impl Shell {
     }
 
     /// Answers bytes from the terminal.
-    pub fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
         lock(&self.shared.device).expire(Instant::now());
         for byte in bytes {
             if self.ending != ConnectionState::Open || self.waiting == InputState::Nothing {

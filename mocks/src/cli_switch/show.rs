@@ -16,7 +16,12 @@ use super::vlan_list::VlanList;
 const PORTS_WIDTH: usize = 31;
 
 /// The output; `None` if an argument has no object. `arguments` are the words of the command.
-pub fn show(device: &Device, what: Show, arguments: &[String], privileged: bool) -> Option<String> {
+pub(super) fn show(
+    device: &Device,
+    what: Show,
+    arguments: &[String],
+    privileged: bool,
+) -> Option<String> {
     let interface = arguments.iter().find_map(|word| InterfaceName::parse(word));
     Some(match what {
         Show::Version => device.profile.show_version(&device.hostname),

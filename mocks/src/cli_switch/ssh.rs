@@ -46,7 +46,7 @@ impl HostKey {
 
 /// Accounts and login methods.
 #[derive(Debug)]
-pub struct Accounts {
+pub(super) struct Accounts {
     user: String,
     password: String,
     keys: Vec<PublicKey>,
@@ -59,7 +59,7 @@ impl Accounts {
     ///
     /// # Errors
     /// The line that is not a public key.
-    pub fn new(options: &SwitchOptions) -> Result<Self, String> {
+    pub(super) fn new(options: &SwitchOptions) -> Result<Self, String> {
         let keys = options
             .authorized_keys
             .iter()
@@ -89,7 +89,7 @@ impl Accounts {
 }
 
 /// Accepts connections until the token is cancelled. Sessions are cut by the same token.
-pub async fn serve(
+pub(super) async fn serve(
     listener: TcpListener,
     shared: SwitchContext,
     accounts: Accounts,

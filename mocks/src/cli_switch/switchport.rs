@@ -6,7 +6,7 @@ use super::vlan_list::VlanList;
 
 /// Switchport settings of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switchport {
+pub(super) struct Switchport {
     /// False after `no switchport`.
     pub enabled: bool,
     /// `access`, `trunk`, `dynamic auto`, `dynamic desirable`.
@@ -29,7 +29,7 @@ pub struct Switchport {
 
 impl Switchport {
     /// Parses the lines of an interface.
-    pub fn of(block: &Block, profile: &PlatformProfile) -> Self {
+    pub(super) fn of(block: &Block, profile: &PlatformProfile) -> Self {
         let number = |identity| {
             block
                 .value(identity)
@@ -62,7 +62,7 @@ impl Switchport {
     }
 
     /// Whether the port negotiates its mode.
-    pub fn is_dynamic(&self) -> bool {
+    pub(super) fn is_dynamic(&self) -> bool {
         self.mode.starts_with("dynamic")
     }
 }

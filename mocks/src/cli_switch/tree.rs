@@ -5,13 +5,13 @@
 
 /// Lines of one level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Block {
+pub(super) struct Block {
     entries: Vec<Entry>,
 }
 
 /// A line, and the lines of its submode.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct Entry {
     /// Index of its rule, which determines the order.
     pub rule: usize,
     /// Order among lines of one rule.
@@ -26,7 +26,7 @@ pub struct Entry {
 
 impl Entry {
     /// A line without submode and without order among lines of its rule.
-    pub fn line(rule: usize, identity: impl Into<String>, text: impl Into<String>) -> Self {
+    pub(super) fn line(rule: usize, identity: impl Into<String>, text: impl Into<String>) -> Self {
         Entry {
             rule,
             sort: Vec::new(),
@@ -39,35 +39,35 @@ impl Entry {
 
 impl Block {
     /// All lines in order.
-    pub fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
     /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The line with this identity.
-    pub fn find(&self, identity: &str) -> Option<&Entry> {
+    pub(super) fn find(&self, identity: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.identity == identity)
     }
 
     /// The text after the identity of that line: `10` for `switchport access vlan`.
-    pub fn value(&self, identity: &str) -> Option<&str> {
+    pub(super) fn value(&self, identity: &str) -> Option<&str> {
         let rest = self.find(identity)?.text.strip_prefix(identity)?;
         Some(rest.trim_start())
     }
 
     /// The line with this identity, to change.
-    pub fn find_mut(&mut self, identity: &str) -> Option<&mut Entry> {
+    pub(super) fn find_mut(&mut self, identity: &str) -> Option<&mut Entry> {
         self.entries
             .iter_mut()
             .find(|entry| entry.identity == identity)
     }
 
     /// Inserts a line. It replaces the line with the same identity.
-    pub fn set(&mut self, entry: Entry) {
+    pub(super) fn set(&mut self, entry: Entry) {
         if let Some(old) = self.find_mut(&entry.identity) {
             *old = entry;
             return;
@@ -79,7 +79,7 @@ impl Block {
     }
 
     /// Removes the line with this identity.
-    pub fn remove(&mut self, identity: &str) -> Option<Entry> {
+    pub(super) fn remove(&mut self, identity: &str) -> Option<Entry> {
         let place = self
             .entries
             .iter()
@@ -88,12 +88,12 @@ impl Block {
     }
 
     /// Removes the lines that do not satisfy the predicate.
-    pub fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
+    pub(super) fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
         self.entries.retain(keep);
     }
 
     /// All lines, to change their texts.
-    pub fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.entries.iter_mut()
     }
 }

@@ -3,7 +3,7 @@
 const PAD: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
 
 /// Obfuscates a text. The offset in the key depends on the text, so the result is always the same.
-pub fn encode(text: &str) -> String {
+pub(super) fn encode(text: &str) -> String {
     let start = text.bytes().map(usize::from).sum::<usize>() % 16;
     let hidden = text
         .bytes()
@@ -14,7 +14,7 @@ pub fn encode(text: &str) -> String {
 }
 
 /// Decodes an obfuscated text.
-pub fn decode(hidden: &str) -> Option<String> {
+pub(super) fn decode(hidden: &str) -> Option<String> {
     let start: usize = hidden.get(..2)?.parse().ok()?;
     let digits = hidden.get(2..)?;
     if !digits.len().is_multiple_of(2) {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::vlan_list::VlanList;
 
 /// Reserved VLANs: they exist, and cannot be changed or removed.
-pub const RESERVED: [u16; 5] = [1, 1002, 1003, 1004, 1005];
+pub(super) const RESERVED: [u16; 5] = [1, 1002, 1003, 1004, 1005];
 
 /// A VLAN.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Vlan {
+pub(super) struct Vlan {
     /// Name; `VLAN0010` by default.
     pub name: String,
     /// Whether the VLAN is shut down on this device.
@@ -18,11 +18,11 @@ pub struct Vlan {
 
 /// All VLANs by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VlanTable(BTreeMap<u16, Vlan>);
+pub(super) struct VlanTable(BTreeMap<u16, Vlan>);
 
 /// Edits of a `vlan` submode. They take effect at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PendingVlans {
+pub(super) struct PendingVlans {
     /// The VLANs.
     pub list: VlanList,
     /// A new name, or the default one.
@@ -58,17 +58,17 @@ impl Default for VlanTable {
 
 impl VlanTable {
     /// Rows by number.
-    pub fn rows(&self) -> impl Iterator<Item = (u16, &Vlan)> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (u16, &Vlan)> {
         self.0.iter().map(|(number, vlan)| (*number, vlan))
     }
 
     /// A VLAN by number.
-    pub fn get(&self, number: u16) -> Option<&Vlan> {
+    pub(super) fn get(&self, number: u16) -> Option<&Vlan> {
         self.0.get(&number)
     }
 
     /// Creates the VLAN with its default name, if it does not exist.
-    pub fn create(&mut self, number: u16) {
+    pub(super) fn create(&mut self, number: u16) {
         self.0.entry(number).or_insert_with(|| Vlan {
             name: default_name(number),
             shutdown: false,
@@ -76,7 +76,7 @@ impl VlanTable {
     }
 
     /// Applies the edits of the submode.
-    pub fn commit(&mut self, pending: &PendingVlans) {
+    pub(super) fn commit(&mut self, pending: &PendingVlans) {
         for number in pending.list.iter() {
             self.create(number);
             let Some(vlan) = self.0.get_mut(&number) else {
@@ -94,7 +94,7 @@ impl VlanTable {
     }
 
     /// Removes VLANs. The caller refuses reserved ones.
-    pub fn remove(&mut self, list: &VlanList) {
+    pub(super) fn remove(&mut self, list: &VlanList) {
         self.0.retain(|number, _| !list.contains(*number));
     }
 }

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// The highest number.
-pub const MAX: u16 = 4094;
+pub(super) const MAX: u16 = 4094;
 
 /// A set of VLAN numbers from 1 to 4094.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct VlanList(BTreeSet<u16>);
+pub(super) struct VlanList(BTreeSet<u16>);
 
 impl VlanList {
     /// Parses `5`, `1-3,5`. Spaces, numbers outside 1–4094 and descending ranges are invalid.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let mut set = BTreeSet::new();
         for part in text.split(',') {
             let (low, high) = part.split_once('-').unwrap_or((part, part));
@@ -33,34 +33,34 @@ impl VlanList {
     }
 
     /// All items.
-    pub fn all() -> Self {
+    pub(super) fn all() -> Self {
         VlanList((1..=MAX).collect())
     }
 
     /// The numbers in order.
-    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = u16> + '_ {
         self.0.iter().copied()
     }
 
     /// Whether the number is in the set.
-    pub fn contains(&self, number: u16) -> bool {
+    pub(super) fn contains(&self, number: u16) -> bool {
         self.0.contains(&number)
     }
 
     /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The union.
     #[must_use]
-    pub fn union(&self, other: &Self) -> Self {
+    pub(super) fn union(&self, other: &Self) -> Self {
         VlanList(self.0.union(&other.0).copied().collect())
     }
 
     /// The difference.
     #[must_use]
-    pub fn without(&self, other: &Self) -> Self {
+    pub(super) fn without(&self, other: &Self) -> Self {
         VlanList(self.0.difference(&other.0).copied().collect())
     }
 }

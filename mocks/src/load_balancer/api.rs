@@ -16,7 +16,7 @@ use super::tree::{Fields, Tree};
 
 /// A load balancer.
 #[derive(Debug)]
-pub struct Api {
+pub(super) struct Api {
     /// The running configuration.
     pub tree: Tree,
     /// The saved configuration.
@@ -31,7 +31,7 @@ pub struct Api {
 
 impl Api {
     /// A load balancer with this configuration.
-    pub fn new(
+    pub(super) fn new(
         tree: Tree,
         sessions: Sessions,
         version: &str,
@@ -51,7 +51,7 @@ impl Api {
     }
 
     /// Handles an authorized request.
-    pub fn handle(&mut self, request: &ApiRequest, now: Instant) -> ApiResponse {
+    pub(super) fn handle(&mut self, request: &ApiRequest, now: Instant) -> ApiResponse {
         let path = request.path.trim_end_matches('/');
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let result = match (&parts[..], request.transaction.as_deref()) {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use self::child::replace_subs;
-pub use self::child::{change_child, create_child, remove_child};
+pub(super) use self::child::{change_child, create_child, remove_child};
 use self::dependents::{addresses, update_dependents};
 use self::field::{checked, set_fields};
 use super::normalize;
@@ -21,7 +21,7 @@ use super::tree::{Fields, Object, Tree};
 
 /// Whether fields that a request omits keep their values or return to their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OmittedFields {
+pub(super) enum OmittedFields {
     /// `PATCH`
     Keep,
     /// `PUT`
@@ -29,7 +29,7 @@ pub enum OmittedFields {
 }
 
 /// Creates an object; returns its full path.
-pub fn create(
+pub(super) fn create(
     tree: &mut Tree,
     kind: &'static ObjectKind,
     body: &Fields,
@@ -148,7 +148,7 @@ fn name_of(kind: &ObjectKind, body: &Fields) -> Result<FullPath, Refusal> {
 }
 
 /// Changes an object.
-pub fn change(
+pub(super) fn change(
     tree: &mut Tree,
     kind: &'static ObjectKind,
     path: &str,
@@ -213,7 +213,11 @@ fn apply(
 }
 
 /// Removes an object without references to it.
-pub fn remove(tree: &mut Tree, kind: &'static ObjectKind, path: &str) -> Result<(), Refusal> {
+pub(super) fn remove(
+    tree: &mut Tree,
+    kind: &'static ObjectKind,
+    path: &str,
+) -> Result<(), Refusal> {
     if kind.fixed {
         return Err(Refusal::method("DELETE", &kind.path));
     }
@@ -234,7 +238,7 @@ pub fn remove(tree: &mut Tree, kind: &'static ObjectKind, path: &str) -> Result<
 }
 
 /// Refuses a tree with a missing reference. `removed` is the object that the request removed.
-pub fn check(tree: &Tree, removed: Option<(&ObjectKind, &str)>) -> Result<(), Refusal> {
+pub(super) fn check(tree: &Tree, removed: Option<(&ObjectKind, &str)>) -> Result<(), Refusal> {
     let Some(found) = dangling(tree) else {
         return Ok(());
     };

@@ -34,7 +34,7 @@ const OTHERS: &[(&str, &str)] = &[
 static FACTORY: LazyLock<Tree> = LazyLock::new(build);
 
 /// Name of the parent of all other objects of a kind.
-pub fn base_name(kind: &str) -> &str {
+pub(super) fn base_name(kind: &str) -> &str {
     let last = kind.rsplit('/').next().unwrap_or(kind);
     BASES
         .iter()
@@ -43,12 +43,12 @@ pub fn base_name(kind: &str) -> &str {
 }
 
 /// Whether the object is part of the factory default configuration.
-pub fn is_system(kind: &ObjectKind, path: &str) -> bool {
+pub(super) fn is_system(kind: &ObjectKind, path: &str) -> bool {
     FACTORY.object(&kind.path, path).is_some()
 }
 
 /// A tree for a device of this name and version.
-pub fn tree(hostname: &str, version: &str) -> Tree {
+pub(super) fn tree(hostname: &str, version: &str) -> Tree {
     let mut tree = FACTORY.clone();
     tree.singletons.insert(
         "sys/global-settings".to_owned(),

@@ -6,7 +6,7 @@ use super::refusal::Refusal;
 
 /// A parsed request.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ApiRequest {
+pub(super) struct ApiRequest {
     /// `GET` …
     pub method: String,
     /// From `/mgmt` on, without the query.
@@ -21,7 +21,7 @@ pub struct ApiRequest {
 
 /// A status and a body.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ApiResponse {
+pub(super) struct ApiResponse {
     /// HTTP status.
     pub status: u16,
     /// JSON body.

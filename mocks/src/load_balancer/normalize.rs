@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use super::tree::{Fields, Object};
 
 /// The monitors named in an expression.
-pub fn monitors(expression: &str) -> Vec<String> {
+pub(super) fn monitors(expression: &str) -> Vec<String> {
     expression
         .split(' ')
         .filter(|word| word.starts_with('/'))
@@ -18,7 +18,7 @@ pub fn monitors(expression: &str) -> Vec<String> {
 }
 
 /// A reference as a full path; `None` clears it.
-pub fn reference(text: &str) -> Option<String> {
+pub(super) fn reference(text: &str) -> Option<String> {
     match text.trim() {
         "" | "none" => None,
         path => Some(FullPath::parse(path, "Common").text()),
@@ -26,7 +26,7 @@ pub fn reference(text: &str) -> Option<String> {
 }
 
 /// A monitor expression with full paths and the trailing space of the device.
-pub fn monitor(text: &str) -> Result<Option<String>, Refusal> {
+pub(super) fn monitor(text: &str) -> Result<Option<String>, Refusal> {
     let text = text.trim();
     if text == "default" {
         return Ok(Some("default".to_owned()));
@@ -60,7 +60,7 @@ pub fn monitor(text: &str) -> Result<Option<String>, Refusal> {
 }
 
 /// The encrypted format of a secret, the same for the same text.
-pub fn encrypted(secret: &str) -> String {
+pub(super) fn encrypted(secret: &str) -> String {
     if secret.starts_with("$M$") {
         return secret.to_owned();
     }
@@ -73,7 +73,7 @@ pub fn encrypted(secret: &str) -> String {
 }
 
 /// Applies the rules of the kind to validated fields. `given` are the fields of the request.
-pub fn object(kind: &str, object: &mut Object, given: &Fields) -> Result<(), Refusal> {
+pub(super) fn object(kind: &str, object: &mut Object, given: &Fields) -> Result<(), Refusal> {
     match kind {
         "ltm/node" => {
             address(object, "address")?;
@@ -462,7 +462,7 @@ fn prefix_addresses(object: &mut Object) {
 }
 
 /// Merges the given parts of an object field into the existing ones.
-pub fn merged(old: Option<&Value>, new: &Map<String, Value>) -> Value {
+pub(super) fn merged(old: Option<&Value>, new: &Map<String, Value>) -> Value {
     let mut fields = old.and_then(Value::as_object).cloned().unwrap_or_default();
     fields.extend(new.clone());
     Value::Object(fields)

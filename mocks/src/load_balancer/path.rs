@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 
 /// The parts of a full path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FullPath {
+pub(super) struct FullPath {
     /// First folder; empty for objects outside partitions.
     pub partition: String,
     /// Folders between partition and name, joined by `/`.
@@ -15,7 +15,7 @@ pub struct FullPath {
 
 impl FullPath {
     /// Parses `/Common/app.app/pool1`; a name without path is in `partition`.
-    pub fn parse(text: &str, partition: &str) -> Self {
+    pub(super) fn parse(text: &str, partition: &str) -> Self {
         let Some(rest) = text.strip_prefix('/') else {
             return FullPath {
                 partition: partition.to_owned(),
@@ -34,7 +34,7 @@ impl FullPath {
     }
 
     /// `/Common/app.app/pool1`, or only the name outside partitions.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match (&self.partition[..], &self.sub_path) {
             ("", _) => self.name.clone(),
             (partition, None) => format!("/{partition}/{}", self.name),
@@ -44,21 +44,21 @@ impl FullPath {
 }
 
 /// A part of a URL as a full path: `~Common~web`, percent signs decoded.
-pub fn from_url(part: &str) -> String {
+pub(super) fn from_url(part: &str) -> String {
     percent_decode_str(part)
         .decode_utf8_lossy()
         .replace('~', "/")
 }
 
 /// A full path as a part of a URL.
-pub fn to_url(path: &str) -> String {
+pub(super) fn to_url(path: &str) -> String {
     path.replace('/', "~")
         .replace('%', "%25")
         .replace(' ', "%20")
 }
 
 /// Splits `10.0.0.1:443` or `2001:db8::1.443` (a dot after IPv6) into host and port.
-pub fn host_and_port(text: &str) -> Option<(&str, &str)> {
+pub(super) fn host_and_port(text: &str) -> Option<(&str, &str)> {
     let colons = text.matches(':').count();
     if colons > 1 {
         text.rsplit_once('.')
@@ -68,7 +68,7 @@ pub fn host_and_port(text: &str) -> Option<(&str, &str)> {
 }
 
 /// A port by number or name; `any` and `*` are 0.
-pub fn port(text: &str) -> Option<u16> {
+pub(super) fn port(text: &str) -> Option<u16> {
     match text {
         "any" | "*" => Some(0),
         "http" => Some(80),

@@ -9,7 +9,7 @@ use super::tree::{Object, Tree};
 
 /// A reference to a missing object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingReference {
+pub(super) struct MissingReference {
     /// Kind of the object with the reference.
     pub from_title: String,
     /// The object with the reference.
@@ -22,7 +22,7 @@ pub struct MissingReference {
 
 impl MissingReference {
     /// Name of the missing object's kind in messages.
-    pub fn title(&self) -> String {
+    pub(super) fn title(&self) -> String {
         let first = match self.family.strip_suffix("/*") {
             Some(prefix) => schema::family(prefix)
                 .and_then(|names| names.first())
@@ -37,7 +37,7 @@ impl MissingReference {
 }
 
 /// The first reference to a missing object.
-pub fn dangling(tree: &Tree) -> Option<MissingReference> {
+pub(super) fn dangling(tree: &Tree) -> Option<MissingReference> {
     for (kind, object) in tree.all() {
         let from = || (kind.title.clone(), object.path.text());
         let partition = &object.path.partition;
@@ -148,7 +148,7 @@ fn fields(kind: &ObjectKind, object: &Object) -> Vec<(String, String)> {
 }
 
 /// The node of a pool member: its name without the port.
-pub fn node_of(member: &Object) -> String {
+pub(super) fn node_of(member: &Object) -> String {
     let path = member.path.text();
     host_and_port(&path).map_or(path.clone(), |(node, _)| node.to_owned())
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub(super) struct Refusal {
     /// HTTP status.
     pub status: u16,
     /// The message, with its code in front if it has one.
@@ -22,7 +22,7 @@ impl Refusal {
     }
 
     /// The object does not exist.
-    pub fn not_found(title: &str, path: &str) -> Self {
+    pub(super) fn not_found(title: &str, path: &str) -> Self {
         Refusal::new(
             404,
             format!("01020036:3: The requested {title} ({path}) was not found."),
@@ -31,7 +31,7 @@ impl Refusal {
     }
 
     /// An object that the request references does not exist.
-    pub fn dangling(title: &str, path: &str) -> Self {
+    pub(super) fn dangling(title: &str, path: &str) -> Self {
         Refusal::new(
             400,
             format!("01020036:3: The requested {title} ({path}) was not found."),
@@ -40,7 +40,7 @@ impl Refusal {
     }
 
     /// The object already exists.
-    pub fn exists(title: &str, path: &str, partition: &str) -> Self {
+    pub(super) fn exists(title: &str, path: &str, partition: &str) -> Self {
         let message = format!(
             "01020066:3: The requested {title} ({path}) already exists in partition {partition}."
         );
@@ -48,7 +48,7 @@ impl Refusal {
     }
 
     /// The object is in use.
-    pub fn in_use(title: &str, path: &str, by_title: &str, by: &str) -> Self {
+    pub(super) fn in_use(title: &str, path: &str, by_title: &str, by: &str) -> Self {
         let message = match title {
             "Node" => format!(
                 "01070110:3: Node address '{path}' is referenced by a member of pool '{by}'."
@@ -62,7 +62,7 @@ impl Refusal {
     }
 
     /// The partition is not empty.
-    pub fn not_empty(partition: &str) -> Self {
+    pub(super) fn not_empty(partition: &str) -> Self {
         let message = format!(
             "0107082a:3: All objects must be removed from a partition ({partition}) before the partition may be removed, type ID (973)"
         );
@@ -70,22 +70,22 @@ impl Refusal {
     }
 
     /// The wrapper of most configuration errors.
-    pub fn configuration(what: &str) -> Self {
+    pub(super) fn configuration(what: &str) -> Self {
         Refusal::new(400, format!("01070734:3: Configuration error: {what}"), 3)
     }
 
     /// A message with its own code.
-    pub fn coded(message: String) -> Self {
+    pub(super) fn coded(message: String) -> Self {
         Refusal::new(400, message, 3)
     }
 
     /// The field does not exist.
-    pub fn unknown_property(name: &str) -> Self {
+    pub(super) fn unknown_property(name: &str) -> Self {
         Refusal::new(400, format!("\"{name}\" unknown property"), 26_214_401)
     }
 
     /// The value of the field is invalid.
-    pub fn invalid_value(name: &str, value: &Value) -> Self {
+    pub(super) fn invalid_value(name: &str, value: &Value) -> Self {
         let value = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
@@ -97,7 +97,7 @@ impl Refusal {
     }
 
     /// A required field is missing.
-    pub fn missing(name: &str) -> Self {
+    pub(super) fn missing(name: &str) -> Self {
         Refusal::new(
             400,
             format!(
@@ -109,7 +109,7 @@ impl Refusal {
     }
 
     /// The body is not a JSON object.
-    pub fn body(why: &str) -> Self {
+    pub(super) fn body(why: &str) -> Self {
         Refusal::new(
             400,
             format!("Found invalid JSON body in the request. {why}"),
@@ -118,22 +118,22 @@ impl Refusal {
     }
 
     /// The path does not exist.
-    pub fn no_such_uri(uri: &str) -> Self {
+    pub(super) fn no_such_uri(uri: &str) -> Self {
         Refusal::new(404, format!("Public URI path not registered: {uri}"), 0)
     }
 
     /// The method is not supported by the path.
-    pub fn method(method: &str, uri: &str) -> Self {
+    pub(super) fn method(method: &str, uri: &str) -> Self {
         Refusal::new(405, format!("{method} is not allowed for {uri}"), 0)
     }
 
     /// The request is not authorized.
-    pub fn unauthorized(why: &str) -> Self {
+    pub(super) fn unauthorized(why: &str) -> Self {
         Refusal::new(401, why.to_owned(), 0)
     }
 
     /// The daemons are busy.
-    pub fn unavailable() -> Self {
+    pub(super) fn unavailable() -> Self {
         Refusal::new(
             503,
             "There is an active asynchronous task executing.".to_owned(),
@@ -142,12 +142,12 @@ impl Refusal {
     }
 
     /// A message without a code.
-    pub fn without_code(status: u16, message: String) -> Self {
+    pub(super) fn without_code(status: u16, message: String) -> Self {
         Refusal::new(status, message, 1)
     }
 
     /// The body of the response.
-    pub fn body_json(&self) -> Value {
+    pub(super) fn body_json(&self) -> Value {
         json!({"code": self.status, "message": self.message, "errorStack": [], "apiError": self.api_error})
     }
 }

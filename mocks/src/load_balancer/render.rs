@@ -9,7 +9,7 @@ use super::tree::{Fields, Object, Tree};
 
 /// The query of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QueryOptions {
+pub(super) struct QueryOptions {
     /// Include subcollections in their objects.
     pub expand: bool,
     /// Select these fields.
@@ -22,7 +22,7 @@ pub struct QueryOptions {
 
 impl QueryOptions {
     /// Parses the query; unknown parameters are ignored.
-    pub fn parse(query: &str) -> Self {
+    pub(super) fn parse(query: &str) -> Self {
         let mut options = QueryOptions::default();
         let mut top = None;
         let mut skip = 0;
@@ -66,19 +66,19 @@ impl QueryOptions {
 
 /// Renders links. Their host is always `localhost`.
 #[derive(Debug, Clone)]
-pub struct Links {
+pub(super) struct Links {
     /// Version in `?ver=`.
     pub version: String,
 }
 
 impl Links {
     /// Link to a path below `/mgmt/tm`.
-    pub fn to(&self, path: &str) -> String {
+    pub(super) fn to(&self, path: &str) -> String {
         format!("https://localhost/mgmt/tm/{path}?ver={}", self.version)
     }
 
     /// An object with the fields that the interface adds.
-    pub fn object(
+    pub(super) fn object(
         &self,
         kind: &ObjectKind,
         uri: &str,
@@ -119,7 +119,7 @@ impl Links {
     }
 
     /// An object of the subcollection at `uri`.
-    pub fn child(
+    pub(super) fn child(
         &self,
         kind: &ObjectKind,
         uri: &str,
@@ -155,7 +155,7 @@ impl Links {
     }
 
     /// A list; `items` is missing if it is empty.
-    pub fn collection(
+    pub(super) fn collection(
         &self,
         kind: &ObjectKind,
         uri: &str,
@@ -197,7 +197,7 @@ impl Links {
     }
 
     /// All objects of a kind.
-    pub fn objects(&self, tree: &Tree, kind: &ObjectKind, view: &QueryOptions) -> Value {
+    pub(super) fn objects(&self, tree: &Tree, kind: &ObjectKind, view: &QueryOptions) -> Value {
         let wanted = |object: &&Object| {
             view.partition
                 .as_ref()
@@ -216,7 +216,7 @@ impl Links {
     }
 
     /// A list of collections.
-    pub fn family(&self, path: &str, names: &[&str]) -> Value {
+    pub(super) fn family(&self, path: &str, names: &[&str]) -> Value {
         let items: Vec<Value> = names
             .iter()
             .map(|name| json!({"reference": {"link": self.to(&format!("{path}/{name}"))}}))
@@ -225,7 +225,7 @@ impl Links {
     }
 
     /// A singleton.
-    pub fn singleton(&self, path: &str, fields: &Fields, view: &QueryOptions) -> Value {
+    pub(super) fn singleton(&self, path: &str, fields: &Fields, view: &QueryOptions) -> Value {
         let last = path.rsplit('/').next().unwrap_or_default();
         let mut shown = Fields::new();
         shown.insert(

@@ -255,7 +255,7 @@ sys/provision "Provision" flat fixed
 "#;
 
 /// Kinds below `ltm/monitor`.
-pub const MONITORS: &[&str] = &[
+pub(super) const MONITORS: &[&str] = &[
     "external",
     "gateway-icmp",
     "http",
@@ -268,7 +268,7 @@ pub const MONITORS: &[&str] = &[
     "udp",
 ];
 /// Kinds below `ltm/profile`.
-pub const PROFILES: &[&str] = &[
+pub(super) const PROFILES: &[&str] = &[
     "analytics",
     "client-ssl",
     "dns",
@@ -293,7 +293,7 @@ pub const PROFILES: &[&str] = &[
     "websocket",
 ];
 /// Kinds below `ltm/persistence`.
-pub const PERSISTENCES: &[&str] = &[
+pub(super) const PERSISTENCES: &[&str] = &[
     "cookie",
     "dest-addr",
     "hash",
@@ -304,7 +304,7 @@ pub const PERSISTENCES: &[&str] = &[
 
 /// A kind of object.
 #[derive(Debug, Clone)]
-pub struct ObjectKind {
+pub(super) struct ObjectKind {
     /// `ltm/pool`
     pub path: String,
     /// `Pool`
@@ -321,7 +321,7 @@ pub struct ObjectKind {
 
 /// A field of a kind.
 #[derive(Debug, Clone)]
-pub struct Field {
+pub(super) struct Field {
     /// The type.
     pub field_type: FieldType,
     /// The default; `None` if the field is missing by default.
@@ -334,7 +334,7 @@ pub struct Field {
 
 /// The type of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FieldType {
+pub(super) enum FieldType {
     /// A string.
     Text,
     /// A string that is returned encrypted.
@@ -360,12 +360,12 @@ pub enum FieldType {
 static KINDS: LazyLock<BTreeMap<String, ObjectKind>> = LazyLock::new(read);
 
 /// The kind at that path.
-pub fn kind(path: &str) -> Option<&'static ObjectKind> {
+pub(super) fn kind(path: &str) -> Option<&'static ObjectKind> {
     KINDS.get(path)
 }
 
 /// Names below a path that lists kinds.
-pub fn family(path: &str) -> Option<&'static [&'static str]> {
+pub(super) fn family(path: &str) -> Option<&'static [&'static str]> {
     match path {
         "ltm/monitor" => Some(MONITORS),
         "ltm/profile" => Some(PROFILES),

@@ -24,7 +24,7 @@ use crate::response_body::{ConnectionCut, ResponseBody};
 
 /// Data that all connections share.
 #[derive(Debug, Clone)]
-pub struct ServerContext {
+pub(super) struct ServerContext {
     /// The load balancer.
     pub api: Arc<Mutex<Api>>,
     /// Its faults.
@@ -36,7 +36,7 @@ pub struct ServerContext {
 }
 
 /// Accepts connections until the token is cancelled; open ones are cut by it.
-pub async fn serve(
+pub(super) async fn serve(
     listener: TcpListener,
     shared: ServerContext,
     tasks: TaskTracker,

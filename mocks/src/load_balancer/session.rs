@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::refusal::Refusal;
 
 /// Default lifetime of a token.
-pub const LIFETIME: Duration = Duration::from_secs(1200);
+pub(super) const LIFETIME: Duration = Duration::from_secs(1200);
 /// Maximum lifetime of a token.
 const LONGEST: u64 = 36_000;
 /// Maximum number of tokens per user.
@@ -18,7 +18,7 @@ const LIMIT: usize = 100;
 
 /// Accounts and tokens.
 #[derive(Debug)]
-pub struct Sessions {
+pub(super) struct Sessions {
     user: String,
     password: String,
     lifetime: Duration,
@@ -28,7 +28,7 @@ pub struct Sessions {
 
 impl Sessions {
     /// One account, no tokens.
-    pub fn new(user: &str, password: &str, lifetime: Duration) -> Self {
+    pub(super) fn new(user: &str, password: &str, lifetime: Duration) -> Self {
         Sessions {
             user: user.to_owned(),
             password: password.to_owned(),
@@ -39,7 +39,7 @@ impl Sessions {
     }
 
     /// Checks the credentials in the headers.
-    pub fn authorize(
+    pub(super) fn authorize(
         &self,
         basic: Option<&str>,
         token: Option<&str>,
@@ -72,7 +72,7 @@ impl Sessions {
     }
 
     /// `POST /mgmt/shared/authn/login`
-    pub fn login(&mut self, body: &Value, now: Instant) -> Result<Value, Refusal> {
+    pub(super) fn login(&mut self, body: &Value, now: Instant) -> Result<Value, Refusal> {
         let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("username") != self.user || text("password") != self.password {
             return Err(Refusal::unauthorized("Authentication failed."));
@@ -124,7 +124,7 @@ impl Sessions {
     }
 
     /// `GET`, `PATCH` and `DELETE /mgmt/shared/authz/tokens/{token}`
-    pub fn token(
+    pub(super) fn token(
         &mut self,
         method: &str,
         token: &str,
@@ -166,7 +166,7 @@ impl Sessions {
     }
 
     /// Number of valid tokens.
-    pub fn count(&self, now: Instant) -> usize {
+    pub(super) fn count(&self, now: Instant) -> usize {
         self.tokens.values().filter(|end| **end > now).count()
     }
 }

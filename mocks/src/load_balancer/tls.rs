@@ -66,16 +66,16 @@ impl Identity {
 }
 
 /// The CA certificate, for `ca_file`.
-pub fn authority_pem() -> String {
+pub(super) fn authority_pem() -> String {
     IDENTITY.authority_pem.clone()
 }
 
 /// SHA-256 of the server's certificate, `AB:CD:…`.
-pub fn fingerprint() -> String {
+pub(super) fn fingerprint() -> String {
     IDENTITY.fingerprint.clone()
 }
 
 /// The TLS configuration of the server.
-pub fn server_config() -> Arc<ServerConfig> {
+pub(super) fn server_config() -> Arc<ServerConfig> {
     IDENTITY.config.clone()
 }

@@ -11,14 +11,14 @@ use super::render::Links;
 
 /// Open and finished transactions.
 #[derive(Debug, Default)]
-pub struct Transactions {
+pub(super) struct Transactions {
     next: u64,
     all: BTreeMap<u64, Transaction>,
 }
 
 /// A transaction.
 #[derive(Debug)]
-pub struct Transaction {
+pub(super) struct Transaction {
     /// Queued requests by their numbers.
     pub commands: BTreeMap<u64, QueuedRequest>,
     state: &'static str,
@@ -29,7 +29,7 @@ pub struct Transaction {
 
 /// A queued request.
 #[derive(Debug, Clone)]
-pub struct QueuedRequest {
+pub(super) struct QueuedRequest {
     /// The request.
     pub request: ApiRequest,
     /// Its position in the order.
@@ -38,7 +38,7 @@ pub struct QueuedRequest {
 
 impl Transactions {
     /// Opens a transaction.
-    pub fn open(&mut self, timeout: Duration, links: &Links, now: Instant) -> Value {
+    pub(super) fn open(&mut self, timeout: Duration, links: &Links, now: Instant) -> Value {
         self.next += 1;
         let id = 1_700_000_000_000_000 + self.next;
         self.all.insert(
@@ -55,7 +55,11 @@ impl Transactions {
     }
 
     /// The open transaction with this number.
-    pub fn find(&mut self, id: &str, now: Instant) -> Result<(u64, &mut Transaction), Refusal> {
+    pub(super) fn find(
+        &mut self,
+        id: &str,
+        now: Instant,
+    ) -> Result<(u64, &mut Transaction), Refusal> {
         let missing = || {
             Refusal::without_code(
                 404,
@@ -72,17 +76,17 @@ impl Transactions {
     }
 
     /// All items.
-    pub fn numbers(&self) -> Vec<u64> {
+    pub(super) fn numbers(&self) -> Vec<u64> {
         self.all.keys().copied().collect()
     }
 
     /// Deletes a transaction.
-    pub fn close(&mut self, id: u64) {
+    pub(super) fn close(&mut self, id: u64) {
         self.all.remove(&id);
     }
 
     /// The rendered transaction.
-    pub fn show(&self, id: u64, links: &Links) -> Option<Value> {
+    pub(super) fn show(&self, id: u64, links: &Links) -> Option<Value> {
         let transaction = self.all.get(&id)?;
         Some(json!({
             "transId": id,
@@ -101,7 +105,7 @@ impl Transactions {
 
 impl Transaction {
     /// Appends a request and restarts the timeout.
-    pub fn queue(
+    pub(super) fn queue(
         &mut self,
         id: u64,
         request: ApiRequest,
@@ -127,7 +131,7 @@ impl Transaction {
     }
 
     /// The rendered request.
-    pub fn show_command(&self, id: u64, number: u64, links: &Links) -> Option<Value> {
+    pub(super) fn show_command(&self, id: u64, number: u64, links: &Links) -> Option<Value> {
         let queued = self.commands.get(&number)?;
         Some(json!({
             "commandId": number,
@@ -141,7 +145,7 @@ impl Transaction {
     }
 
     /// The requests in their order.
-    pub fn ordered(&self) -> Vec<ApiRequest> {
+    pub(super) fn ordered(&self) -> Vec<ApiRequest> {
         let mut queued: Vec<(&u64, &QueuedRequest)> = self.commands.iter().collect();
         queued.sort_by_key(|(number, queued)| (queued.order, **number));
         queued
@@ -151,7 +155,7 @@ impl Transaction {
     }
 
     /// Records the result.
-    pub fn finish(&mut self, failure: Option<&str>) {
+    pub(super) fn finish(&mut self, failure: Option<&str>) {
         self.state = if failure.is_some() {
             "FAILED"
         } else {

@@ -8,11 +8,11 @@ use super::path::FullPath;
 use super::schema::{self, ObjectKind};
 
 /// Fields of an object.
-pub type Fields = Map<String, Value>;
+pub(super) type Fields = Map<String, Value>;
 
 /// The complete configuration. Transactions copy it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Tree {
+pub(super) struct Tree {
     /// Objects by kind and full path.
     pub objects: BTreeMap<String, BTreeMap<String, Object>>,
     /// Singletons by path.
@@ -23,7 +23,7 @@ pub struct Tree {
 
 /// An object.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Object {
+pub(super) struct Object {
     /// Its name.
     pub path: FullPath,
     /// Its fields; unset ones are missing.
@@ -36,7 +36,7 @@ pub struct Object {
 
 impl Object {
     /// An object without fields.
-    pub fn new(path: FullPath) -> Self {
+    pub(super) fn new(path: FullPath) -> Self {
         Object {
             path,
             fields: Fields::new(),
@@ -46,7 +46,7 @@ impl Object {
     }
 
     /// A field as text; empty if unset.
-    pub fn text(&self, name: &str) -> &str {
+    pub(super) fn text(&self, name: &str) -> &str {
         self.fields
             .get(name)
             .and_then(Value::as_str)
@@ -56,7 +56,7 @@ impl Object {
 
 impl Tree {
     /// The objects of a kind.
-    pub fn collection(&self, kind: &str) -> impl Iterator<Item = &Object> {
+    pub(super) fn collection(&self, kind: &str) -> impl Iterator<Item = &Object> {
         self.objects
             .get(kind)
             .into_iter()
@@ -64,12 +64,12 @@ impl Tree {
     }
 
     /// One object.
-    pub fn object(&self, kind: &str, path: &str) -> Option<&Object> {
+    pub(super) fn object(&self, kind: &str, path: &str) -> Option<&Object> {
         self.objects.get(kind)?.get(path)
     }
 
     /// Inserts an object.
-    pub fn insert(&mut self, kind: &str, mut object: Object) {
+    pub(super) fn insert(&mut self, kind: &str, mut object: Object) {
         self.generation += 1;
         object.generation = self.generation;
         self.objects
@@ -79,7 +79,7 @@ impl Tree {
     }
 
     /// All objects with their kinds.
-    pub fn all(&self) -> impl Iterator<Item = (&'static ObjectKind, &Object)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'static ObjectKind, &Object)> {
         self.objects
             .iter()
             .filter_map(|(path, objects)| Some((schema::kind(path)?, objects)))
@@ -87,7 +87,7 @@ impl Tree {
     }
 
     /// Whether an object exists below this path of kinds; `ltm/monitor/*` matches any kind.
-    pub fn has(&self, family: &str, path: &str) -> bool {
+    pub(super) fn has(&self, family: &str, path: &str) -> bool {
         match family.strip_suffix("/*") {
             None => self.object(family, path).is_some(),
             Some(prefix) => self.objects.iter().any(|(kind, objects)| {

@@ -44,7 +44,7 @@ macro_rules! options {
 }
 
 /// `(config-std-nacl)#`
-pub const STANDARD: &[Rule] = &[
+pub(crate) const STANDARD: &[Rule] = &[
     rule(
         "[<1-2147483647>] (permit | deny) (any | host <ipv4> | <ipv4> [<ipv4>]) [log]",
         Effect::Run(entry),
@@ -56,7 +56,7 @@ pub const STANDARD: &[Rule] = &[
 ];
 
 /// `(config-ext-nacl)#`
-pub const EXTENDED: &[Rule] = &[
+pub(crate) const EXTENDED: &[Rule] = &[
     rule(
         concat!(
             "[<1-2147483647>] [dynamic <word>] (permit | deny) (tcp | udp | sctp) ",
@@ -126,7 +126,7 @@ fn numbered_kind(name: &str) -> Option<bool> {
 }
 
 /// `[no] ip access-list standard|extended X`
-pub fn block(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(crate) fn block(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let extended = command.word(2) == "extended";
     let name = command.word(3).to_owned();
     let identity = access_list_identity(&name);
@@ -171,7 +171,7 @@ fn number_ranges(number: u32) -> Option<bool> {
 }
 
 /// `[no] access-list N …`: the one-line form. `no` removes the list and ignores the rest.
-pub fn numbered(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(crate) fn numbered(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let name = command.word(1).to_owned();
     let Some(extended) = name.parse().ok().and_then(number_ranges) else {
         return Reply::Invalid(1);
@@ -350,7 +350,7 @@ fn masked(address: Ipv4Addr, wildcard: Ipv4Addr, extended: bool) -> Vec<String> 
 }
 
 /// Lines of `show ip access-lists`.
-pub fn show(extended: bool, name: &str, list: &Block) -> String {
+pub(crate) fn show(extended: bool, name: &str, list: &Block) -> String {
     let kind = if extended { "Extended" } else { "Standard" };
     let mut text = format!("{kind} IP access list {name}\n");
     for entry in list
@@ -376,7 +376,12 @@ pub fn show(extended: bool, name: &str, list: &Block) -> String {
 }
 
 /// Lines of one list in the configuration.
-pub fn configuration_lines(extended: bool, name: &str, list: &Block, numbers: bool) -> Vec<String> {
+pub(crate) fn configuration_lines(
+    extended: bool,
+    name: &str,
+    list: &Block,
+    numbers: bool,
+) -> Vec<String> {
     let padded = |text: &str| {
         if numbers {
             text.to_owned()

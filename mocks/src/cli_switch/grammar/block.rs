@@ -18,7 +18,7 @@ fn always(_: &RuleScope<'_>) -> bool {
 }
 
 /// `(config-vlan)#`
-pub const VLAN: &[Rule] = &[
+pub(crate) const VLAN: &[Rule] = &[
     rule("name ! <vlan-name>", Effect::Run(vlan_name)),
     rule("shutdown", Effect::Run(vlan_shutdown)),
     rule("state ! (active | suspend)", Effect::Store),
@@ -27,7 +27,7 @@ pub const VLAN: &[Rule] = &[
 ];
 
 /// `(config-vrf)#`
-pub const VRF: &[Rule] = &[
+pub(crate) const VRF: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
     rule("rd ! <rd>", Effect::Run(route_distinguisher)),
     rule("import map ! <word>", Effect::Store),
@@ -45,7 +45,7 @@ pub const VRF: &[Rule] = &[
 ];
 
 /// `(config-line)#`
-pub const LINE: &[Rule] = &[
+pub(crate) const LINE: &[Rule] = &[
     rule("access-class <word> ! (in | out) [vrf-also]", Effect::Store),
     rule(
         "exec-timeout ! <0-35791> [<0-2147483>]",

@@ -28,7 +28,7 @@ fn is_privileged(scope: &RuleScope<'_>) -> bool {
 }
 
 /// All rules of the mode.
-pub const RULES: &[Rule] = &[
+pub(crate) const RULES: &[Rule] = &[
     rule("enable [<0-15>]", ExecCommand::Enable),
     rule("disable [<0-15>]", ExecCommand::Disable),
     rule("exit", ExecCommand::Exit),

@@ -3,13 +3,13 @@
 mod access;
 mod banner;
 mod blocks;
-pub mod keys;
+pub(crate) mod keys;
 mod logging;
 mod naming;
 mod ntp;
 mod snmp;
 
-pub use banner::set_banner;
+pub(crate) use banner::set_banner;
 
 use super::{Rule, RuleScope, access_list};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
@@ -53,7 +53,7 @@ fn classic(scope: &RuleScope<'_>) -> bool {
 }
 
 /// All rules of the mode.
-pub const RULES: &[Rule] = &[
+pub(crate) const RULES: &[Rule] = &[
     rule("version <word>", Effect::Run(nothing)),
     rule(
         "service timestamps debug ! [uptime | datetime (localtime | msec | show-timezone | year)*]",

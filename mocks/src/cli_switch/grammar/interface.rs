@@ -75,7 +75,7 @@ fn has_vrf(scope: &RuleScope<'_>) -> bool {
 }
 
 /// All rules of the mode.
-pub const RULES: &[Rule] = &[
+pub(crate) const RULES: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
     on(routable_port, "switchport", Effect::Run(switchport)),
     on(

@@ -7,7 +7,7 @@ use crate::cli_switch::ports;
 use crate::cli_switch::vlan_list::VlanList;
 
 /// Names of severities, by number.
-pub const SEVERITIES: [&str; 8] = [
+pub(crate) const SEVERITIES: [&str; 8] = [
     "emergencies",
     "alerts",
     "critical",
@@ -20,7 +20,7 @@ pub const SEVERITIES: [&str; 8] = [
 
 /// A kind of parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Parameter {
+pub(crate) enum Parameter {
     /// A decimal number in a range, printed without leading zeros.
     Integer(u64, u64),
     /// Any word.
@@ -65,7 +65,7 @@ pub enum Parameter {
 
 /// The result of reading a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Accepted {
+pub(crate) enum Accepted {
     /// The word as the device prints it.
     Word(String),
     /// This word and the rest of the line.
@@ -76,7 +76,7 @@ pub enum Accepted {
 
 impl Parameter {
     /// The parameter called `name` in a pattern.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some((low, high)) = name.split_once('-')
             && let (Ok(low), Ok(high)) = (low.parse(), high.parse())
         {
@@ -107,7 +107,7 @@ impl Parameter {
     }
 
     /// Its name in the help of the device.
-    pub fn help(&self) -> &'static str {
+    pub(crate) fn help(&self) -> &'static str {
         match self {
             Parameter::Integer(..) => "<0-n>",
             Parameter::Line | Parameter::Raw => "LINE",
@@ -119,7 +119,7 @@ impl Parameter {
     }
 
     /// Reads a word; `rest` is the line from the word on.
-    pub fn accept(&self, word: &str, rest: &str) -> Option<Accepted> {
+    pub(crate) fn accept(&self, word: &str, rest: &str) -> Option<Accepted> {
         Some(Accepted::Word(match self {
             Parameter::Integer(low, high) => {
                 let digits = word.bytes().all(|byte| byte.is_ascii_digit());

@@ -23,7 +23,7 @@ fn routing(scope: &RuleScope<'_>) -> bool {
 }
 
 /// `(config-server-tacacs)#`
-pub const TACACS: &[Rule] = &[
+pub(crate) const TACACS: &[Rule] = &[
     rule(
         "address (ipv4 ! (<ipv4> | <hostname>) | ipv6 ! (<ipv6> | <hostname>))",
         Effect::Run(tacacs_address),
@@ -37,7 +37,7 @@ pub const TACACS: &[Rule] = &[
 ];
 
 /// `(config-radius-server)#`
-pub const RADIUS: &[Rule] = &[
+pub(crate) const RADIUS: &[Rule] = &[
     rule(
         "address ! (ipv4 (<ipv4> | <hostname>) | ipv6 (<ipv6> | <hostname>)) [auth-port <0-65535>] [acct-port <0-65535>]",
         Effect::Run(radius_address),
@@ -50,7 +50,7 @@ pub const RADIUS: &[Rule] = &[
 ];
 
 /// `(config-sg-tacacs+)#`
-pub const TACACS_GROUP: &[Rule] = &[
+pub(crate) const TACACS_GROUP: &[Rule] = &[
     rule("server (name <word> | <host>)", Effect::Store),
     // Groups precede `ip vrf` in a configuration, so the VRF may not exist yet.
     Rule {

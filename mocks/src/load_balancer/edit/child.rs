@@ -15,7 +15,7 @@ use crate::load_balancer::schema::{ObjectKind, kind};
 use crate::load_balancer::tree::{Fields, Object, Tree};
 
 /// Adds to a subcollection; returns the full path of the child.
-pub fn create_child(
+pub(crate) fn create_child(
     tree: &mut Tree,
     kind: &'static ObjectKind,
     path: &str,
@@ -45,7 +45,7 @@ fn changed<T>(
 }
 
 /// Changes a child.
-pub fn change_child(
+pub(crate) fn change_child(
     tree: &mut Tree,
     kind: &'static ObjectKind,
     path: &str,
@@ -65,7 +65,7 @@ pub fn change_child(
 }
 
 /// Removes a child.
-pub fn remove_child(
+pub(crate) fn remove_child(
     tree: &mut Tree,
     kind: &'static ObjectKind,
     path: &str,
@@ -82,7 +82,7 @@ pub fn remove_child(
 }
 
 /// Replaces a subcollection by an array of the request.
-pub fn replace_subs(
+pub(super) fn replace_subs(
     tree: &mut Tree,
     kind: &'static ObjectKind,
     object: &mut Object,

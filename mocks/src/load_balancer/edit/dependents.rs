@@ -8,7 +8,7 @@ use crate::load_balancer::schema::{ObjectKind, kind};
 use crate::load_balancer::tree::{Object, Tree};
 
 /// Updates the objects that depend on a changed object.
-pub fn update_dependents(
+pub(super) fn update_dependents(
     tree: &mut Tree,
     kind: &'static ObjectKind,
     path: &str,
@@ -57,7 +57,7 @@ fn clash(tree: &Tree, path: &str) -> Result<(), Refusal> {
 }
 
 /// Creates and removes virtual addresses with the virtual servers that use them.
-pub fn addresses(tree: &mut Tree) {
+pub(super) fn addresses(tree: &mut Tree) {
     let mut wanted: Vec<(String, Value)> = Vec::new();
     for server in tree.collection("ltm/virtual") {
         if let Some((address, _)) = host_and_port(server.text("destination")) {

@@ -13,7 +13,7 @@ use crate::load_balancer::tree::{Fields, Object};
 const BOOKKEEPING: [&str; 4] = ["kind", "selfLink", "generation", "fullPath"];
 
 /// The validated and normalized fields of a request; `None` clears a field.
-pub fn checked(
+pub(super) fn checked(
     kind: &ObjectKind,
     body: &Fields,
     before: Option<&Object>,
@@ -47,7 +47,7 @@ pub fn checked(
 }
 
 /// The set fields, for normalization rules that depend on the request.
-pub fn set_fields(kind: &ObjectKind, given: &BTreeMap<String, Option<Value>>) -> Fields {
+pub(super) fn set_fields(kind: &ObjectKind, given: &BTreeMap<String, Option<Value>>) -> Fields {
     let set = given.iter().map(|(name, value)| {
         let is_flag = kind
             .fields

@@ -18,7 +18,7 @@ fn stored_secret(words: &[String]) -> String {
     }
 }
 
-pub fn enable_secret(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn enable_secret(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &mut session.device.edit().root;
     if command.is_set() {
         root.set(command.entry(format!("enable {}", stored_secret(&command.words[1..]))));
@@ -28,7 +28,7 @@ pub fn enable_secret(session: &mut ConfigSession<'_>, command: &Command) -> Repl
     Reply::Silent
 }
 
-pub fn username(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn username(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         if !command.confirmed {
@@ -55,7 +55,7 @@ pub fn username(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     session.set(command.entry(words.join(" ")))
 }
 
-pub fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let there = session
         .device
         .configuration
@@ -80,7 +80,7 @@ pub fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) -> Repl
 }
 
 /// The lists require `aaa new-model`.
-pub fn needs_aaa(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn needs_aaa(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if session
         .device
         .configuration

@@ -4,7 +4,7 @@ use crate::cli_switch::configure::{Command, ConfigSession, global_rule_index};
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
 
-pub fn banner(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn banner(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         return session.remove(command);
@@ -21,7 +21,7 @@ pub fn banner(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
 }
 
 /// Stores a complete banner. The device prints the delimiter as two characters.
-pub fn set_banner(session: &mut ConfigSession<'_>, identity: &str, text: &str) {
+pub(crate) fn set_banner(session: &mut ConfigSession<'_>, identity: &str, text: &str) {
     let Some(rule) = global_rule_index(identity) else {
         return;
     };

@@ -8,7 +8,7 @@ use crate::cli_switch::tree::{Block, Entry};
 use crate::cli_switch::vlan::{PendingVlans, RESERVED};
 use crate::cli_switch::vlan_list::VlanList;
 
-pub fn vrf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn vrf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     let name = command.word(2).to_owned();
     if command.is_set() {
@@ -48,7 +48,7 @@ pub fn vrf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     ))
 }
 
-pub fn vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let Some(list) = VlanList::parse(command.word(1)) else {
         return Reply::Invalid(1);
     };
@@ -74,7 +74,7 @@ pub fn vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     Reply::Silent
 }
 
-pub fn interface(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn interface(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let Some(name) = InterfaceName::parse(command.word(1)) else {
         return Reply::Invalid(1);
     };
@@ -122,7 +122,7 @@ pub fn interface(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     }
 }
 
-pub fn line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let mut words = command.words.clone();
     if words[1] == "console" {
         "con".clone_into(&mut words[1]);
@@ -143,16 +143,16 @@ pub fn line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     Reply::Silent
 }
 
-pub fn tacacs_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn tacacs_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     server(session, command, Mode::TacacsServer)
 }
 
-pub fn radius_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn radius_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     server(session, command, Mode::RadiusServer)
 }
 
 /// Groups require `aaa new-model`.
-pub fn tacacs_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn tacacs_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &session.device.configuration.root;
     if root.find("aaa new-model").is_none() {
         return Reply::Invalid(1);

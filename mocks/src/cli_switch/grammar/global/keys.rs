@@ -9,7 +9,7 @@ use crate::cli_switch::type7;
 /// Identities of the lines whose key has several formats.
 const WITH_FORM: [&str; 3] = ["radius-server key", "tacacs-server key", "key"];
 
-pub fn password_encryption(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(crate) fn password_encryption(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &mut session.device.edit().root;
     if !command.is_set() {
         root.remove("service password-encryption");
@@ -41,7 +41,7 @@ fn hide(entry: &mut Entry) {
 
 /// A key in one of several formats: clear text (`0`, or no word), AES (`6`), obfuscated (`7`). Clear text is
 /// printed without its number.
-pub fn key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(crate) fn key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         session.block().remove(&identity);

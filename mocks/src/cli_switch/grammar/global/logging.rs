@@ -5,7 +5,7 @@ use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
 
 /// The default level is not printed. A line without a level sets the default.
-pub fn logging_trap(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn logging_trap(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &mut session.device.edit().root;
     match (command.sign, command.word(2)) {
         (LinePrefix::No, "") => root.set(command.entry("no logging trap")),
@@ -20,7 +20,7 @@ pub fn logging_trap(session: &mut ConfigSession<'_>, command: &Command) -> Reply
 }
 
 /// `logging X` and `logging host X` are one line; the default transport is not printed.
-pub fn logging_host(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn logging_host(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let mut words = command.words.clone();
     let mut identity = command.identity;
     if words[1] != "host" {

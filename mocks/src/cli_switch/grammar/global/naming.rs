@@ -4,7 +4,7 @@ use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, global_ru
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
 
-pub fn hostname(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn hostname(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
         "Switch".clone_into(&mut session.device.hostname);
         return Reply::Silent;
@@ -21,7 +21,7 @@ pub fn hostname(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
 }
 
 /// Newer images print all servers in one line, older ones in one line each.
-pub fn name_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn name_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let one_line = session.device.profile.xe && command.word(2) != "vrf";
     let servers = command.words[2..].to_vec();
     let root = &mut session.device.edit().root;
@@ -76,7 +76,7 @@ pub fn name_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply 
 }
 
 /// Both spellings are accepted; the image prints its own.
-pub fn domain(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn domain(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let (what, value) = match command.word(1).strip_prefix("domain-") {
         Some(what) => (what, command.word(2)),
         None => (command.word(2), command.word(3)),

@@ -5,7 +5,7 @@ use crate::cli_switch::effect::Reply;
 use crate::cli_switch::type7;
 
 /// A line with its key obfuscated.
-pub fn hidden_ntp_key(text: &str) -> String {
+pub(super) fn hidden_ntp_key(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     match words[..] {
         [ntp, key, number, kind, secret] => {
@@ -15,7 +15,7 @@ pub fn hidden_ntp_key(text: &str) -> String {
     }
 }
 
-pub fn ntp_key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn ntp_key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
         return session.remove(command);
     }
@@ -32,7 +32,7 @@ pub fn ntp_key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
 }
 
 /// Options are printed in alphabetical order.
-pub fn ntp_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn ntp_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         return session.remove(command);

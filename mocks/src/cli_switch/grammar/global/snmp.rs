@@ -3,7 +3,7 @@
 use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::effect::Reply;
 
-pub fn no_snmp(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
+pub(super) fn no_snmp(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
     session
         .device
         .edit()
@@ -12,7 +12,7 @@ pub fn no_snmp(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
     Reply::Silent
 }
 
-pub fn snmp_community(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn snmp_community(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &mut session.device.edit().root;
     if !command.is_set() {
         root.remove(&command.identity_text());
