@@ -60,10 +60,10 @@ pub struct Global {
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
 
-    /// Say more; repeat for more still (-vv: what is asked and decided, -vvv: the dialogue, masked)
+    /// Increase verbosity (-v info, -vv decisions, -vvv device I/O with secrets masked)
     ///
-    /// Messages about resources stand where the others do; what the program says about itself goes
-    /// to standard error, each line with its device.
+    /// Messages about resources go to standard output. Diagnostics of the program go to standard
+    /// error, each line with its device.
     #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
 }

@@ -1,6 +1,6 @@
 //! Whether a resource of a catalog is for a device or for a host.
 //!
-//! A pure function of catalog and models. [`Mixed`] decides whether misplaced resources are skipped
+//! A pure function of catalog and models. [`HostResourcePolicy`] decides whether misplaced resources are skipped
 //! or refused. Source: `docs/reference/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
 
 use std::collections::HashMap;
@@ -10,15 +10,16 @@ use switchtender_devices::model::{RunsOn, TypeModel};
 
 use crate::catalog::{Catalog, ResourceKind, types};
 
-/// The policy for catalogs that mix resources of hosts and devices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mixed {
-    /// Skip the misplaced resources and list them.
+/// What a run does about host resources in the catalog of a device, and about device resources in
+/// the catalog of a host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum HostResourcePolicy {
+    /// Skip them and list them in one warning
     #[default]
     Warn,
-    /// Refuse the catalog.
+    /// Refuse the catalog before connecting
     Refuse,
-    /// Skip the misplaced resources without a message, as Puppet does.
+    /// Skip them without a message, as Puppet does
     Silent,
 }
 

@@ -24,7 +24,7 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::value::Attributes;
 
 use crate::catalog::{Catalog, LoadError};
-use crate::route::Mixed;
+use crate::route::HostResourcePolicy;
 
 pub use effect::{Effect, blocks_apply, effect_of};
 pub use finding::RuleFinding;
@@ -37,7 +37,7 @@ pub use target::{CatalogTarget, TargetKind, TargetResolver};
 /// Settings of the checks.
 #[derive(Debug, Default)]
 pub struct Policy {
-    pub mixed: Mixed,
+    pub host_resources: HostResourcePolicy,
     /// Accept a catalog that was compiled for another node.
     pub allow_name_mismatch: bool,
     /// Maximum share, in percent, of a catalog's interfaces that may be shut down.

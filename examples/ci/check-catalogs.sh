@@ -16,7 +16,7 @@ inventory=$1 catalogs=$2 artifacts=$3
 switchtender=${SWITCHTENDER:-switchtender}
 mkdir -p "$artifacts/reports"
 
-validate() { "$switchtender" validate "$catalogs" --inventory "$inventory" --mixed refuse "$@"; }
+validate() { "$switchtender" validate "$catalogs" --inventory "$inventory" --host-resources refuse "$@"; }
 # Automation shows these two; they must be there when the check fails, so failing comes after.
 validate --format junit > "$artifacts/findings.xml" || true
 validate --format sarif > "$artifacts/findings.sarif" || true

@@ -1,7 +1,7 @@
-//! `switchtender device`: the drop-in for `puppet device`.
+//! `switchtender device`: the replacement of `puppet device`.
 //!
-//! Devices of `device.conf` run side by side against their Puppet Server; nothing about one of
-//! them stops, blocks or redirects another. Flags and exit codes are the peer's
+//! Devices of `device.conf` run side by side against their Puppet Server; a failure of one device
+//! does not affect another. Flags and exit codes are those of `puppet device`
 //! (`docs/reference/agent-protocol.md`, section 1).
 
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use super::exit::{CommandError, Exit, print};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::{CredentialsReaders, SettingFlags};
 use super::resource::{ManifestResource, ResourceFormat};
-use super::run::{Compat, Mixed};
+use super::run::Compat;
 use super::view::{DeviceFailure, FinishedDevice, View, ViewTask};
 use super::{Global, InterruptTask};
 use crate::agent::disabled;
@@ -32,18 +32,19 @@ use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
 use crate::fleet::server_run::ServerFleet;
 use crate::inventory::Secrets;
+use crate::route::HostResourcePolicy;
 use crate::telemetry::device_span;
 use crate::transaction;
 use crate::validate::Policy;
 
-/// Run devices against a Puppet Server, in the place of `puppet device`
+/// Run devices against a Puppet Server; replaces `puppet device`
 #[derive(Debug, clap::Args)]
 pub struct DeviceArgs {
-    /// Only this section of device.conf
+    /// Run only this section of device.conf
     #[arg(short, long, value_name = "NAME")]
     target: Option<String>,
 
-    /// Apply this catalog (JSON) instead of asking the server; nothing is sent
+    /// Apply this catalog (JSON) without contacting the server
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["facts", "resource"])]
     apply: Option<PathBuf>,
 
@@ -51,11 +52,11 @@ pub struct DeviceArgs {
     #[arg(short, long, conflicts_with = "resource")]
     facts: bool,
 
-    /// Print what the device has of a type, as Puppet code
+    /// Print the resources of a type on the device, as Puppet code
     #[arg(short, long, value_names = ["TYPE", "NAME"], num_args = 1..=2)]
     resource: Option<Vec<String>>,
 
-    /// With --resource: YAML for data lookup
+    /// With --resource: print YAML for Hiera
     #[arg(
         short = 'y',
         long = "to_yaml",
@@ -68,39 +69,39 @@ pub struct DeviceArgs {
     #[arg(long, alias = "detailed_exitcodes")]
     detailed_exitcodes: bool,
 
-    /// Where messages go: console, syslog or files (.json and .jsonl are structured), separated by commas
+    /// Log destinations, separated by commas: console, syslog or files (.json and .jsonl are structured)
     #[arg(short, long, value_name = "DEST", value_delimiter = ',')]
     logdest: Vec<String>,
 
-    /// Log everything, to the console
+    /// Log all messages to the console
     #[arg(short, long)]
     debug: bool,
 
-    /// Accepted and without effect: the report carries the log
+    /// Ignored: the report contains the log
     #[arg(long, value_name = "N", hide = true)]
     port: Option<u16>,
 
-    /// Devices at work at once
+    /// Number of devices that run at once
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
 
-    /// Catalogs asked for at once
+    /// Number of catalogs that are requested at once
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     catalog_concurrency: u16,
 
-    /// What to do about resources for hosts in a device's catalog
-    #[arg(long, value_enum, default_value_t = Mixed::Warn, value_name = "HOW")]
-    mixed: Mixed,
+    /// What to do about host resources in the catalog of a device
+    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    host_resources: HostResourcePolicy,
 
-    /// Who may be able to read credentials files
+    /// Accepted file permissions of credentials files
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     credentials_readers: CredentialsReaders,
 
-    /// Keep the target, or all devices, from being run
+    /// Disable runs of the target, or of all devices
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "reason not specified")]
     disable: Option<String>,
 
-    /// Let the target, or all devices, be run again
+    /// Enable runs of the target, or of all devices
     #[arg(long, conflicts_with = "disable")]
     enable: bool,
 
@@ -146,7 +147,7 @@ pub fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandError> {
         options: RunOptions {
             settings: args.transaction_settings(&settings),
             policy: Policy {
-                mixed: args.mixed.into(),
+                host_resources: args.host_resources,
                 ..Policy::default()
             },
             mode: RunMode::Apply,
@@ -191,7 +192,7 @@ impl DeviceArgs {
         Err(CommandError::new(missing).hint("name the device with --target"))
     }
 
-    /// How the engine applies, by the settings.
+    /// The settings of the transaction.
     fn transaction_settings(&self, settings: &Settings) -> transaction::Settings {
         transaction::Settings {
             noop: settings.noop,
@@ -199,10 +200,7 @@ impl DeviceArgs {
             skip_tags: transaction::TagSelection::parse(&settings.skip_tags.join(",")),
             ignore_schedules: settings.ignoreschedules,
             evaltrace: settings.evaltrace,
-            mixed: match self.mixed {
-                Mixed::Silent => transaction::Mixed::Silent,
-                _ => transaction::Mixed::Warn,
-            },
+            host_resources: self.host_resources,
             deviations: super::run::deviations(self.compat),
             ..transaction::Settings::default()
         }

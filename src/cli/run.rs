@@ -1,5 +1,4 @@
-//! What `apply` and `plan` share: which devices, which catalogs, which resources, and the run
-//! itself.
+//! Arguments and execution of the runs of `apply` and `plan`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,27 +21,27 @@ use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::mock_fleet::MockFleet;
 use crate::fleet::runner;
 use crate::inventory::{self, Inventory, InventoryOptions, Secrets};
-use crate::route;
+use crate::route::HostResourcePolicy;
 use crate::store::{self, Store};
 use crate::telemetry::device_span;
-use crate::transaction::{self, Settings, TagSelection};
+use crate::transaction::{Settings, TagSelection};
 use crate::validate::Policy;
 
-/// Which devices and catalogs.
+/// The devices and catalogs of a run.
 #[derive(Debug, clap::Args)]
 pub struct TargetArgs {
-    /// The devices and how to reach them
+    /// Inventory of the devices
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
     pub inventory: PathBuf,
 
-    /// A catalog, or a directory that holds <device>.json for each device
+    /// Catalog file, or directory with <device>.json for each device
     #[arg(short, long, value_name = "FILE|DIR")]
     pub catalog: PathBuf,
 
     #[command(flatten)]
     pub selection: Selection,
 
-    /// Search this directory for models and drivers before the built-in ones
+    /// Directory of models and drivers that override the built-in ones
     #[arg(long, value_name = "DIR")]
     pub definitions: Option<PathBuf>,
 
@@ -50,25 +49,25 @@ pub struct TargetArgs {
     #[arg(long)]
     pub allow_name_mismatch: bool,
 
-    /// What to do with host resources in a device's catalog
-    #[arg(long, value_enum, default_value_t = Mixed::Warn)]
-    pub mixed: Mixed,
+    /// What to do about host resources in the catalog of a device
+    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    pub host_resources: HostResourcePolicy,
 }
 
-/// Which devices of the inventory.
+/// The selected devices of the inventory.
 #[derive(Debug, Default, clap::Args)]
 pub struct Selection {
-    /// Only this device, or devices matching this pattern (repeatable)
+    /// Run only this device, or devices that match this pattern (repeatable)
     #[arg(short, long, value_name = "NAME|GLOB")]
     pub target: Vec<String>,
 
-    /// Only devices with this label (repeatable; all must match)
+    /// Run only devices with this label (repeatable; all must match)
     #[arg(short, long, value_name = "KEY=VALUE")]
     pub label: Vec<String>,
 }
 
 impl Selection {
-    /// The selection as the inventory understands it.
+    /// Parses the selection.
     pub fn parse(&self) -> Result<inventory::DeviceSelection, CommandError> {
         let labels = self
             .label
@@ -83,38 +82,18 @@ impl Selection {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Mixed {
-    /// Skip them, report them as skipped, and list them once at warning
-    Warn,
-    /// Stop before connecting
-    Refuse,
-    /// Skip them without a word, as Puppet does
-    Silent,
-}
-
-impl From<Mixed> for route::Mixed {
-    fn from(mixed: Mixed) -> Self {
-        match mixed {
-            Mixed::Warn => route::Mixed::Warn,
-            Mixed::Refuse => route::Mixed::Refuse,
-            Mixed::Silent => route::Mixed::Silent,
-        }
-    }
-}
-
-/// Which resources.
+/// The resources of a run.
 #[derive(Debug, clap::Args)]
 pub struct ResourceFilterArgs {
-    /// Only resources with one of these tags
+    /// Apply only resources with one of these tags
     #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
     pub tags: Vec<String>,
 
-    /// No resources with one of these tags
+    /// Skip resources with one of these tags
     #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
     pub skip_tags: Vec<String>,
 
-    /// Apply resources whatever their schedule says
+    /// Ignore the schedules of resources
     #[arg(long)]
     pub ignore_schedules: bool,
 
@@ -129,28 +108,28 @@ pub enum Compat {
     Puppet7,
 }
 
-/// How the run is carried out.
+/// The execution and output of a run.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// Devices at work at once
+    /// Number of devices that run at once
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
     pub concurrency: u16,
 
-    /// Replace every device by a mock of its platform, started for the run
+    /// Replace every device with a mock of its platform
     #[arg(long)]
     pub mock: bool,
 
-    /// What the mocks begin with: DIR/<device>.cfg, the running configuration of a switch, for a
-    /// load balancer JSON as of `mock load-balancer --config`
+    /// Initial configurations of the mocks: DIR/<device>.cfg, the running configuration of a
+    /// switch, or for a load balancer the JSON of `mock load-balancer --config`
     #[arg(long, value_name = "DIR", requires = "mock")]
     pub mock_config: Option<PathBuf>,
 
-    /// Where state is kept between runs; unless given $SWITCHTENDER_STATE, for root
-    /// /var/lib/switchtender, for others ~/.local/state/switchtender
+    /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
+    /// ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
 
-    /// For people, or one JSON object per line for machines
+    /// Output format: text for people, or one JSON object per line
     #[arg(short, long, value_enum, default_value_t = Output::Human)]
     pub output: Output,
 
@@ -158,7 +137,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
 
-    /// Write the dialogue with each device to DIR/<device>.log, secrets masked
+    /// Write the session with each device to DIR/<device>.log, secrets masked
     #[arg(long, value_name = "DIR")]
     pub transcripts: Option<PathBuf>,
 
@@ -166,12 +145,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub graph: Option<PathBuf>,
 
-    /// Say, at level info (-v), when each resource is begun and how long it took
+    /// Log the start and the duration of each resource at level info (-v)
     #[arg(long)]
     pub evaltrace: bool,
 
-    /// Exit with 2 (changes; of a plan: something would be sent), 4 (failures), 6 (both), 1 (a
-    /// device could not run)
+    /// Exit with 2 (changes, or commands in a plan), 4 (failures), 6 (both), 1 (a device could not
+    /// run)
     #[arg(long)]
     pub detailed_exitcodes: bool,
 }
@@ -182,7 +161,7 @@ pub enum Output {
     Json,
 }
 
-/// A run over devices, as the user asked for it.
+/// A run over devices with its arguments.
 pub struct RunCommand<'a> {
     pub targets: &'a TargetArgs,
     pub filter: &'a ResourceFilterArgs,
@@ -192,7 +171,10 @@ pub struct RunCommand<'a> {
 }
 
 impl RunCommand<'_> {
-    /// Prepares everything that all devices share; mistakes in it end the command.
+    /// Prepares everything that the devices share.
+    ///
+    /// # Errors
+    /// An argument or a file of the run is invalid.
     pub async fn prepare(&self) -> Result<PreparedRun, CommandError> {
         let registry = super::definitions::load(self.targets.definitions.as_deref())?;
         let inventory = Inventory::load(&self.targets.inventory, &InventoryOptions::default());
@@ -202,17 +184,17 @@ impl RunCommand<'_> {
         if let Err(error) = std::fs::metadata(&self.targets.catalog) {
             let text = format!("cannot read {}", self.targets.catalog.display());
             return Err(CommandError::new(text).because(error).hint(
-                "--catalog names a catalog, or a directory that holds <device>.json for each device",
+                "pass a catalog, or a directory with <device>.json for each device, as --catalog",
             ));
         }
         if !self.targets.catalog.is_dir() && devices.len() > 1 {
             let text = format!(
-                "{} is one catalog, and {} devices are chosen",
+                "{} is one catalog, but {} devices are selected",
                 self.targets.catalog.display(),
                 devices.len()
             );
             return Err(CommandError::new(text)
-                .hint("choose its device with --target, or name a directory"));
+                .hint("select its device with --target, or pass a directory"));
         }
         let mocks = if self.arguments.mock {
             let started = MockFleet::start(&devices, self.arguments.mock_config.as_deref()).await;
@@ -223,12 +205,10 @@ impl RunCommand<'_> {
         let scratch = (self.arguments.mock && self.arguments.state_dir.is_none())
             .then(tempfile::tempdir)
             .transpose()
-            .map_err(|error| {
-                CommandError::new("cannot make a directory for the state").because(error)
-            })?;
+            .map_err(|error| CommandError::new("cannot create a state directory").because(error))?;
         let root = match (&self.arguments.state_dir, &scratch) {
             (Some(dir), _) => dir.clone(),
-            // What is learnt from mocks must not be taken for knowledge of the real devices.
+            // The state of mocks must not be used for the real devices.
             (None, Some(scratch)) => scratch.path().to_owned(),
             (None, None) => state_root()?,
         };
@@ -242,7 +222,7 @@ impl RunCommand<'_> {
             )?;
         }
         if let Some(dir) = &self.arguments.report {
-            // Found out before a device is changed, not after.
+            // An error is reported before a device is changed.
             let tried = store::create_dir(dir).and_then(|()| tempfile::tempfile_in(dir));
             tried.map_err(|error| {
                 let text = format!("cannot write reports to {}", dir.display());
@@ -256,7 +236,6 @@ impl RunCommand<'_> {
                 jump_host: device.settings.jump_host().map(str::to_owned),
             })
             .collect();
-        let mixed = route::Mixed::from(self.targets.mixed);
         let connector = Connector {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
@@ -276,16 +255,13 @@ impl RunCommand<'_> {
                     tags: TagSelection::parse(&self.filter.tags.join(",")),
                     skip_tags: TagSelection::parse(&self.filter.skip_tags.join(",")),
                     ignore_schedules: self.filter.ignore_schedules,
-                    mixed: match mixed {
-                        route::Mixed::Silent => transaction::Mixed::Silent,
-                        _ => transaction::Mixed::Warn,
-                    },
+                    host_resources: self.targets.host_resources,
                     evaltrace: self.arguments.evaltrace,
                     deviations: deviations(self.filter.compat),
                     ..Settings::default()
                 },
                 policy: Policy {
-                    mixed,
+                    host_resources: self.targets.host_resources,
                     allow_name_mismatch: self.targets.allow_name_mismatch,
                     ..Policy::default()
                 },
@@ -436,7 +412,6 @@ pub fn deviations(compat: Option<Compat>) -> Deviations {
 pub fn state_root() -> Result<PathBuf, CommandError> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let root = rustix::process::geteuid().is_root();
-    Store::default_root(variable, root).ok_or_else(|| {
-        CommandError::new("there is no directory for the state").hint("name one with --state-dir")
-    })
+    Store::default_root(variable, root)
+        .ok_or_else(|| CommandError::new("no state directory").hint("pass one as --state-dir"))
 }

@@ -17,13 +17,13 @@ use switchtender_devices::driver::Registry;
 use super::Global;
 use super::catalog_arguments::{files, read};
 use super::exit::{CommandError, Exit, print};
-use super::run::Mixed;
 use crate::catalog::{self, Loading};
 use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Counts, Diagnostic, Severity, Source, json, limit};
 use crate::inventory::{Inventory, InventoryOptions};
+use crate::route::HostResourcePolicy;
 use crate::validate::rule::RULES;
 use crate::validate::{
     CatalogTarget, Policy, RuleContext, Severities, TargetKind, TargetResolver, cross_catalog,
@@ -55,8 +55,8 @@ pub struct ValidateArgs {
     platform: Option<String>,
 
     /// How to report host resources in device catalogs and device resources in host catalogs
-    #[arg(long, value_enum, default_value_t = Mixed::Warn)]
-    mixed: Mixed,
+    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    host_resources: HostResourcePolicy,
 
     /// Exit with 1 for warnings, too
     #[arg(long, value_enum)]
@@ -138,7 +138,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         None => None,
     };
     let policy = Policy {
-        mixed: args.mixed.into(),
+        host_resources: args.host_resources,
         allow_name_mismatch: false,
         max_shutdown: args.max_shutdown,
         severities: severities(args.settings.as_deref())?,

@@ -14,13 +14,14 @@ use crate::catalog::types::TypeSource;
 use crate::catalog::{Level, LoadError, LoadMessage, Resources};
 use crate::compat::{Deviation, Deviations};
 use crate::graph::{self, Graph, Vertex, VertexId, cycle, dot};
+use crate::route::HostResourcePolicy;
 
 use super::desired_cache::DesiredCache;
 use super::event::{LogEntry, ResourceStatus, RunEvent, Sink};
 use super::failures::Failures;
 use super::history::{History, Memory, MemoryIndex};
 use super::refresh::EventQueue;
-use super::settings::{Mixed, Settings};
+use super::settings::Settings;
 
 /// The input of a run.
 pub struct Input<'a> {
@@ -194,7 +195,7 @@ impl Transaction<'_> {
     }
 
     fn emit_host_resources(&mut self) {
-        if !self.settings.for_device || self.settings.mixed == Mixed::Silent {
+        if !self.settings.for_device || self.settings.host_resources == HostResourcePolicy::Silent {
             return;
         }
         let host: Vec<_> = self

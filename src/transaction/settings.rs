@@ -2,6 +2,7 @@
 
 use super::tags::TagSelection;
 use crate::compat::Deviations;
+use crate::route::HostResourcePolicy;
 
 /// Settings of a run. The default is for a device run.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ pub struct Settings {
     pub merge_dependency_warnings: bool,
     /// Whether the run is for a device: then host types are skipped, otherwise device types.
     pub for_device: bool,
-    pub mixed: Mixed,
+    pub host_resources: HostResourcePolicy,
     /// Emit graph files. The message about cycles names this file.
     pub cycles_file: Option<String>,
     /// Deviations from Puppet 7. Use [`Deviations::puppet7`] for none.
@@ -35,18 +36,9 @@ impl Default for Settings {
             evaltrace: false,
             merge_dependency_warnings: false,
             for_device: true,
-            mixed: Mixed::Warn,
+            host_resources: HostResourcePolicy::Warn,
             cycles_file: None,
             deviations: Deviations::default(),
         }
     }
-}
-
-/// The report about host resources in the catalog of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mixed {
-    /// List them once, as a warning.
-    Warn,
-    /// Report nothing, as Puppet.
-    Silent,
 }

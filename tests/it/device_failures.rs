@@ -116,7 +116,7 @@ async fn mixed_says_what_becomes_of_host_resources() {
     ];
     give(&host, 1, &both);
     let (code, text) = host
-        .run(&["--detailed-exitcodes", "--mixed", "refuse"])
+        .run(&["--detailed-exitcodes", "--host-resources", "refuse"])
         .await;
     assert_eq!(code, 1, "{text}");
     assert!(
@@ -125,7 +125,7 @@ async fn mixed_says_what_becomes_of_host_resources() {
     );
     assert!(!host.switches[0].vlans().iter().any(|(id, ..)| *id == 12));
     let (code, text) = host
-        .run(&["--detailed-exitcodes", "--mixed", "silent"])
+        .run(&["--detailed-exitcodes", "--host-resources", "silent"])
         .await;
     assert_eq!(code, 2, "{text}");
     assert!(!text.contains("/etc/motd"), "{text}");

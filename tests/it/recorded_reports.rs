@@ -16,7 +16,8 @@ use switchtender::catalog::types::{
 use switchtender::catalog::{self, Catalog, Level, Loading, ResourceKind, ResourceRef, Typing};
 use switchtender::compat::Deviations;
 use switchtender::report::{Context, Report};
-use switchtender::transaction::{self, Input, Memory, Mixed, RunEvent, Settings};
+use switchtender::route::HostResourcePolicy;
+use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
@@ -188,7 +189,7 @@ fn report(name: &str) -> Json {
     let catalog = catalog::load(&source, &Loading::default()).unwrap();
     let types = Types::of(&catalog);
     let settings = Settings {
-        mixed: Mixed::Silent,
+        host_resources: HostResourcePolicy::Silent,
         deviations: Deviations::puppet7(),
         ..Settings::default()
     };

@@ -20,7 +20,7 @@ fn report(format: &str) -> String {
         "tests/fixtures/hostile",
         "--platform",
         "cisco_ios",
-        "--mixed",
+        "--host-resources",
         "refuse",
         "--format",
         format,

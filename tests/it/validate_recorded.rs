@@ -127,8 +127,8 @@ fn errors_are_found_where_they_are_and_nowhere_else() {
 fn mixed_catalogs_are_refused_or_passed_over_as_asked() {
     let mixed = catalogs().join("mixed1.json").display().to_string();
     let cases: [(&[&str], i32, usize); 3] = [
-        (&["--mixed", "refuse"], 1, 9),
-        (&["--mixed", "silent"], 0, 0),
+        (&["--host-resources", "refuse"], 1, 9),
+        (&["--host-resources", "silent"], 0, 0),
         (&["--deny", "warnings"], 1, 9),
     ];
     for (arguments, exit, hosts) in cases {
@@ -159,7 +159,7 @@ fn the_example_of_a_mixed_catalog_is_what_is_printed() {
         "examples/mixed/printers.json",
         "--platform",
         "cisco_ios",
-        "--mixed",
+        "--host-resources",
         "refuse",
         "--format",
         "sarif",

@@ -2,7 +2,7 @@
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::route::Mixed;
+use crate::route::HostResourcePolicy;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule {
 The agent of a host skips resources of device types without a message: a VLAN that is declared on a
 server is configured nowhere. Declare it on the node of the device.
 
-With `--mixed refuse` this is an error. With `--mixed silent` it is not reported.",
+With `--host-resources refuse` this is an error. With `--host-resources silent` it is not reported.",
     bad: "
 package { 'ntp':
   ensure => 'installed',
@@ -34,10 +34,10 @@ package { 'ntp':
 };
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
-    let severity = match context.policy.mixed {
-        Mixed::Warn => Severity::Warning,
-        Mixed::Refuse => Severity::Error,
-        Mixed::Silent => return,
+    let severity = match context.policy.host_resources {
+        HostResourcePolicy::Warn => Severity::Warning,
+        HostResourcePolicy::Refuse => Severity::Error,
+        HostResourcePolicy::Silent => return,
     };
     if context.for_device() {
         return;

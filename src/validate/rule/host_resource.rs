@@ -2,7 +2,7 @@
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::route::Mixed;
+use crate::route::HostResourcePolicy;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
@@ -16,7 +16,7 @@ A device has no files, packages or services that Puppet manages, so resources of
 skipped. They usually come from a class for servers, such as a base profile that every node includes.
 Include such classes on hosts only.
 
-With `--mixed refuse` this is an error and the catalog is not applied. With `--mixed silent` it is not
+With `--host-resources refuse` this is an error and the catalog is not applied. With `--host-resources silent` it is not
 reported.",
     bad: "
 file { «'/etc/motd'»:
@@ -36,10 +36,10 @@ network_vlan { '40':
 };
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
-    let severity = match context.policy.mixed {
-        Mixed::Warn => Severity::Warning,
-        Mixed::Refuse => Severity::Error,
-        Mixed::Silent => return,
+    let severity = match context.policy.host_resources {
+        HostResourcePolicy::Warn => Severity::Warning,
+        HostResourcePolicy::Refuse => Severity::Error,
+        HostResourcePolicy::Silent => return,
     };
     if !context.for_device() {
         return;

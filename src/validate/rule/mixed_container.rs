@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::route::{Destination, Mixed};
+use crate::route::{Destination, HostResourcePolicy};
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
@@ -33,7 +33,7 @@ class time {
 };
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
-    if context.policy.mixed == Mixed::Silent {
+    if context.policy.host_resources == HostResourcePolicy::Silent {
         return;
     }
     let mut first: BTreeMap<usize, (Option<usize>, Option<usize>)> = BTreeMap::new();

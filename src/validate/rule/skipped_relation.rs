@@ -2,7 +2,7 @@
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::route::Mixed;
+use crate::route::HostResourcePolicy;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
 use crate::validate::relation::RelationTarget;
 use crate::validate::rule_context::RuleContext;
@@ -35,7 +35,7 @@ ntp_server { '192.0.2.10':
 };
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
-    if context.policy.mixed == Mixed::Silent {
+    if context.policy.host_resources == HostResourcePolicy::Silent {
         return;
     }
     for relation in &context.relations {

@@ -44,7 +44,7 @@ async fn host_resources_are_skipped_and_listed_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn refusing_stops_before_connecting_with_every_place() {
     let lab = mixed().await;
-    let ran = lab.run(&["apply", "--mixed", "refuse"]).await;
+    let ran = lab.run(&["apply", "--host-resources", "refuse"]).await;
     ran.assert_code(1);
     for reference in HOST {
         ran.assert_contains(reference);
@@ -56,7 +56,7 @@ async fn refusing_stops_before_connecting_with_every_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_says_nothing_and_skips_all_the_same() {
     let lab = mixed().await;
-    let ran = lab.run(&["apply", "--mixed", "silent"]).await;
+    let ran = lab.run(&["apply", "--host-resources", "silent"]).await;
     ran.assert_code(0);
     for reference in HOST {
         assert!(!ran.text().contains(reference), "{}", ran.text());

@@ -60,7 +60,7 @@ async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
         lab.write_resources("sw1", &wanted);
         let ran = interrupted_at(&lab, "vlan 105", signal).await;
         ran.assert_code(1);
-        ran.assert_contains("interrupted: resources under way are finished");
+        ran.assert_contains("stopping after the current resource");
 
         let lines = lab.log("sw1").configuration_lines();
         assert!(lines.len() < 200, "{signal}: it was not stopped");
@@ -145,7 +145,7 @@ async fn what_is_under_way_on_a_load_balancer_is_finished() {
     let pool = |number: usize| format!("/mgmt/tm/ltm/pool/~Common~p{number:02}");
     let ran = interrupted_at(&lab, &format!("PATCH {} ", pool(5)), "-INT").await;
     ran.assert_code(1);
-    ran.assert_contains("interrupted: resources under way are finished");
+    ran.assert_contains("stopping after the current resource");
 
     // Whatever was begun has both of its requests, the last one, too; then comes the way out.
     let writes = lab.log("lb1").writes();
@@ -242,7 +242,7 @@ async fn a_second_interrupt_ends_at_once() {
         send(&child, "-INT");
         let ended = async {
             let line = said.next_line().await.unwrap().unwrap();
-            assert!(line.ends_with("once more ends at once"), "{line}");
+            assert!(line.ends_with("press Ctrl-C again to abort"), "{line}");
             send(&child, "-INT");
             child.wait().await.unwrap()
         };
@@ -261,7 +261,7 @@ async fn a_plan_that_was_cut_short_does_not_say_that_all_is_well() {
     send(&child, "-INT");
     let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
     ran.assert_code(1);
-    ran.assert_contains("there may be more");
+    ran.assert_contains("more changes may follow");
     assert!(!ran.stdout.contains("nothing to change"), "{}", ran.stdout);
 }
 

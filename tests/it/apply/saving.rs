@@ -144,7 +144,7 @@ async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
             let told = warnings(&lab, &ran.warnings(device));
             assert_eq!(told.len(), usize::from(warns), "{case}: {}", ran.text());
             for words in told {
-                let hint = "Look at the device, then save its configuration by hand or run again";
+                let hint = "Check the device, then save the configuration manually or run again";
                 assert!(words.contains(hint), "{case}: {words}");
             }
 
@@ -161,10 +161,10 @@ async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
 /// The warnings that the device was not told to save: the same while the run went on as in its
 /// report.
 fn warnings(lab: &Lab, complaints: &[String]) -> Vec<String> {
-    let ours = NOT_SAVED;
+    let prefix = NOT_SAVED;
     let told: Vec<String> = complaints
         .iter()
-        .filter(|words| words.starts_with(ours))
+        .filter(|words| words.starts_with(prefix))
         .cloned()
         .collect();
     let files = lab.files("state");
@@ -177,7 +177,7 @@ fn warnings(lab: &Lab, complaints: &[String]) -> Vec<String> {
     let reported: Vec<&str> = logs
         .filter(|entry| entry["level"] == "warning")
         .map(|entry| entry["message"].as_str().unwrap())
-        .filter(|words| words.starts_with(ours))
+        .filter(|words| words.starts_with(prefix))
         .collect();
     assert_eq!(told, reported);
     told
@@ -188,8 +188,8 @@ async fn people_are_warned_that_nothing_is_saved() {
     let lab = breaking("sw1", "drop-unanswered=^description", "always").await;
     let ran = lab.run(&["apply"]).await;
     ran.assert_code(1);
-    ran.assert_contains(&format!("sw1: Warning: sw1 {NOT_SAVED}"));
-    ran.assert_contains("run again: the next run saves it, if its connection holds");
+    ran.assert_contains(&format!("sw1: Warning: {NOT_SAVED}"));
+    ran.assert_contains("run again: the next run saves it");
     assert_eq!(saves(&lab, "sw1"), 0, "{}", ran.text());
 }
 

@@ -9,8 +9,9 @@ use switchtender::catalog::{self, Level, Loading, Resources, Typing, rich_data};
 use switchtender::compat::{Deviation, Deviations};
 use switchtender::graph::{self, EdgeKind};
 use switchtender::report::{Context, Number, Report};
+use switchtender::route::HostResourcePolicy;
 use switchtender::transaction::{
-    self, Event, Input, LogEntry, Memory, Mixed, ResourceStatus, RunEvent, Settings, TagSelection,
+    self, Event, Input, LogEntry, Memory, ResourceStatus, RunEvent, Settings, TagSelection,
 };
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::value::{Attributes, Value};
@@ -111,7 +112,7 @@ fn play_step(
         evaltrace: flag("evaltrace", false),
         merge_dependency_warnings: flag("merge_dependency_warnings", false),
         for_device: flag("for_network_device", true),
-        mixed: Mixed::Silent,
+        host_resources: HostResourcePolicy::Silent,
         cycles_file: None,
         deviations,
     };
