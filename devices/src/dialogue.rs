@@ -9,25 +9,25 @@
 //! Begin reading at [`engine`]. A REST interface has no engine, only [`RestRules`]. [`Protocol`] is
 //! either of the two.
 
-pub mod classify;
-pub mod cli_rules;
+mod classify;
+pub(crate) mod cli_rules;
 mod cli_rules_file;
-pub mod command;
+mod command;
 mod echo;
-pub mod engine;
+mod engine;
 mod pending_command;
 mod protocol;
 mod question;
-pub mod rest_rules;
+pub(crate) mod rest_rules;
 mod screen;
 #[cfg(test)]
 mod tests;
 
-pub use classify::{Classification, Refusal};
-pub use cli_rules::{CliRules, MessageClass};
-pub use command::{Answer, AskedQuestion, Command, Prompt, SecretResponse, SecretState};
-pub use engine::{Dialogue, Event};
+pub(crate) use classify::{Classification, Refusal};
+pub(crate) use cli_rules::CliRules;
+pub(crate) use command::{Answer, Command, SecretResponse, SecretState};
+pub(crate) use engine::{Dialogue, Event};
 pub use protocol::{Dialect, Protocol};
-pub use rest_rules::RestRules;
+pub(crate) use rest_rules::RestRules;
 #[cfg(test)]
 pub(crate) use tests::rules as rules_for_tests;

@@ -6,7 +6,7 @@ use crate::secret::{MASK, Text, TextPiece};
 
 /// The meaning of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Classification {
+pub(crate) struct Classification {
     /// Why the command was refused; `None`: it was accepted.
     pub refusal: Option<Refusal>,
     /// Other messages of the device, including warnings.
@@ -17,7 +17,7 @@ pub struct Classification {
 
 /// Why a command had no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// An error message. The class is never `Ignore` or `Warning`.
     Error {
         class: MessageClass,
@@ -31,7 +31,7 @@ pub enum Refusal {
 
 impl Classification {
     /// Classifies the answer to a configuration line or a step: every line of output counts.
-    pub fn new(rules: &CliRules, command: &Command, answer: &Answer) -> Classification {
+    pub(crate) fn new(rules: &CliRules, command: &Command, answer: &Answer) -> Classification {
         let mut messages = Vec::new();
         let mut error: Option<(MessageClass, String)> = None;
         let mut mark = None;
@@ -57,18 +57,15 @@ impl Classification {
             Some(Refusal::Question(question))
         } else if let Some((class, line)) = error {
             // Other output of a failed login may contain secrets.
-            let mut words = match class {
+            let mut message = match class {
                 MessageClass::Fatal => line,
                 _ => messages.join("\n"),
             };
             if let Some(word) = mark.and_then(|column| word_at(command, answer, column)) {
-                words.push_str(&format!(" (at `{word}`)"));
+                message.push_str(&format!(" (at `{word}`)"));
             }
             messages.clear();
-            Some(Refusal::Error {
-                class,
-                message: words,
-            })
+            Some(Refusal::Error { class, message })
         } else if answer.body_accepted {
             None
         } else {
@@ -83,7 +80,7 @@ impl Classification {
 
     /// The refusal of a read. Output may contain any text, so only an error in its first line
     /// counts.
-    pub fn read_refusal(rules: &CliRules, answer: &Answer) -> Option<Refusal> {
+    pub(crate) fn read_refusal(rules: &CliRules, answer: &Answer) -> Option<Refusal> {
         if let Some(question) = declined_question(answer) {
             return Some(Refusal::Question(question));
         }

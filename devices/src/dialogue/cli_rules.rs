@@ -6,7 +6,7 @@
 use crate::pattern::{Pattern, Patterns};
 
 /// Index of a mode in [`Rules::modes`].
-pub type ModeId = usize;
+pub(crate) type ModeId = usize;
 
 /// Rules of a platform's command line.
 #[derive(Clone, Debug)]

@@ -39,7 +39,7 @@ impl CliRules {
             text_entry: pattern(connection.get("text_entry")),
             config_mode: mode_of(&connection, "config_mode", &names),
             sub_mode: mode_of(&connection, "sub_mode", &names),
-            direct_sub_modes: connection.bool("sideways").unwrap_or(false),
+            direct_sub_modes: connection.bool("direct_sub_modes").unwrap_or(false),
             open: steps(root, "open", &names),
             close: steps(root, "close", &names),
             save: steps(root, "save", &names),
@@ -381,12 +381,12 @@ to.exec = { send = "end" }
         assert_eq!(rules.prompt("core1# "), Some((0, "core1".into())));
         assert_eq!(rules.prompt("core1(config)#"), Some((1, "core1".into())));
         assert_eq!(rules.prompt("core1(config)#x"), None);
-        let way = rules.transition_path(0, 1).expect("there is a way");
-        assert_eq!(way[0].send, "configure terminal");
+        let path = rules.transition_path(0, 1).expect("a path");
+        assert_eq!(path[0].send, "configure terminal");
         assert!(
             rules
                 .transition_path(0, 0)
-                .expect("no way needed")
+                .expect("an empty path")
                 .is_empty()
         );
     }

@@ -5,7 +5,7 @@ use crate::secret::Text;
 
 /// A command line, which a prompt answers.
 #[derive(Clone, Debug, Default)]
-pub struct Command {
+pub(crate) struct Command {
     /// The line.
     pub line: Text,
     /// Further lines that the device reads without a prompt.
@@ -18,7 +18,7 @@ pub struct Command {
 
 /// The response to a request for a secret.
 #[derive(Clone, Debug)]
-pub struct SecretResponse {
+pub(crate) struct SecretResponse {
     pub request: SecretRequest,
     /// `None`: no secret is configured.
     pub value: Option<Text>,
@@ -26,7 +26,7 @@ pub struct SecretResponse {
 
 impl Command {
     /// A command that declines all questions.
-    pub fn line(line: impl Into<Text>) -> Self {
+    pub(crate) fn line(line: impl Into<Text>) -> Self {
         Self {
             line: line.into(),
             ..Self::default()
@@ -36,7 +36,7 @@ impl Command {
 
 /// The answer to one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// Lines between the echo and the prompt, without noise.
     pub output: Vec<String>,
     pub prompt: Prompt,
@@ -51,7 +51,7 @@ pub struct Answer {
 
 /// The prompt after an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
+pub(crate) struct Prompt {
     pub mode: ModeId,
     /// Its text: `core1(config-if)#`.
     pub text: String,
@@ -59,14 +59,14 @@ pub struct Prompt {
 
 /// A question of the device and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AskedQuestion {
+pub(crate) struct AskedQuestion {
     pub text: String,
     pub accepted: bool,
 }
 
 /// What happened to a secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SecretState {
+pub(crate) enum SecretState {
     /// The device did not request it.
     #[default]
     NotRequested,

@@ -22,7 +22,7 @@ use crate::secret::Text;
 
 /// What the caller must do after bytes were received.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub(crate) enum Event {
     /// Write this text.
     Write(Text),
     /// The oldest pending command has this answer.
@@ -31,7 +31,7 @@ pub enum Event {
 
 /// The dialogue with one device.
 #[derive(Debug)]
-pub struct Dialogue {
+pub(crate) struct Dialogue {
     rules: Arc<CliRules>,
     screen: Screen,
     pending: VecDeque<PendingCommand>,
@@ -50,7 +50,7 @@ const INTERRUPT: &str = "\u{3}";
 impl Dialogue {
     /// A dialogue with a device before its first output. The first answer is the first prompt, with
     /// the output before it.
-    pub fn new(rules: Arc<CliRules>) -> Self {
+    pub(crate) fn new(rules: Arc<CliRules>) -> Self {
         let mut greeting = PendingCommand::new(Command::default());
         greeting.any_prompt = true;
         greeting.echoed = true;
@@ -65,7 +65,7 @@ impl Dialogue {
     }
 
     /// Adds a pending command and returns the text to write.
-    pub fn send(&mut self, input: Command) -> Text {
+    pub(crate) fn send(&mut self, input: Command) -> Text {
         let mut pending_command = PendingCommand::new(input);
         let mut bytes = pending_command.command.line.clone();
         bytes.push(&self.rules.newline);
@@ -76,20 +76,15 @@ impl Dialogue {
         bytes
     }
 
-    /// Number of pending commands.
-    pub fn pending_count(&self) -> usize {
-        self.pending.len()
-    }
-
     /// The oldest pending command.
-    pub fn current_command(&self) -> Option<&Text> {
+    pub(crate) fn current_command(&self) -> Option<&Text> {
         self.pending
             .front()
             .map(|pending_command| &pending_command.command.line)
     }
 
     /// Bytes of incomplete answers in memory.
-    pub fn buffered_bytes(&self) -> usize {
+    pub(crate) fn buffered_bytes(&self) -> usize {
         self.pending
             .iter()
             .map(|pending_command| pending_command.buffered_bytes)
@@ -97,7 +92,7 @@ impl Dialogue {
     }
 
     /// Processes received bytes.
-    pub fn receive(&mut self, mut bytes: &[u8]) -> Vec<Event> {
+    pub(crate) fn receive(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(line) = self.screen.take_line(&mut bytes) {
             self.process_line(line, &mut events);
@@ -107,7 +102,7 @@ impl Dialogue {
     }
 
     /// Processes an idle interval: the current line may be a prompt or a question.
-    pub fn on_idle(&mut self) -> Vec<Event> {
+    pub(crate) fn on_idle(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         let is_echo_in_output = self.is_next_echo_in_output();
         let Some(pending_command) = self.pending.front_mut() else {
@@ -151,7 +146,7 @@ impl Dialogue {
 
     /// Processes the end of the connection: an answer that ends in a prompt is complete, although
     /// the next command has no echo.
-    pub fn finish_at_end(&mut self) -> Vec<Event> {
+    pub(crate) fn finish_at_end(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         let current = self.screen.current();
         let complete = self
@@ -183,7 +178,7 @@ impl Dialogue {
     }
 
     /// The end of the received text, for the timeout message.
-    pub fn last_output(&self) -> String {
+    pub(crate) fn last_output(&self) -> String {
         let mut tail = self.screen.current();
         if tail.trim().is_empty()
             && let Some(pending_command) = self.pending.front()

@@ -7,7 +7,7 @@ use crate::secret::Text;
 
 /// A command without an answer.
 #[derive(Debug)]
-pub struct PendingCommand {
+pub(crate) struct PendingCommand {
     pub command: Command,
     /// The text of its echo.
     pub echo_text: String,
@@ -31,7 +31,7 @@ pub struct PendingCommand {
 }
 
 impl PendingCommand {
-    pub fn new(command: Command) -> Self {
+    pub(crate) fn new(command: Command) -> Self {
         Self {
             echo_text: command.line.reveal(),
             body_sent: command.body.is_empty(),
@@ -49,7 +49,7 @@ impl PendingCommand {
         }
     }
 
-    pub fn take_body(&mut self, newline: &str) -> Text {
+    pub(crate) fn take_body(&mut self, newline: &str) -> Text {
         self.body_sent = true;
         let mut text = Text::new();
         for line in &self.command.body {
@@ -60,7 +60,7 @@ impl PendingCommand {
     }
 
     /// Whether the line is the echo of the next body line, which is then counted.
-    pub fn consume_body_echo(&mut self, rules: &CliRules, line: &str) -> bool {
+    pub(crate) fn consume_body_echo(&mut self, rules: &CliRules, line: &str) -> bool {
         let Some(next) = self.command.body.get(self.body_echoed) else {
             return false;
         };
@@ -70,11 +70,11 @@ impl PendingCommand {
     }
 
     /// Whether the command and its body were echoed.
-    pub fn is_fully_echoed(&self) -> bool {
+    pub(crate) fn is_fully_echoed(&self) -> bool {
         self.echoed && (!self.body_sent || self.body_echoed == self.command.body.len())
     }
 
-    pub fn push_output(&mut self, line: String) {
+    pub(crate) fn push_output(&mut self, line: String) {
         self.buffered_bytes += line.len();
         if self.echoed {
             self.output.push(line);
@@ -83,7 +83,7 @@ impl PendingCommand {
         }
     }
 
-    pub fn last_output_line(&self) -> &str {
+    pub(crate) fn last_output_line(&self) -> &str {
         self.output
             .iter()
             .rev()
@@ -92,7 +92,7 @@ impl PendingCommand {
             .map_or("", String::as_str)
     }
 
-    pub fn remove_last_output_line(&mut self) {
+    pub(crate) fn remove_last_output_line(&mut self) {
         for lines in [&mut self.output, &mut self.output_before_echo] {
             while let Some(line) = lines.pop() {
                 if !line.trim().is_empty() {
@@ -102,7 +102,7 @@ impl PendingCommand {
         }
     }
 
-    pub fn into_answer(mut self, prompt: Prompt) -> Answer {
+    pub(crate) fn into_answer(mut self, prompt: Prompt) -> Answer {
         if let Some(secret) = &self.command.secret
             && self.secret != SecretState::Missing
             && self.output.iter().any(|line| {

@@ -3,7 +3,7 @@
 use super::cli_rules::{CliRules, ConfirmRule};
 
 /// The rule for a question at the end of the line.
-pub fn find_question<'r>(rules: &'r CliRules, line: &str) -> Option<&'r ConfirmRule> {
+pub(crate) fn find_question<'r>(rules: &'r CliRules, line: &str) -> Option<&'r ConfirmRule> {
     rules
         .confirms
         .iter()
@@ -12,7 +12,11 @@ pub fn find_question<'r>(rules: &'r CliRules, line: &str) -> Option<&'r ConfirmR
 
 /// The answer that accepts the question at the end of the line, if the rules list it for the
 /// command.
-pub fn expected_answer<'r>(rules: &'r CliRules, line: &str, command: &str) -> Option<&'r str> {
+pub(crate) fn expected_answer<'r>(
+    rules: &'r CliRules,
+    line: &str,
+    command: &str,
+) -> Option<&'r str> {
     rules
         .confirms
         .iter()

@@ -31,7 +31,7 @@ const LINE_LIMIT: usize = 1 << 20;
 
 impl Screen {
     /// Consumes bytes up to the end of a line and returns that line.
-    pub fn take_line(&mut self, bytes: &mut &[u8]) -> Option<String> {
+    pub(crate) fn take_line(&mut self, bytes: &mut &[u8]) -> Option<String> {
         loop {
             *bytes = &bytes[self.append(bytes)..];
             let (byte, rest) = bytes.split_first()?;
@@ -79,12 +79,12 @@ impl Screen {
     }
 
     /// The current line, which has no end yet.
-    pub fn current(&self) -> String {
+    pub(crate) fn current(&self) -> String {
         decode(&self.line)
     }
 
     /// Removes the current line.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.line.clear();
         self.cursor = 0;
         self.padded = false;
@@ -92,7 +92,7 @@ impl Screen {
 
     /// Blanks the current line and leaves the cursor in place, as pagers that move back over their
     /// marker expect.
-    pub fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         self.line.fill(b' ');
         self.padded = true;
     }
@@ -197,7 +197,7 @@ mod tests {
             ("erased", b"abcdef\r\x1b[Kxy", &["xy"]),
             ("typed over", b"prompt# shox\x08w", &["prompt# show"]),
             (
-                "scrolled sideways",
+                "scrolled horizontally",
                 b"r1(config)#snmp-server loc\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08$location here\x1b[K",
                 &["r1(config)#$location here"],
             ),
@@ -216,13 +216,13 @@ mod tests {
 
     #[test]
     fn screen_removes_a_pager_marker() {
-        let ways: [&[u8]; 4] = [
+        let erasures: [&[u8]; 4] = [
             b"\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08 ip address\r\n",
             b"\r          \r ip address\r\n",
             b"\r\x1b[K ip address\r\n",
             b"\r ip address\r\n",
         ];
-        for rest in ways {
+        for rest in erasures {
             let mut screen = Screen::default();
             assert_eq!(put(&mut screen, b" --More-- "), [""; 0]);
             screen.blank();

@@ -1,10 +1,12 @@
-//! The engine against transcripts, in whatever pieces they come.
+//! The engine with transcripts, split at random.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::cli_rules::MessageClass;
+use super::command::{AskedQuestion, Prompt};
 use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
@@ -112,7 +114,7 @@ fn replay(name: &str, cuts: &[usize]) {
         .map(|line| line.trim_start_matches("!type ").to_owned())
         .collect();
     let mut dialogue = Dialogue::new(rules("frr"));
-    // All lines are under way from the beginning: the hardest case for attribution.
+    // All commands are pending from the start: the hardest case.
     for line in &typed {
         dialogue.send(Command::line(line.as_str()));
     }
@@ -161,7 +163,7 @@ proptest! {
     }
 }
 
-/// An IOS device that has shown its first prompt.
+/// A dialogue with an IOS device after its first prompt.
 fn at_exec() -> Dialogue {
     let mut dialogue = Dialogue::new(rules("cisco_ios"));
     let answers = answers_of(dialogue.receive(b"\r\ncore1#"));

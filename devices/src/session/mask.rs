@@ -14,14 +14,14 @@ pub(super) struct Mask {
 }
 
 impl Mask {
-    pub fn new(patterns: &[Pattern]) -> Self {
+    pub(crate) fn new(patterns: &[Pattern]) -> Self {
         Self {
             patterns: patterns.to_vec(),
             secrets: Vec::new(),
         }
     }
 
-    pub fn add(&mut self, secret: &str) {
+    pub(crate) fn add(&mut self, secret: &str) {
         for line in secret
             .lines()
             .map(str::trim)
@@ -35,14 +35,14 @@ impl Mask {
             .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     }
 
-    pub fn add_all(&mut self, text: &Text) {
+    pub(crate) fn add_all(&mut self, text: &Text) {
         for secret in text.secrets() {
             self.add(secret);
         }
     }
 
     /// The text with its secrets masked.
-    pub fn apply(&self, text: &str) -> String {
+    pub(crate) fn apply(&self, text: &str) -> String {
         let masked = self
             .secrets
             .iter()

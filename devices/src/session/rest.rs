@@ -48,7 +48,7 @@ impl RestSession {
     ///
     /// # Cancellation
     /// May be dropped; a new token expires by itself.
-    pub async fn open(
+    pub(crate) async fn open(
         target: &ConnectParams,
         rules: &Arc<RestRules>,
         access: Access,

@@ -1,4 +1,4 @@
-//! A scripted command line for tests, over any byte stream, and a target for it.
+//! A scripted command line for tests, over any byte stream, and its connection parameters.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,28 +9,28 @@ use tokio::net::TcpSocket;
 
 use super::connect_params::{ConnectParams, HostKeyPolicy, RestOptions, SshOptions};
 
-/// A device in memory that prints back what it is sent.
+/// A device in memory that echoes commands.
 #[derive(Clone, Default)]
 pub(super) struct ScriptedDevice {
-    /// The first prompt ends in `>`, and `enable` wants this secret.
+    /// The first prompt ends in `>`, and `enable` requires this secret.
     pub enable: Option<&'static str>,
     pub privilege: u8,
-    /// Lines that it answers by an error.
+    /// Lines that it refuses.
     pub refuses: &'static [&'static str],
-    /// Lines that it answers by these words.
+    /// Lines with their output.
     pub answers: &'static [(&'static str, &'static str)],
-    /// Lines that it answers by a question; `Some`: what it says after anything but `n`.
+    /// Lines that cause a question, with the question.
     pub asks: &'static [(&'static str, &'static str)],
-    /// It hangs up instead of answering this line.
+    /// It disconnects instead of answering this line.
     pub drops_at: Option<&'static str>,
-    /// It says nothing more from this line on.
+    /// It stops answering at this line.
     pub silent_at: Option<&'static str>,
-    /// It says nothing until it gets a line.
+    /// It sends nothing before the first line.
     pub starts_silent: bool,
     pub banner: &'static str,
 }
 
-/// What the device saw: the prompt at which each line was taken, and how many pieces came.
+/// The lines that the device received, each with its prompt, and the number of writes.
 #[derive(Default)]
 pub(super) struct ReceivedLines {
     pub lines: Vec<String>,
@@ -57,7 +57,7 @@ impl ScriptedDevice {
             stream.write_all(hello.as_bytes()).await.expect("open");
         }
         loop {
-            // One line at a time, as a line editor takes them from what was typed ahead.
+            // One line at a time, as a line editor does.
             while !input.contains('\r') {
                 let count = stream.read(&mut buffer).await.unwrap_or(0);
                 if count == 0 {
@@ -146,8 +146,7 @@ impl ScriptedDevice {
     }
 }
 
-/// More than a busy machine needs for anything that ends by itself: whoever waits for a limit to
-/// strike sets one.
+/// Longer than any operation on a busy machine; tests of timeouts set a shorter one.
 pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(super) fn connect_params() -> ConnectParams {
@@ -169,7 +168,7 @@ pub(super) fn connect_params() -> ConnectParams {
     }
 }
 
-/// A port at which nobody listens: bound, so that nobody else gets it while this is kept.
+/// A port without a listener, reserved while the socket exists.
 pub(super) fn closed_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().expect("a socket");
     let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));

@@ -200,22 +200,22 @@ fn timeout_error(target: &ConnectParams, default_port: u16) -> SessionErrorKind 
 
 impl SshConnection {
     /// Why the connection closed, if it has.
-    pub fn close_reason(&self) -> CloseReason {
+    pub(crate) fn close_reason(&self) -> CloseReason {
         Arc::clone(&self.state.close_reason)
     }
 
     /// Notes for the user: a host key that was stored or not verified.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
     /// The negotiated algorithms.
-    pub fn facts(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         self.state.facts()
     }
 
     /// Disconnects from the device and then from the jump hosts.
-    pub async fn close(self, limit: Duration) {
+    pub(crate) async fn close(self, limit: Duration) {
         let disconnect = self.handle.disconnect(Disconnect::ByApplication, "", "en");
         // On an error the connection is already closed.
         let _ = timeout(limit, disconnect).await;

@@ -18,7 +18,7 @@ pub(super) struct Transcript {
 impl Transcript {
     /// Opens the file for appending, readable for owner and group only. Without a path only the
     /// log is written.
-    pub fn create(path: Option<&Path>) -> Result<Self, SessionErrorKind> {
+    pub(crate) fn create(path: Option<&Path>) -> Result<Self, SessionErrorKind> {
         let file = path
             .map(|path| {
                 let mut options = File::options();
@@ -48,7 +48,7 @@ impl Transcript {
     }
 
     /// Records sent text.
-    pub fn sent(&mut self, text: &str, mask: &Mask) {
+    pub(crate) fn sent(&mut self, text: &str, mask: &Mask) {
         if !self.is_enabled() {
             return;
         }
@@ -58,7 +58,7 @@ impl Transcript {
         }
     }
 
-    pub fn received(&mut self, bytes: &[u8], mask: &Mask) {
+    pub(crate) fn received(&mut self, bytes: &[u8], mask: &Mask) {
         if !self.is_enabled() {
             return;
         }
@@ -72,7 +72,7 @@ impl Transcript {
     }
 
     /// Records an event, such as an error.
-    pub fn note(&mut self, note: &str, mask: &Mask) {
+    pub(crate) fn note(&mut self, note: &str, mask: &Mask) {
         self.flush(mask);
         self.write_line('#', &mask.apply(note));
     }

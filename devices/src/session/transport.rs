@@ -94,7 +94,7 @@ pub(super) struct TransportOptions {
 }
 
 impl CliTransport {
-    pub fn new(
+    pub(crate) fn new(
         stream: Box<dyn Stream>,
         dialogue: Dialogue,
         (mask, transcript): (Mask, Transcript),
@@ -116,7 +116,7 @@ impl CliTransport {
     }
 
     /// Waits for the first prompt. Sends one empty line if nothing arrives.
-    pub async fn wait_for_first_prompt(&mut self) -> Result<Answer, SessionErrorKind> {
+    pub(crate) async fn wait_for_first_prompt(&mut self) -> Result<Answer, SessionErrorKind> {
         self.has_written = true;
         let mut idle_intervals = 0;
         let mut last_byte = Instant::now();
@@ -151,7 +151,7 @@ impl CliTransport {
     ///
     /// # Cancellation
     /// Must not be dropped midway; each wait has a limit.
-    pub async fn send_batch(
+    pub(crate) async fn send_batch(
         &mut self,
         commands: Vec<PermittedCommand>,
         mut go_on: impl FnMut(&Command, &Answer) -> bool + Send,
@@ -237,7 +237,7 @@ impl CliTransport {
     }
 
     /// Writes the last command and waits until the device closes the connection, at most `limit`.
-    pub async fn send_last(&mut self, line: PermittedCommand, limit: Duration) {
+    pub(crate) async fn send_last(&mut self, line: PermittedCommand, limit: Duration) {
         let text = self.dialogue.send(line.into_command());
         if self.write(&text).await.is_err() {
             return;

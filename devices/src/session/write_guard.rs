@@ -12,7 +12,7 @@ use crate::dialogue::{CliRules, Command};
 pub(super) struct PermittedCommand(Command);
 
 impl PermittedCommand {
-    pub fn into_command(self) -> Command {
+    pub(crate) fn into_command(self) -> Command {
         self.0
     }
 }
@@ -27,7 +27,7 @@ pub(super) struct WriteGuard {
 
 impl WriteGuard {
     /// Permissions for a command line. `reads` are those of the platform, with `{name}` for a word.
-    pub fn new(access: Access, rules: &CliRules, reads: &[String]) -> Self {
+    pub(crate) fn new(access: Access, rules: &CliRules, reads: &[String]) -> Self {
         let steps = rules.open.iter().chain(&rules.close);
         let mut allowed: Vec<_> = steps.map(|step| step.send.clone()).collect();
         allowed.extend_from_slice(reads);
@@ -50,7 +50,10 @@ impl WriteGuard {
     ///
     /// # Errors
     /// The session is read-only, and the command is not a read.
-    pub fn permit(&self, mut command: Command) -> Result<PermittedCommand, SessionErrorKind> {
+    pub(crate) fn permit(
+        &self,
+        mut command: Command,
+    ) -> Result<PermittedCommand, SessionErrorKind> {
         if self.access == Access::ReadOnly {
             let line = command.line.reveal();
             let is_allowed = command.body.is_empty()

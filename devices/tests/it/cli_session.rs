@@ -153,8 +153,11 @@ async fn read_ignores_slow_output_and_log_messages() {
 async fn save_returns_the_answer_of_the_device() {
     let switch = switch(&[]).await;
     let mut session = opened(&switch).await;
-    let said = session.save().await.expect("saved");
-    assert!(said.contains("[OK]") || said.contains("copied"), "{said}");
+    let answer = session.save().await.expect("saved");
+    assert!(
+        answer.contains("[OK]") || answer.contains("copied"),
+        "{answer}"
+    );
 }
 
 #[tokio::test]

@@ -115,7 +115,11 @@ async fn a_host_key_that_nobody_knows() {
     lab.add_device("sw1", "cisco_ios", port, None);
     let ran = lab.apply().await;
     let found = lab.switches["sw1"].host_key().fingerprint;
-    not_run(&lab, &ran, &["is not known", &found, "known_hosts"]);
+    not_run(
+        &lab,
+        &ran,
+        &["is not in known_hosts", &found, "ssh-keyscan"],
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

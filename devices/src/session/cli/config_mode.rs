@@ -29,7 +29,7 @@ pub(super) enum ModeStep {
 
 impl ConfigMode {
     /// The steps to the mode path `wanted`.
-    pub fn steps_to(&self, wanted: &[Text], rules: &CliRules) -> Vec<ModeStep> {
+    pub(crate) fn steps_to(&self, wanted: &[Text], rules: &CliRules) -> Vec<ModeStep> {
         let mut steps = Vec::new();
         let current: &[Text] = match self {
             ConfigMode::Config(path) => path,

@@ -21,7 +21,7 @@ impl CliSession {
 
     pub(super) fn render_refusal(&self, refusal: Refusal) -> String {
         match refusal {
-            Refusal::Error { message: words, .. } => self.mask(&words),
+            Refusal::Error { message, .. } => self.mask(&message),
             Refusal::Question(question) => format!(
                 "unexpected question, which was declined: {}",
                 self.mask(&question)

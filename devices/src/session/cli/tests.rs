@@ -157,7 +157,7 @@ async fn open_sends_first_reads_with_the_privilege_check() {
             "core1#show clock",
         ]
     );
-    // The first prompt, the way up, its secret, and one for everything else.
+    // The first prompt, `enable`, its secret, and one for all other commands.
     assert_eq!(session.statistics().round_trips, 4);
 }
 
@@ -383,10 +383,10 @@ async fn commit_reports_outcomes_after_a_disconnect() {
         operation(&mode, "shutdown"),
         operation(&[], "ntp server 1"),
     ];
-    let lost = "unknown: the connection ended after `mtu 9000`: the device closed it";
+    let unknown = "unknown: the connection ended after `mtu 9000`: the device closed it";
     assert_eq!(
         commit(&mut session, &operations).await,
-        [DONE, lost, lost, "not sent"]
+        [DONE, unknown, unknown, "not sent"]
     );
     // Nothing can be done any more, and nothing pretends.
     assert_eq!(
@@ -476,7 +476,7 @@ async fn read_only_session_sends_only_reads() {
         matches!(error.kind, SessionErrorKind::ReadOnly { .. }),
         "{error}"
     );
-    // Even the inner way is barred.
+    // Commits are refused too.
     assert!(session.enter_mode(&[Text::plain("vlan 10")]).await.is_err());
     assert_eq!(lines(&log).len(), before);
 }

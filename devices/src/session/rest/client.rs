@@ -41,7 +41,7 @@ pub(super) struct HttpAnswer {
 }
 
 impl HttpAnswer {
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
@@ -71,7 +71,7 @@ struct SessionLog {
 }
 
 impl RestClient {
-    pub fn new(
+    pub(crate) fn new(
         target: &ConnectParams,
         rules: &Arc<RestRules>,
         access: Access,
@@ -89,8 +89,8 @@ impl RestClient {
             reason,
         };
         let socket = tunnel.as_ref().map(|tunnel| tunnel.socket().to_owned());
-        let way = HttpOptions::new(target, socket).map_err(unusable)?;
-        let (builder, certificate_check) = tls::configure(way.builder(), &target.rest.tls)?;
+        let options = HttpOptions::new(target, socket).map_err(unusable)?;
+        let (builder, certificate_check) = tls::configure(options.builder(), &target.rest.tls)?;
         let http = builder.build().map_err(|error| unusable(chain(&error)))?;
         let mut mask = Mask::new(&rules.secrets);
         for secret in target.secrets() {
@@ -111,7 +111,7 @@ impl RestClient {
             account: Account::new(target),
             access,
             certificate_check,
-            options: way,
+            options,
             tunnel,
             credential: AsyncMutex::new(None),
             permits: Semaphore::new(rules.parallel),
@@ -124,23 +124,23 @@ impl RestClient {
         })
     }
 
-    pub fn round_trips(&self) -> u64 {
+    pub(crate) fn round_trips(&self) -> u64 {
         self.round_trips.load(Ordering::Relaxed)
     }
 
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         self.log().notes.clone()
     }
 
     /// Obtains a token, if the device has tokens.
-    pub async fn log_in(&self) -> Result<(), SessionErrorKind> {
+    pub(crate) async fn log_in(&self) -> Result<(), SessionErrorKind> {
         let mut credential = self.credential.lock().await;
         *credential = Some(self.new_credential().await?);
         Ok(())
     }
 
     /// Revokes the token.
-    pub async fn log_off(&self) -> Result<(), SessionErrorKind> {
+    pub(crate) async fn log_off(&self) -> Result<(), SessionErrorKind> {
         let credential = self.credential.lock().await.take();
         let (
             Some(Credential::Token {
@@ -175,7 +175,7 @@ impl RestClient {
     ///
     /// # Errors
     /// There is no complete answer, the login was refused, or the session is read-only.
-    pub async fn send(&self, request: &Request) -> Result<HttpAnswer, SessionErrorKind> {
+    pub(crate) async fn send(&self, request: &Request) -> Result<HttpAnswer, SessionErrorKind> {
         let command = format!("{} {}", request.method, request.path);
         if self.access == Access::ReadOnly && request.method != Method::Get {
             return Err(SessionErrorKind::ReadOnly { command });
@@ -219,7 +219,7 @@ impl RestClient {
     }
 
     /// The message in an answer, with its code at the end and secrets masked.
-    pub fn render_message(&self, answer: &HttpAnswer) -> String {
+    pub(crate) fn render_message(&self, answer: &HttpAnswer) -> String {
         let parsed: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
         let message = parsed
             .as_ref()
@@ -436,8 +436,8 @@ impl RestClient {
         })
     }
 
-    /// Adds what only a further look shows: what the jump host said, and of a certificate that is
-    /// not trusted the fingerprint, so that people can pin it.
+    /// Adds details to an error: the refusal of the jump host, or the fingerprint of an untrusted
+    /// certificate.
     async fn with_details(&self, kind: SessionErrorKind) -> SessionErrorKind {
         let refusal = self.tunnel.as_ref().and_then(Tunnel::refusal);
         match (kind, refusal) {
@@ -463,7 +463,7 @@ impl RestClient {
     }
 
     /// Closes the tunnel, if there is one.
-    pub async fn close_tunnel(&mut self, limit: Duration) {
+    pub(crate) async fn close_tunnel(&mut self, limit: Duration) {
         if let Some(tunnel) = self.tunnel.take() {
             tunnel.close(limit).await;
         }

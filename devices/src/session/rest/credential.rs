@@ -30,7 +30,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub fn new(target: &ConnectParams) -> Self {
+    pub(crate) fn new(target: &ConnectParams) -> Self {
         Self {
             user: target.user.clone(),
             password: target.password.clone(),
@@ -41,13 +41,17 @@ impl Account {
     }
 
     /// Adds user and password to a request.
-    pub fn add_basic_auth(&self, request: RequestBuilder) -> RequestBuilder {
+    pub(crate) fn add_basic_auth(&self, request: RequestBuilder) -> RequestBuilder {
         let password = self.password.as_ref().map(|text| text.expose_secret());
         request.basic_auth(&self.user, password)
     }
 
     /// Adds a credential to a request.
-    pub fn authenticate(&self, request: RequestBuilder, credential: &Credential) -> RequestBuilder {
+    pub(crate) fn authenticate(
+        &self,
+        request: RequestBuilder,
+        credential: &Credential,
+    ) -> RequestBuilder {
         match credential {
             Credential::Basic => self.add_basic_auth(request),
             Credential::Token { header, token, .. } => {
@@ -65,7 +69,7 @@ impl Account {
     }
 
     /// The body of a login request.
-    pub fn login_body(&self, rules: &TokenRules) -> Value {
+    pub(crate) fn login_body(&self, rules: &TokenRules) -> Value {
         let password = self.password.as_ref();
         let password = password.map_or("", |text| text.expose_secret());
         let provider = self.provider.as_deref().unwrap_or(&rules.login_provider);

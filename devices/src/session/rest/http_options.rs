@@ -23,7 +23,7 @@ pub(super) struct HttpOptions {
 impl HttpOptions {
     /// # Errors
     /// The reason why the settings cannot be used.
-    pub fn new(target: &ConnectParams, socket: Option<PathBuf>) -> Result<Self, String> {
+    pub(crate) fn new(target: &ConnectParams, socket: Option<PathBuf>) -> Result<Self, String> {
         if target.rest.proxy.is_some() && socket.is_some() {
             return Err("a proxy and a jump host exclude each other".to_owned());
         }
@@ -38,7 +38,7 @@ impl HttpOptions {
     }
 
     /// A client with these options, without certificate verification settings.
-    pub fn builder(&self) -> ClientBuilder {
+    pub(crate) fn builder(&self) -> ClientBuilder {
         let builder = Client::builder()
             .connect_timeout(self.connect_timeout)
             .read_timeout(self.command_timeout)

@@ -110,7 +110,7 @@ fn normalize(fingerprint: &str) -> String {
 
 impl CertificateCheck {
     /// The error if the certificate does not have the required fingerprint.
-    pub fn mismatch(&self, address: &str) -> Option<SessionErrorKind> {
+    pub(crate) fn mismatch(&self, address: &str) -> Option<SessionErrorKind> {
         let (wanted, found) = (self.wanted.as_ref()?, self.found.get()?);
         (wanted != found).then(|| SessionErrorKind::CertificateFingerprint {
             address: address.to_owned(),
@@ -120,7 +120,10 @@ impl CertificateCheck {
     }
 
     /// Stores the fingerprint of the first connection. Returns a note for the user if it did.
-    pub fn store_fingerprint(&self, address: &str) -> Result<Option<String>, SessionErrorKind> {
+    pub(crate) fn store_fingerprint(
+        &self,
+        address: &str,
+    ) -> Result<Option<String>, SessionErrorKind> {
         let (Some(path), Some(found)) = (&self.store, self.found.get()) else {
             return Ok(None);
         };

@@ -24,7 +24,7 @@ pub(super) struct ConnectionState {
 
 impl ConnectionState {
     /// Converts an error of the library to a session error.
-    pub fn session_error(&self, address: &str, error: &Error) -> SessionErrorKind {
+    pub(crate) fn session_error(&self, address: &str, error: &Error) -> SessionErrorKind {
         if let Some(refused) = self.host_key_error.get() {
             return refused.clone();
         }
@@ -52,11 +52,11 @@ impl ConnectionState {
         }
     }
 
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         self.notes.lock().expect("never held over a panic").clone()
     }
 
-    pub fn facts(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         let negotiated = self.negotiated.lock().expect("never held over a panic");
         negotiated.clone().unwrap_or_default()
     }
@@ -97,7 +97,7 @@ pub(super) struct ClientHandler {
 }
 
 impl ClientHandler {
-    pub fn new(judge: HostKeyVerifier, shared: Arc<ConnectionState>) -> Self {
+    pub(crate) fn new(judge: HostKeyVerifier, shared: Arc<ConnectionState>) -> Self {
         Self {
             verifier: judge,
             state: shared,

@@ -32,7 +32,11 @@ struct KnownHost {
 
 impl HostKeyVerifier {
     /// Reads the files of the policy; missing files are skipped.
-    pub fn load(host: &str, port: u16, policy: &HostKeyPolicy) -> Result<Self, SessionErrorKind> {
+    pub(crate) fn load(
+        host: &str,
+        port: u16,
+        policy: &HostKeyPolicy,
+    ) -> Result<Self, SessionErrorKind> {
         let host = host.to_ascii_lowercase();
         let name = match port {
             22 => host,
@@ -55,13 +59,13 @@ impl HostKeyVerifier {
     }
 
     /// The algorithms of the known keys.
-    pub fn known_algorithms(&self) -> Vec<Algorithm> {
+    pub(crate) fn known_algorithms(&self) -> Vec<Algorithm> {
         let plain = self.entries.iter().filter(|known| known.marker.is_none());
         plain.map(|known| known.key.algorithm()).collect()
     }
 
     /// Verifies a key. `Ok` has a note for the user if the key was stored.
-    pub fn verify(&self, key: &PublicKey) -> Result<Option<String>, SessionErrorKind> {
+    pub(crate) fn verify(&self, key: &PublicKey) -> Result<Option<String>, SessionErrorKind> {
         let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
         let same = |known: &&KnownHost| known.key.key_data() == key.key_data();
         let host = || self.name.clone();

@@ -28,7 +28,7 @@ type Rounds = &'static [&'static [(&'static str, bool)]];
 
 /// How the server behaves.
 #[derive(Clone)]
-pub(in crate::session) struct Behaviour {
+pub(in crate::session) struct ServerBehavior {
     methods: &'static [MethodKind],
     /// The password that it takes.
     password: &'static str,
@@ -37,13 +37,13 @@ pub(in crate::session) struct Behaviour {
     client_key: Option<PublicKey>,
     /// Connections to elsewhere are made.
     forwards: bool,
-    /// It says this and goes when a shell is asked for.
-    goes: Option<&'static str>,
+    /// It disconnects with this message at the shell request.
+    disconnects_with: Option<&'static str>,
     kex: Option<kex::Name>,
     device: ScriptedDevice,
 }
 
-impl Behaviour {
+impl ServerBehavior {
     /// A jump host.
     pub(in crate::session) fn forwarding() -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Behaviour {
     }
 }
 
-impl Default for Behaviour {
+impl Default for ServerBehavior {
     fn default() -> Self {
         Self {
             methods: &[MethodKind::Password],
@@ -61,7 +61,7 @@ impl Default for Behaviour {
             rounds: &[&[("Password: ", false)]],
             client_key: None,
             forwards: false,
-            goes: None,
+            disconnects_with: None,
             kex: None,
             device: ScriptedDevice::default(),
         }
@@ -71,19 +71,19 @@ impl Default for Behaviour {
 pub(in crate::session) struct SshTestServer {
     port: u16,
     host_key: PublicKey,
-    /// Secrets and keys that were shown to it.
+    /// Secrets and keys that it received.
     attempts: Arc<Mutex<Vec<String>>>,
     device: Log,
 }
 
-pub(in crate::session) async fn serve(behaviour: Behaviour) -> SshTestServer {
+pub(in crate::session) async fn serve(behavior: ServerBehavior) -> SshTestServer {
     let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("made");
     let host_key = key.public_key().clone();
     let mut methods = MethodSet::empty();
-    for method in behaviour.methods {
+    for method in behavior.methods {
         methods.push(*method);
     }
-    let preferred = match behaviour.kex {
+    let preferred = match behavior.kex {
         None => Preferred::DEFAULT,
         Some(name) => Preferred {
             kex: Cow::Owned(vec![name]),
@@ -103,7 +103,7 @@ pub(in crate::session) async fn serve(behaviour: Behaviour) -> SshTestServer {
     let attempts: Arc<Mutex<Vec<String>>> = Arc::default();
     let device = Log::default();
     let peer = Peer {
-        behaviour,
+        behavior,
         attempts: Arc::clone(&attempts),
         log: Arc::clone(&device),
         channel: None,
@@ -128,7 +128,7 @@ pub(in crate::session) async fn serve(behaviour: Behaviour) -> SshTestServer {
 }
 
 struct Peer {
-    behaviour: Behaviour,
+    behavior: ServerBehavior,
     attempts: Arc<Mutex<Vec<String>>>,
     log: Log,
     channel: Option<Channel<Msg>>,
@@ -138,7 +138,7 @@ struct Peer {
 impl Peer {
     fn again(&self) -> Self {
         Self {
-            behaviour: self.behaviour.clone(),
+            behavior: self.behavior.clone(),
             attempts: Arc::clone(&self.attempts),
             log: Arc::clone(&self.log),
             channel: None,
@@ -156,7 +156,7 @@ impl Handler for Peer {
 
     async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
         self.note(format!("{user} password {password}"));
-        Ok(if password == self.behaviour.password {
+        Ok(if password == self.behavior.password {
             Auth::Accept
         } else {
             Auth::reject()
@@ -169,7 +169,7 @@ impl Handler for Peer {
         key: VerifiedPublicKey<'_>,
     ) -> Result<Auth, Self::Error> {
         self.note(format!("{user} key"));
-        let wanted = self.behaviour.client_key.as_ref();
+        let wanted = self.behavior.client_key.as_ref();
         let same = wanted.is_some_and(|wanted| wanted.key_data() == key.public_key.key_data());
         Ok(if same { Auth::Accept } else { Auth::reject() })
     }
@@ -185,17 +185,17 @@ impl Handler for Peer {
                 .map(|answer| String::from_utf8_lossy(&answer).into_owned())
                 .collect();
             self.note(format!("{user} answers {}", answers.join(",")));
-            let prompts = self.behaviour.rounds[self.round];
+            let prompts = self.behavior.rounds[self.round];
             let wrong = prompts
                 .iter()
                 .zip(&answers)
-                .any(|((_, echo), answer)| !echo && answer != self.behaviour.password);
+                .any(|((_, echo), answer)| !echo && answer != self.behavior.password);
             if wrong {
                 return Ok(Auth::reject());
             }
             self.round += 1;
         }
-        Ok(match self.behaviour.rounds.get(self.round) {
+        Ok(match self.behavior.rounds.get(self.round) {
             None => Auth::Accept,
             Some(prompts) => Auth::Partial {
                 name: Cow::Borrowed(""),
@@ -239,11 +239,11 @@ impl Handler for Peer {
         _channel: ChannelId,
         session: &mut ServerSession,
     ) -> Result<(), Self::Error> {
-        if let Some(words) = self.behaviour.goes {
-            return session.disconnect(Disconnect::TooManyConnections, words, "en");
+        if let Some(message) = self.behavior.disconnects_with {
+            return session.disconnect(Disconnect::TooManyConnections, message, "en");
         }
         let channel = self.channel.take().expect("opened before");
-        let device = self.behaviour.device.clone();
+        let device = self.behavior.device.clone();
         let log = Arc::clone(&self.log);
         tokio::spawn(async move { device.run(channel.into_stream(), log).await });
         Ok(())
@@ -259,7 +259,7 @@ impl Handler for Peer {
         reply: ChannelOpenHandle,
         _session: &mut ServerSession,
     ) -> Result<(), Self::Error> {
-        if !self.behaviour.forwards {
+        if !self.behavior.forwards {
             return Ok(());
         }
         let port = u16::try_from(port).expect("a port");
@@ -318,7 +318,7 @@ const INTERACTIVE: &[MethodKind] = &[MethodKind::KeyboardInteractive];
 
 #[tokio::test]
 async fn login_by_password_opens_a_wide_terminal() {
-    let server = serve(Behaviour::default()).await;
+    let server = serve(ServerBehavior::default()).await;
     assert_eq!(clock(&target_of(&server)).await.as_deref(), Ok(CLOCK));
     let attempts = server.attempts.lock().expect("free").clone();
     assert_eq!(
@@ -337,10 +337,10 @@ async fn login_sends_a_wrong_password_once() {
         &[MethodKind::KeyboardInteractive, MethodKind::Password],
     ];
     for methods in cases {
-        let server = serve(Behaviour {
+        let server = serve(ServerBehavior {
             methods,
             password: "another",
-            ..Behaviour::default()
+            ..ServerBehavior::default()
         })
         .await;
         let error = clock(&target_of(&server)).await.expect_err("refused");
@@ -379,10 +379,10 @@ async fn login_answers_keyboard_interactive_prompts_once() {
         ),
     ];
     for (rounds, accepted, expected) in cases {
-        let server = serve(Behaviour {
+        let server = serve(ServerBehavior {
             methods: INTERACTIVE,
             rounds,
-            ..Behaviour::default()
+            ..ServerBehavior::default()
         })
         .await;
         let result = clock(&target_of(&server)).await;
@@ -409,10 +409,10 @@ fn key_file(passphrase: Option<&str>) -> (tempfile::TempDir, PathBuf, PublicKey)
 async fn login_by_private_key() {
     for passphrase in [None, Some("open sesame")] {
         let (_directory, path, public) = key_file(passphrase);
-        let server = serve(Behaviour {
+        let server = serve(ServerBehavior {
             methods: &[MethodKind::PublicKey],
             client_key: Some(public),
-            ..Behaviour::default()
+            ..ServerBehavior::default()
         })
         .await;
         let mut target = target_of(&server);
@@ -458,10 +458,10 @@ async fn login_by_agent_uses_an_accepted_key() {
         .collect();
     let directory = tempfile::tempdir().expect("made");
     let socket = agent(directory.path(), &keys).await;
-    let server = serve(Behaviour {
+    let server = serve(ServerBehavior {
         methods: &[MethodKind::PublicKey],
         client_key: Some(keys[1].public_key().clone()),
-        ..Behaviour::default()
+        ..ServerBehavior::default()
     })
     .await;
     let mut target = target_of(&server);
@@ -484,9 +484,9 @@ async fn login_by_agent_uses_an_accepted_key() {
 #[tokio::test]
 async fn login_uses_the_password_after_a_refused_key() {
     let (_directory, path, _) = key_file(None);
-    let server = serve(Behaviour {
+    let server = serve(ServerBehavior {
         methods: &[MethodKind::PublicKey, MethodKind::Password],
-        ..Behaviour::default()
+        ..ServerBehavior::default()
     })
     .await;
     let mut target = target_of(&server);
@@ -496,7 +496,7 @@ async fn login_uses_the_password_after_a_refused_key() {
 
 #[tokio::test]
 async fn login_without_credentials_sends_nothing() {
-    let server = serve(Behaviour::default()).await;
+    let server = serve(ServerBehavior::default()).await;
     let mut target = target_of(&server);
     target.password = None;
     let error = clock(&target).await.expect_err("nothing to show");
@@ -509,7 +509,7 @@ async fn login_without_credentials_sends_nothing() {
 
 #[tokio::test]
 async fn login_sends_no_password_to_an_unknown_host() {
-    let server = serve(Behaviour::default()).await;
+    let server = serve(ServerBehavior::default()).await;
     let mut target = target_of(&server);
     target.ssh.host_key = HostKeyPolicy::KnownHosts(Vec::new());
     let error = clock(&target).await.expect_err("unknown");
@@ -528,7 +528,7 @@ async fn login_sends_no_password_to_an_unknown_host() {
 
 #[tokio::test]
 async fn notes_name_a_stored_and_an_unverified_host_key() {
-    let server = serve(Behaviour::default()).await;
+    let server = serve(ServerBehavior::default()).await;
     let directory = tempfile::tempdir().expect("made");
     let mut target = target_of(&server);
     let file = directory.path().join("known_hosts");
@@ -561,9 +561,9 @@ async fn algorithms_are_negotiated_within_the_set() {
         (kex::DH_G1_SHA1, Algorithms::Legacy, true),
     ];
     for (name, set, works) in cases {
-        let server = serve(Behaviour {
+        let server = serve(ServerBehavior {
             kex: Some(name),
-            ..Behaviour::default()
+            ..ServerBehavior::default()
         })
         .await;
         let mut target = target_of(&server);
@@ -593,9 +593,9 @@ async fn algorithms_are_negotiated_within_the_set() {
 
 #[tokio::test]
 async fn jump_hosts_forward_the_connection() {
-    let device = serve(Behaviour::default()).await;
-    let near = serve(Behaviour::forwarding()).await;
-    let far = serve(Behaviour::forwarding()).await;
+    let device = serve(ServerBehavior::default()).await;
+    let near = serve(ServerBehavior::forwarding()).await;
+    let far = serve(ServerBehavior::forwarding()).await;
     let mut second = target_of(&far);
     second.ssh.jump = Some(Box::new(target_of(&near)));
     let mut target = target_of(&device);
@@ -608,8 +608,8 @@ async fn jump_hosts_forward_the_connection() {
 
 #[tokio::test]
 async fn jump_host_errors_name_the_jump_host() {
-    let device = serve(Behaviour::default()).await;
-    let jump = serve(Behaviour::forwarding()).await;
+    let device = serve(ServerBehavior::default()).await;
+    let jump = serve(ServerBehavior::forwarding()).await;
     let mut target = target_of(&device);
     let mut hop = target_of(&jump);
     hop.password = Some(SecretString::from("not-it"));
@@ -623,7 +623,7 @@ async fn jump_host_errors_name_the_jump_host() {
     target.ssh.jump = Some(Box::new(hop));
     let (_socket, port) = closed_port();
     target.port = Some(port);
-    let error = clock(&target).await.expect_err("nobody there");
+    let error = clock(&target).await.expect_err("unreachable");
     assert!(
         error.to_string().starts_with(&format!(
             "cannot connect to 127.0.0.1:{port}: jump host 127.0.0.1: "
@@ -634,9 +634,9 @@ async fn jump_host_errors_name_the_jump_host() {
 
 #[tokio::test]
 async fn disconnect_error_has_the_reason_of_the_device() {
-    let server = serve(Behaviour {
-        goes: Some("All VTY lines are in use"),
-        ..Behaviour::default()
+    let server = serve(ServerBehavior {
+        disconnects_with: Some("All VTY lines are in use"),
+        ..ServerBehavior::default()
     })
     .await;
     let error = clock(&target_of(&server)).await.expect_err("gone");
@@ -674,7 +674,7 @@ async fn connect_errors_name_timeout_and_wrong_protocol() {
     );
     web.abort();
     let _ = web.await;
-    let error = clock(&target).await.expect_err("nobody there");
+    let error = clock(&target).await.expect_err("unreachable");
     assert!(
         matches!(error, SessionErrorKind::Unreachable { .. }),
         "{error}"

@@ -30,7 +30,7 @@ impl Tunnel {
     ///
     /// # Cancellation
     /// May be dropped; the connection ends.
-    pub async fn open(
+    pub(crate) async fn open(
         jump: &ConnectParams,
         host: &str,
         port: u16,
@@ -65,23 +65,23 @@ impl Tunnel {
     }
 
     /// The local socket.
-    pub fn socket(&self) -> &Path {
+    pub(crate) fn socket(&self) -> &Path {
         &self.socket
     }
 
     /// Why the jump host could not connect to the remote host.
-    pub fn refusal(&self) -> Option<String> {
+    pub(crate) fn refusal(&self) -> Option<String> {
         let refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
         refusal.clone()
     }
 
     /// Notes for the user about the jump host.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         self.connection.notes()
     }
 
     /// Disconnects from the jump host.
-    pub async fn close(self, limit: Duration) {
+    pub(crate) async fn close(self, limit: Duration) {
         self.accept_task.abort();
         // The task ends all forwarded connections and releases the SSH connection.
         let _ = self.accept_task.await;

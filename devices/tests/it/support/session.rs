@@ -80,11 +80,11 @@ pub fn outcomes(results: &[OperationResult]) -> Vec<String> {
     results
         .iter()
         .map(|result| match &result.outcome {
-            Outcome::Done { messages: said } if said.is_empty() => "done".to_owned(),
-            Outcome::Done { messages: said } => format!("done: {}", said.join("; ")),
-            Outcome::Refused { message: said } => format!("refused: {said}"),
+            Outcome::Done { messages } if messages.is_empty() => "done".to_owned(),
+            Outcome::Done { messages } => format!("done: {}", messages.join("; ")),
+            Outcome::Refused { message } => format!("refused: {message}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { reason: why } => format!("unknown: {why}"),
+            Outcome::Unknown { reason } => format!("unknown: {reason}"),
         })
         .collect()
 }

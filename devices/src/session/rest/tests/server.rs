@@ -96,9 +96,9 @@ pub(super) async fn serve(script: Script) -> HttpsTestServer {
                         }
                     };
                     tokio::task::yield_now().await;
-                    let keep = answer(&mut socket, reply).await;
+                    let is_open = answer(&mut socket, reply).await;
                     busy.lock().expect("free").0 -= 1;
-                    if !keep {
+                    if !is_open {
                         return;
                     }
                 }
