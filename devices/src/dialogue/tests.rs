@@ -6,7 +6,6 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::cli_rules::MessageClass;
-use super::command::{AskedQuestion, Prompt};
 use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
