@@ -10,6 +10,7 @@
 pub mod ca;
 pub mod certificate;
 pub mod client;
+pub mod device_file;
 pub mod disabled;
 pub mod hook;
 pub mod http;

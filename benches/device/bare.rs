@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchtender::agent::ca::key::Key;
+use switchtender::agent::ca::key::PrivateKey;
 use switchtender::agent::client::endpoint::Endpoint;
 use switchtender::agent::client::facts::Facts;
 use switchtender::agent::http::Client;
 use switchtender::agent::http::tls::{Identity, Trust};
 use switchtender::agent::layout::Layout;
-use switchtender::agent::puppet_conf::{self, Home, Settings};
+use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
 use tokio::sync::Semaphore;
 
 use super::proxy::{last_report, name};
@@ -23,7 +23,7 @@ pub fn main(arguments: &[String]) {
         panic!("bare PROXY COUNT");
     };
     let dir = Path::new(dir);
-    let home = Home {
+    let home = PuppetDirectories {
         confdir: dir.to_owned(),
         vardir: dir.join("var"),
     };
@@ -41,7 +41,7 @@ async fn ask(settings: &Settings, dir: &Path, number: usize, catalogs: &Semaphor
     let certname = name(number);
     let layout = Layout::new(settings, &certname);
     let read = |path: &Path| std::fs::read_to_string(path).expect("a run has left it");
-    let key = Key::from_pem(&read(&layout.key())).expect("a run has made it");
+    let key = PrivateKey::from_pem(&read(&layout.key())).expect("a run has made it");
     let identity = Identity {
         certificate: read(&layout.certificate()),
         key: key.to_der(),

@@ -8,3 +8,4 @@ pub mod bootstrap;
 pub mod certificate_request;
 pub mod key;
 pub mod local_identity;
+pub mod ssl_lock;

@@ -1,4 +1,4 @@
-//! What a certificate or a request says.
+//! The fields of a certificate.
 
 use jiff::Timestamp;
 use rustls::pki_types::CertificateDer;
@@ -6,7 +6,7 @@ use rustls::pki_types::pem::PemObject as _;
 use sha2::Digest as _;
 use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
-/// A certificate, as far as it matters here.
+/// The fields of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     pub common_name: Option<String>,
@@ -19,43 +19,43 @@ pub struct Certificate {
     pub not_after: Timestamp,
     /// Upper-case hex with colons.
     pub sha256: String,
-    /// The key's bits, to compare with those of a private key.
+    /// The bits of the public key, for comparison with a private key.
     pub public_key: Vec<u8>,
 }
 
-/// A text that is no certificate.
+/// A text without a valid certificate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a certificate: {0}")]
-pub struct NoCertificate(String);
+pub struct ParseCertificateError(String);
 
 impl Certificate {
     /// The first certificate in a PEM text.
-    pub fn from_pem(pem: &str) -> Result<Self, NoCertificate> {
+    pub fn from_pem(pem: &str) -> Result<Self, ParseCertificateError> {
         let der = CertificateDer::from_pem_slice(pem.as_bytes())
-            .map_err(|error| NoCertificate(error.to_string()))?;
+            .map_err(|error| ParseCertificateError(error.to_string()))?;
         Self::from_der(&der)
     }
 
     /// All certificates of a bundle.
-    pub fn bundle(pem: &str) -> Result<Vec<Self>, NoCertificate> {
+    pub fn bundle(pem: &str) -> Result<Vec<Self>, ParseCertificateError> {
         let found: Vec<Self> = CertificateDer::pem_slice_iter(pem.as_bytes())
             .map(|der| match der {
                 Ok(der) => Self::from_der(&der),
-                Err(error) => Err(NoCertificate(error.to_string())),
+                Err(error) => Err(ParseCertificateError(error.to_string())),
             })
             .collect::<Result<_, _>>()?;
         if found.is_empty() {
-            return Err(NoCertificate("the text holds none".to_owned()));
+            return Err(ParseCertificateError("the file contains none".to_owned()));
         }
         Ok(found)
     }
 
-    pub fn from_der(der: &[u8]) -> Result<Self, NoCertificate> {
-        let (_, read) =
-            X509Certificate::from_der(der).map_err(|error| NoCertificate(error.to_string()))?;
+    pub fn from_der(der: &[u8]) -> Result<Self, ParseCertificateError> {
+        let (_, read) = X509Certificate::from_der(der)
+            .map_err(|error| ParseCertificateError(error.to_string()))?;
         let time = |time: x509_parser::time::ASN1Time| {
             Timestamp::from_second(time.timestamp())
-                .map_err(|error| NoCertificate(error.to_string()))
+                .map_err(|error| ParseCertificateError(error.to_string()))
         };
         let alternative_names = read
             .subject_alternative_name()
@@ -91,8 +91,8 @@ impl Certificate {
         })
     }
 
-    /// Whether it is for this name.
-    pub fn names(&self, name: &str) -> bool {
+    /// Whether the certificate is for this name.
+    pub fn is_for(&self, name: &str) -> bool {
         let is = |other: &String| other.eq_ignore_ascii_case(name);
         self.common_name.as_ref().is_some_and(is) || self.alternative_names.iter().any(is)
     }
@@ -110,7 +110,7 @@ fn address(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// SHA-256 in upper-case hex with colons, as operators compare it.
+/// SHA-256 in upper-case hex with colons, the format of `puppetserver ca`.
 pub fn fingerprint(bytes: &[u8]) -> String {
     let digest = sha2::Sha256::digest(bytes);
     let octets: Vec<String> = digest
@@ -125,20 +125,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recorded_certificate_is_read() {
+    fn from_pem_reads_a_recorded_certificate() {
         let pem = include_str!("../../tests/fixtures/puppetserver/ssl/signed_certificate.pem");
-        let told = include_str!("../../tests/fixtures/puppetserver/ssl/signed_certificate.txt");
+        let text = include_str!("../../tests/fixtures/puppetserver/ssl/signed_certificate.txt");
         let certificate = Certificate::from_pem(pem).unwrap();
         assert_eq!(certificate.common_name.as_deref(), Some("ca1.lab.test"));
-        assert!(told.contains("CN = ca1.lab.test"), "the same one");
+        assert!(text.contains("CN = ca1.lab.test"), "the same one");
         assert_eq!(certificate.alternative_names, ["ca1.lab.test"]);
         assert_eq!(certificate.issuer, "CN=Puppet CA: puppetserver.test");
-        assert!(certificate.names("CA1.lab.test") && !certificate.names("ca2.lab.test"));
+        assert!(certificate.is_for("CA1.lab.test") && !certificate.is_for("ca2.lab.test"));
         assert_eq!(certificate.not_after.to_string(), "2031-11-20T08:21:44Z");
     }
 
     #[test]
-    fn a_bundle_has_all_its_certificates() {
+    fn bundle_reads_all_certificates() {
         let chain = include_str!("../../tests/fixtures/puppetserver/ssl/ca_bundle_chain.pem");
         assert_eq!(Certificate::bundle(chain).unwrap().len(), 2);
         assert!(Certificate::bundle("no PEM").is_err());

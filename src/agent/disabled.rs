@@ -1,25 +1,25 @@
-//! The switch that keeps a device from being run, with a reason: the peer's
-//! `agent_disabled.lock`, one per device.
+//! Disables a device, with a reason: Puppet's `agent_disabled.lock`, one per device.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::layout::{self, FileError, Layout, Readers};
+use super::layout::Layout;
+use crate::agent::device_file::{self, FileError, FileMode};
 
 fn file(layout: &Layout) -> PathBuf {
     layout.var.join("state").join("agent_disabled.lock")
 }
 
-/// Why the device is disabled, if it is.
+/// The reason if the device is disabled.
 pub fn reason(layout: &Layout) -> Result<Option<String>, FileError> {
-    let Some(text) = layout::read(&file(layout))? else {
+    let Some(text) = device_file::read(&file(layout))? else {
         return Ok(None);
     };
     let message = serde_json::from_str::<serde_json::Value>(&text)
         .ok()
         .and_then(|value| Some(value.get("disabled_message")?.as_str()?.to_owned()));
-    // A file that says nothing still disables.
+    // An empty file disables, too.
     Ok(Some(
         message.unwrap_or_else(|| "reason not specified".to_owned()),
     ))
@@ -27,12 +27,12 @@ pub fn reason(layout: &Layout) -> Result<Option<String>, FileError> {
 
 pub fn disable(layout: &Layout, reason: &str) -> Result<(), FileError> {
     let text = json!({ "disabled_message": reason }).to_string();
-    layout::write(&file(layout), &text, Readers::Everyone)
+    device_file::write(&file(layout), &text, FileMode::WorldReadable)
 }
 
-/// Enables the device again; whether it was disabled.
+/// Enables the device; returns whether it was disabled.
 pub fn enable(layout: &Layout) -> Result<bool, FileError> {
-    layout::remove(&file(layout))
+    device_file::remove(&file(layout))
 }
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disabled_device_says_why_until_it_is_enabled() {
+    fn disable_stores_a_reason_until_enable() {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout {
             certname: "sw1".to_owned(),

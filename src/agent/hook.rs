@@ -1,4 +1,4 @@
-//! `prerun_command` and `postrun_command`: on the proxy, through a shell, once per device.
+//! Runs `prerun_command` and `postrun_command` in a shell on the proxy host, once per device.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,20 +14,20 @@ pub enum HookError {
         #[source]
         source: std::io::Error,
     },
-    #[error("Could not run command from {setting}: it ended with {status}{said}")]
+    #[error("Could not run command from {setting}: {status}{message}")]
     Failed {
         setting: &'static str,
         status: String,
-        said: String,
+        message: String,
     },
-    #[error("Could not run command from {setting}: it did not end within {} s", .limit.as_secs())]
-    Late {
+    #[error("Could not run command from {setting}: timeout after {} s", .limit.as_secs())]
+    TimedOut {
         setting: &'static str,
         limit: Duration,
     },
 }
 
-/// Runs a command with the device's name in `SWITCHTENDER_DEVICE`; its output goes into the log.
+/// Runs a command with the device name in `SWITCHTENDER_DEVICE`; logs its output.
 ///
 /// # Cancellation
 /// May be dropped at any time; the command is then killed.
@@ -45,7 +45,7 @@ pub async fn run(
         .kill_on_drop(true)
         .output();
     let output = match tokio::time::timeout(limit, running).await {
-        Err(_) => return Err(HookError::Late { setting, limit }),
+        Err(_) => return Err(HookError::TimedOut { setting, limit }),
         Ok(outcome) => outcome.map_err(|source| HookError::Start { setting, source })?,
     };
     for line in String::from_utf8_lossy(&output.stdout).lines().take(100) {
@@ -54,11 +54,11 @@ pub async fn run(
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     Err(HookError::Failed {
         setting,
         status: output.status.to_string(),
-        said: said
+        message: stderr
             .lines()
             .find(|line| !line.trim().is_empty())
             .map(|line| format!(": {line}"))
@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn commands_know_their_device_and_fail_with_their_words() {
+    async fn run_passes_the_device_and_reports_the_error() {
         let (ended, log) = outcome("echo for $SWITCHTENDER_DEVICE").await;
         assert_eq!(ended, Ok(()));
         assert!(has_message(&log, Level::Info, "prerun_command: for sw1"));
         let (ended, _) = outcome("echo no such thing >&2; exit 3").await;
         assert_eq!(
             ended.unwrap_err(),
-            "Could not run command from prerun_command: it ended with exit status: 3: no such thing"
+            "Could not run command from prerun_command: exit status: 3: no such thing"
         );
         let mut log = Vec::new();
         let late = run(
@@ -97,10 +97,6 @@ mod tests {
             &mut log,
         )
         .await;
-        assert!(
-            late.unwrap_err()
-                .to_string()
-                .ends_with("it did not end within 0 s")
-        );
+        assert!(late.unwrap_err().to_string().ends_with("timeout after 0 s"));
     }
 }

@@ -14,7 +14,7 @@ pub mod tls;
 use std::time::Duration;
 
 pub use self::error::{RequestError, RequestErrorKind};
-pub use self::message::{Answer, Method, Request};
+pub use self::message::{Method, Request, Response};
 use self::tls::{Identity, TlsError, Trust};
 use super::puppet_conf::{HttpSettings, Server};
 use super::{PROTOCOL_VERSION, USER_AGENT};
@@ -65,7 +65,7 @@ impl Client {
     ///
     /// # Cancellation
     /// May be dropped at any time; the request may have reached the server.
-    pub async fn send(&self, server: &Server, request: &Request) -> Result<Answer, RequestError> {
+    pub async fn send(&self, server: &Server, request: &Request) -> Result<Response, RequestError> {
         let failed = |kind| RequestError {
             request: request.render(server),
             kind,
@@ -101,7 +101,7 @@ impl Client {
                 rand::random(),
             );
             let Some(wait) = retry else {
-                return Ok(Answer {
+                return Ok(Response {
                     request: request.render(server),
                     ..answer
                 });
@@ -121,7 +121,7 @@ impl Client {
         &self,
         url: &str,
         request: &Request,
-    ) -> Result<(Answer, reqwest::header::HeaderMap), RequestErrorKind> {
+    ) -> Result<(Response, reqwest::header::HeaderMap), RequestErrorKind> {
         let connect_timeout = self.settings.connect_timeout;
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
@@ -171,7 +171,7 @@ impl Client {
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default()
             .to_owned();
-        let answer = Answer {
+        let answer = Response {
             status,
             content_type,
             body,

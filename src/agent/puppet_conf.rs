@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::{Diagnostic, nearest};
 
-pub use directories::Home;
+pub use directories::PuppetDirectories;
 use parse::PuppetConf;
 use table::SETTINGS;
-use values::Values;
+use values::SettingValues;
 
 /// Settings as values. Names are the peer's; [`table`] says what each means.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub struct Settings {
     pub exclude_unchanged_resources: bool,
     pub fact_limits: FactLimits,
     /// What was set, with its value and origin, for people.
-    pub given: Vec<(String, String, Origin)>,
+    pub given: Vec<(String, String, PuppetSettingSource)>,
 }
 
 /// A server's name and port.
@@ -110,7 +110,7 @@ pub enum Revocation {
     Off,
 }
 
-/// Kind of new keys.
+/// Type of new keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
     P256,
@@ -141,15 +141,18 @@ pub struct FactLimits {
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum PuppetSettingSource {
     Default,
     File,
     Flag,
 }
 
 /// Reads `puppet.conf` where flags and home say it is; a missing file is an empty one.
-pub fn read(flags: &BTreeMap<String, String>, home: &Home) -> Result<Settings, Vec<Diagnostic>> {
-    let early = Values {
+pub fn read(
+    flags: &BTreeMap<String, String>,
+    home: &PuppetDirectories,
+) -> Result<Settings, Vec<Diagnostic>> {
+    let early = SettingValues {
         flags,
         conf: &PuppetConf::default(),
         home,
@@ -175,9 +178,9 @@ pub fn read(flags: &BTreeMap<String, String>, home: &Home) -> Result<Settings, V
 pub fn resolve(
     flags: &BTreeMap<String, String>,
     conf: &PuppetConf,
-    home: &Home,
+    home: &PuppetDirectories,
 ) -> Result<Settings, Vec<Diagnostic>> {
-    let values = Values { flags, conf, home };
+    let values = SettingValues { flags, conf, home };
     let mut found = Vec::new();
     for setting in SETTINGS {
         if let Err(mistake) = values.check(setting) {
@@ -202,8 +205,8 @@ mod tests {
 
     use super::*;
 
-    fn home() -> Home {
-        Home {
+    fn home() -> PuppetDirectories {
+        PuppetDirectories {
             confdir: "/c".into(),
             vardir: "/v".into(),
         }

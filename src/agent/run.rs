@@ -16,27 +16,28 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::ca::authority::Authority;
-use super::ca::bootstrap::{Ready, Setup, SetupError};
-use super::client::catalog_cache::{self, Head, HeadError};
+use super::ca::authority::CertificateAuthority;
+use super::ca::bootstrap::{Bootstrap, BootstrapError, TlsCredentials};
+use super::client::catalog_cache::{self, CatalogHeader, CatalogHeaderError};
 use super::client::endpoint::Endpoint;
-use super::client::environment::{Convergence, EnvironmentError, Verdict};
+use super::client::environment::{AgentEnvironment, CatalogDecision, EnvironmentError};
 use super::client::facts::Facts;
 use super::client::pluginsync::{self, Definitions, PluginError};
-use super::client::report_spool::{Delivery, Spool};
-use super::client::server_list::{self, NoServer};
+use super::client::report_spool::{Delivery, ReportSpool};
+use super::client::server_list::{self, ServerSelectionError};
 use super::http::tls::TlsError;
 use super::http::{Client, RequestError};
-use super::layout::{FileError, Layout};
+use super::layout::Layout;
 use super::puppet_conf::{Server, Settings};
 use super::run_log::RunLog;
+use crate::agent::device_file::FileError;
 use crate::catalog::CachedStatus;
 
 /// What all devices of the proxy share.
 #[derive(Debug)]
 pub struct Proxy {
     pub settings: Arc<Settings>,
-    pub authority: Authority,
+    pub authority: CertificateAuthority,
     pub definitions: Definitions,
     /// How many catalogs are asked for at once: a server compiles one at a time per worker.
     catalogs: Semaphore,
@@ -46,7 +47,7 @@ impl Proxy {
     pub fn new(settings: Settings, catalog_concurrency: usize) -> Self {
         let settings = Arc::new(settings);
         Self {
-            authority: Authority::new(&settings),
+            authority: CertificateAuthority::new(&settings),
             definitions: Definitions::default(),
             catalogs: Semaphore::new(catalog_concurrency.max(1)),
             settings,
@@ -58,7 +59,7 @@ impl Proxy {
 #[derive(Clone, Debug)]
 pub struct Obtained {
     pub text: String,
-    pub head: Head,
+    pub head: CatalogHeader,
     pub cached: CachedStatus,
 }
 
@@ -66,11 +67,11 @@ pub struct Obtained {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
-    Setup(#[from] SetupError),
+    Bootstrap(#[from] BootstrapError),
     #[error("certificates that are at hand cannot be used")]
     Tls(#[from] TlsError),
     #[error(transparent)]
-    NoServer(#[from] NoServer),
+    NoServer(#[from] ServerSelectionError),
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     #[error(transparent)]
@@ -78,9 +79,12 @@ pub enum RunError {
     #[error("Could not retrieve catalog from remote server: {0}")]
     Catalog(RequestError),
     #[error("{request}")]
-    WrongName { request: String, source: HeadError },
+    WrongName {
+        request: String,
+        source: CatalogHeaderError,
+    },
     #[error(transparent)]
-    Foreign(HeadError),
+    Foreign(CatalogHeaderError),
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -89,11 +93,12 @@ impl RunError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            RunError::Setup(error) => error.hint(),
+            RunError::Bootstrap(error) => error.hint(),
             RunError::Catalog(error) | RunError::Plugins(PluginError::Request(error)) => {
                 error.hint()
             }
-            RunError::WrongName { .. } | RunError::Foreign(HeadError::WrongName { .. }) => Some(
+            RunError::WrongName { .. }
+            | RunError::Foreign(CatalogHeaderError::WrongName { .. }) => Some(
                 "the section in device.conf, the certname and the node on the server have one name"
                     .to_owned(),
             ),
@@ -119,7 +124,7 @@ pub struct AgentRun {
     pub transaction_uuid: String,
     /// Measured seconds, by the names that reports use.
     pub times: IndexMap<&'static str, f64>,
-    convergence: Convergence,
+    convergence: AgentEnvironment,
     client: Option<Client>,
     /// What the run talks to, once it has been chosen.
     server: Option<Server>,
@@ -132,7 +137,7 @@ impl AgentRun {
     pub fn new(proxy: &Arc<Proxy>, certname: &str) -> Self {
         Self {
             layout: Layout::new(&proxy.settings, certname),
-            convergence: Convergence::new(&proxy.settings.environment),
+            convergence: AgentEnvironment::new(&proxy.settings.environment),
             proxy: Arc::clone(proxy),
             transaction_uuid: uuid::Uuid::new_v4().to_string(),
             times: IndexMap::default(),
@@ -166,13 +171,13 @@ impl AgentRun {
         stop: &CancellationToken,
         log: &mut dyn RunLog,
     ) -> Result<(), RunError> {
-        let setup = Setup {
+        let setup = Bootstrap {
             settings: &self.proxy.settings,
             layout: &self.layout,
             authority: &self.proxy.authority,
             stop,
         };
-        let Ready {
+        let TlsCredentials {
             trust, identity, ..
         } = setup.run(log).await?;
         self.client = Some(Client::new(
@@ -207,7 +212,7 @@ impl AgentRun {
             });
             return Ok(self.proxy.definitions.of(&self.layout)?);
         }
-        if !self.away && self.convergence.asks_node() {
+        if !self.away && self.convergence.has_node_request() {
             let began = Instant::now();
             let answer = {
                 let (current, configured) =
@@ -292,8 +297,8 @@ impl AgentRun {
             match self.request(facts).await {
                 Err(error) => break Err(error),
                 Ok((text, head)) => match self.convergence.catalog(&head.environment, log)? {
-                    Verdict::Use => break Ok((text, head)),
-                    Verdict::Restart => registry = self.plugins(log).await?,
+                    CatalogDecision::Use => break Ok((text, head)),
+                    CatalogDecision::Restart => registry = self.plugins(log).await?,
                 },
             }
         };
@@ -315,7 +320,7 @@ impl AgentRun {
         }
     }
 
-    async fn request(&self, facts: &Facts) -> Result<(String, Head), RunError> {
+    async fn request(&self, facts: &Facts) -> Result<(String, CatalogHeader), RunError> {
         let endpoint = self.endpoint();
         let _permit = self.proxy.catalogs.acquire().await.expect("never closed");
         endpoint
@@ -367,7 +372,7 @@ impl AgentRun {
             return Ok(());
         }
         log.info(format!("Caching catalog for {}", self.layout.certname));
-        catalog_cache::keep(&self.layout, &obtained.text).await
+        catalog_cache::store(&self.layout, &obtained.text).await
     }
 
     /// Step 15: facts once more, after the run. A failure is only told.
@@ -393,7 +398,7 @@ impl AgentRun {
         if !self.proxy.settings.report {
             return Ok(None);
         }
-        let spool = Spool::new(&self.layout);
+        let spool = ReportSpool::new(&self.layout);
         let environment = self.convergence.current().to_owned();
         if self.client.is_none() {
             // Without a certificate the server takes nothing.

@@ -8,11 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit, print};
 use super::puppet_settings::SettingFlags;
-use crate::agent::ca::bootstrap::Setup;
+use crate::agent::ca::bootstrap::Bootstrap;
 use crate::agent::ca::certificate_request;
-use crate::agent::ca::key::Key;
+use crate::agent::ca::key::PrivateKey;
+use crate::agent::ca::ssl_lock::SslLock;
 use crate::agent::certificate::Certificate;
-use crate::agent::layout::{self, Layout, SslLock};
+use crate::agent::device_file;
+use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;
 use crate::agent::run::Proxy;
 use crate::agent::run_log::{Level, RunLog};
@@ -75,7 +77,7 @@ enum CertState {
 }
 
 fn state(layout: &Layout) -> CertState {
-    let read = |path: std::path::PathBuf| layout::read(&path);
+    let read = |path: std::path::PathBuf| device_file::read(&path);
     match (read(layout.certificate()), read(layout.request())) {
         (Err(error), _) | (_, Err(error)) => CertState::Broken(chain(&error)),
         (Ok(Some(pem)), _) => match Certificate::from_pem(&pem) {
@@ -146,7 +148,7 @@ impl RunLog for Printed<'_> {
 /// Requests one certificate and prints the result. Returns whether there is a certificate.
 async fn request_one(proxy: &Proxy, name: &str, stop: &CancellationToken) -> bool {
     let layout = Layout::new(&proxy.settings, name);
-    let setup = Setup {
+    let setup = Bootstrap {
         settings: &proxy.settings,
         layout: &layout,
         authority: &proxy.authority,
@@ -187,7 +189,7 @@ fn clean(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
         }
         let _lock = SslLock::take(&layout).map_err(|error| failed(error.into()))?;
         for path in [layout.certificate(), layout.request(), layout.key()] {
-            if layout::remove(&path).map_err(|error| failed(error.into()))? {
+            if device_file::remove(&path).map_err(|error| failed(error.into()))? {
                 print(&format!("removed {}\n", path.display()));
             }
         }
@@ -235,10 +237,10 @@ fn show(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
 }
 
 fn key_state(layout: &Layout, certificate: &Certificate) -> String {
-    match layout::read(&layout.key()) {
+    match device_file::read(&layout.key()) {
         Err(error) => chain(&error),
         Ok(None) => "missing".to_owned(),
-        Ok(Some(pem)) => match Key::from_pem(&pem) {
+        Ok(Some(pem)) => match PrivateKey::from_pem(&pem) {
             Err(error) => error.to_string(),
             Ok(key) if key.public_key() == certificate.public_key => "fits".to_owned(),
             Ok(_) => "does NOT fit the certificate".to_owned(),

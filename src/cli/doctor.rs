@@ -12,11 +12,11 @@ use switchtender_devices::session::{self, Access};
 use super::exit::{CommandError, Exit, print};
 use super::puppet_settings::{CredentialsReaders, SettingFlags};
 use super::run::Output;
-use crate::agent::ca::bootstrap::Ready;
-use crate::agent::ca::local_identity::at_hand;
+use crate::agent::ca::bootstrap::TlsCredentials;
+use crate::agent::ca::local_identity;
 use crate::agent::client::endpoint::Endpoint;
 use crate::agent::client::pluginsync::Definitions;
-use crate::agent::client::report_spool::Spool;
+use crate::agent::client::report_spool::ReportSpool;
 use crate::agent::disabled;
 use crate::agent::http::tls::Trust;
 use crate::agent::http::{Client, RequestError, RequestErrorKind};
@@ -377,7 +377,10 @@ async fn check_device(
 }
 
 /// Checks the local key and certificate of a device. Requests nothing.
-fn check_certificate(settings: &Settings, layout: &Layout) -> (Vec<CheckResult>, Option<Ready>) {
+fn check_certificate(
+    settings: &Settings,
+    layout: &Layout,
+) -> (Vec<CheckResult>, Option<TlsCredentials>) {
     let name = &layout.certname;
     let mut checks = Vec::new();
     if let Ok(metadata) = std::fs::metadata(layout.key())
@@ -392,7 +395,7 @@ fn check_certificate(settings: &Settings, layout: &Layout) -> (Vec<CheckResult>,
             .hint(Some(format!("chmod 0640 {}", layout.key().display()))),
         );
     }
-    let ready = match at_hand(settings, layout) {
+    let ready = match local_identity::load(settings, layout) {
         Ok(Some(ready)) => ready,
         Ok(None) => {
             checks.push(
@@ -425,7 +428,11 @@ fn check_certificate(settings: &Settings, layout: &Layout) -> (Vec<CheckResult>,
 }
 
 /// Checks whether the server accepts the certificate of the device, as at the start of a run.
-async fn check_server_accepts(settings: &Settings, name: &str, ready: &Ready) -> CheckResult {
+async fn check_server_accepts(
+    settings: &Settings,
+    name: &str,
+    ready: &TlsCredentials,
+) -> CheckResult {
     let client = Client::new(
         &settings.http,
         Duration::ZERO,
@@ -482,7 +489,7 @@ fn check_run_state(layout: &Layout) -> Vec<CheckResult> {
         ),
         Err(error) => checks.push(CheckResult::new(name, CheckState::Error, chain(&error))),
     }
-    let waiting = Spool::new(layout).waiting().len();
+    let waiting = ReportSpool::new(layout).reports().len();
     if waiting > 0 {
         let text = format!("{waiting} reports are not sent yet");
         let hint = "start a run; it sends them if the server answers".to_owned();

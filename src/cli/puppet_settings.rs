@@ -10,8 +10,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 
 use super::exit::CommandError;
-use crate::agent::puppet_conf::table::{Kind, SETTINGS, Setting, Support};
-use crate::agent::puppet_conf::{self, Home, Settings};
+use crate::agent::puppet_conf::table::{PuppetSetting, SETTINGS, SettingSupport, SettingType};
+use crate::agent::puppet_conf::{self, PuppetDirectories, Settings};
 use crate::device_conf::Readers;
 
 /// The settings on the command line.
@@ -26,7 +26,7 @@ impl SettingFlags {
         // Root uses the system-wide directories of Puppet, other users their own.
         let root = is_root();
         let home = std::env::var_os("HOME");
-        let home = Home::find(root, home.as_deref().map(Path::new), Path::exists);
+        let home = PuppetDirectories::find(root, home.as_deref().map(Path::new), Path::exists);
         puppet_conf::read(&self.given, &home).map_err(CommandError::findings)
     }
 
@@ -60,12 +60,12 @@ pub fn is_root() -> bool {
 }
 
 /// The name of the flag that disables a setting.
-fn negated(setting: &Setting) -> String {
+fn negated(setting: &PuppetSetting) -> String {
     format!("no-{}", setting.name)
 }
 
 /// Whether another flag of switchtender replaces the setting.
-fn has_own_flag(setting: &Setting) -> bool {
+fn has_own_flag(setting: &PuppetSetting) -> bool {
     setting.name == "color"
 }
 
@@ -81,7 +81,7 @@ const COMMON: &[&str] = &[
     "waitforcert",
 ];
 
-fn flag(setting: &'static Setting) -> Arg {
+fn flag(setting: &'static PuppetSetting) -> Arg {
     let arg = Arg::new(setting.name)
         .long(setting.name)
         .visible_aliases(setting.aliases.iter().copied())
@@ -90,25 +90,25 @@ fn flag(setting: &'static Setting) -> Arg {
         .hide_short_help(!COMMON.contains(&setting.name))
         .hide(matches!(
             setting.support,
-            Support::NoEffect(_) | Support::Refused(_)
+            SettingSupport::NoEffect(_) | SettingSupport::Refused(_)
         ));
     let arg = match setting.name {
         "waitforcert" => arg.short('w'),
         _ => arg,
     };
-    match setting.kind {
-        Kind::Boolean => arg
+    match setting.value_type {
+        SettingType::Boolean => arg
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true")
             .value_parser(PossibleValuesParser::new(["true", "false"]))
             .hide_possible_values(true)
             .value_name("BOOL"),
-        kind => arg.value_name(match kind {
-            Kind::Duration => "TIME",
-            Kind::Integer => "N",
-            Kind::Path => "PATH",
-            Kind::List => "A,B,…",
+        other => arg.value_name(match other {
+            SettingType::Duration => "TIME",
+            SettingType::Integer => "N",
+            SettingType::Path => "PATH",
+            SettingType::List => "A,B,…",
             _ => "TEXT",
         }),
     }
@@ -118,7 +118,7 @@ impl clap::Args for SettingFlags {
     fn augment_args(mut command: clap::Command) -> clap::Command {
         for setting in SETTINGS.iter().filter(|setting| !has_own_flag(setting)) {
             command = command.arg(flag(setting));
-            if setting.kind == Kind::Boolean {
+            if setting.value_type == SettingType::Boolean {
                 command = command.arg(
                     Arg::new(negated(setting))
                         .long(negated(setting))
@@ -150,7 +150,7 @@ impl clap::FromArgMatches for SettingFlags {
             {
                 self.set(setting.name, value);
             }
-            if setting.kind == Kind::Boolean && matches.get_flag(&negated(setting)) {
+            if setting.value_type == SettingType::Boolean && matches.get_flag(&negated(setting)) {
                 self.set(setting.name, "false");
             }
         }

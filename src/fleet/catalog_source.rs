@@ -97,7 +97,7 @@ pub trait ReportSink: Send {
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     #[error(transparent)]
-    File(#[from] crate::agent::layout::FileError),
+    File(#[from] crate::agent::device_file::FileError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
 use super::connector::DeviceConnector;
 use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
-use crate::agent::client::catalog_cache::Head;
+use crate::agent::client::catalog_cache::CatalogHeader;
 use crate::agent::client::facts;
 use crate::agent::client::report_spool::Delivery;
 use crate::agent::run::{AgentRun, Obtained, Proxy, RunError};
@@ -165,7 +165,7 @@ impl ServerDevice<'_> {
         let Some(text) = &self.fleet.catalog else {
             return self.agent.catalog(facts, log).await;
         };
-        let head = Head::read(text, &self.entry.name).map_err(RunError::Foreign)?;
+        let head = CatalogHeader::read(text, &self.entry.name).map_err(RunError::Foreign)?;
         let obtained = Obtained {
             text: text.clone(),
             head,

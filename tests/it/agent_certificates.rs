@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchtender::agent::ca::authority::Authority;
-use switchtender::agent::ca::bootstrap::{Ready, Setup, SetupError};
+use switchtender::agent::ca::authority::CertificateAuthority;
+use switchtender::agent::ca::bootstrap::{Bootstrap, BootstrapError, TlsCredentials};
 use switchtender::agent::layout::Layout;
 use switchtender::agent::puppet_conf::{self, Settings};
 use switchtender::agent::run_log::Level;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 struct Proxy {
     host: ProxyHost,
     settings: Arc<Settings>,
-    authority: Authority,
+    authority: CertificateAuthority,
 }
 
 impl Proxy {
@@ -27,7 +27,7 @@ impl Proxy {
         let settings = Arc::new(host.settings(&[]));
         Self {
             host,
-            authority: Authority::new(&settings),
+            authority: CertificateAuthority::new(&settings),
             settings,
         }
     }
@@ -36,7 +36,10 @@ impl Proxy {
         Layout::new(&self.settings, name)
     }
 
-    async fn set_up(&self, name: &str) -> (Result<Ready, SetupError>, Vec<(Level, String)>) {
+    async fn set_up(
+        &self,
+        name: &str,
+    ) -> (Result<TlsCredentials, BootstrapError>, Vec<(Level, String)>) {
         self.set_up_until(name, &CancellationToken::new()).await
     }
 
@@ -44,10 +47,10 @@ impl Proxy {
         &self,
         name: &str,
         stop: &CancellationToken,
-    ) -> (Result<Ready, SetupError>, Vec<(Level, String)>) {
+    ) -> (Result<TlsCredentials, BootstrapError>, Vec<(Level, String)>) {
         let mut log = Vec::new();
         let layout = self.layout(name);
-        let setup = Setup {
+        let setup = Bootstrap {
             settings: &self.settings,
             layout: &layout,
             authority: &self.authority,
@@ -58,7 +61,7 @@ impl Proxy {
     }
 }
 
-fn told(outcome: Result<Ready, SetupError>) -> (String, String) {
+fn told(outcome: Result<TlsCredentials, BootstrapError>) -> (String, String) {
     let error = outcome.map(|_| ()).unwrap_err();
     (chain(&error), error.hint().unwrap_or_default())
 }
@@ -69,11 +72,11 @@ async fn a_new_device_has_its_certificate_at_once_when_the_server_signs_by_itsel
     let proxy = Proxy::new(&server, &[]);
     let (outcome, log) = proxy.set_up("sw1.lab.test").await;
     let ready = outcome.unwrap();
-    assert!(ready.certificate.names("sw1.lab.test"));
+    assert!(ready.certificate.is_for("sw1.lab.test"));
     assert!(has_message(
         &log,
         Level::Warning,
-        "CA bundle fetched and trusted on first contact, SHA-256 "
+        "Downloaded the CA bundle and trusted it on first contact, SHA-256 "
     ));
     assert!(has_message(
         &log,
@@ -114,7 +117,7 @@ async fn the_first_contact_can_be_checked_by_fingerprint() {
     let proxy = Proxy::new(&server, &[("ca_fingerprint", &wrong)]);
     let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
     assert!(message.contains("has the SHA-256 fingerprint"), "{message}");
-    assert!(hint.starts_with("either the server is not yours"), "{hint}");
+    assert!(hint.starts_with("verify the server"), "{hint}");
     assert!(!proxy.layout("sw1.lab.test").ca().exists());
 
     let right =
@@ -125,7 +128,7 @@ async fn the_first_contact_can_be_checked_by_fingerprint() {
     assert!(has_message(
         &log,
         Level::Notice,
-        "CA bundle fetched, SHA-256 "
+        "Downloaded the CA bundle, SHA-256 "
     ));
 }
 
@@ -306,7 +309,7 @@ async fn an_expired_certificate_is_told_with_the_remedy() {
     let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(
         message,
-        "the certificate of sw1.lab.test has expired on 2002-01-01T00:00:00Z"
+        "the certificate of sw1.lab.test expired on 2002-01-01T00:00:00Z"
     );
     assert!(hint.contains("puppetserver ca clean"), "{hint}");
 }
@@ -322,7 +325,7 @@ async fn refusals_of_the_ca_are_told() {
     let proxy = Proxy::new(&server, &[]);
     let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
     assert!(
-        message.ends_with(&format!("does not take the certificate request: {refused}")),
+        message.ends_with(&format!("rejected the certificate request: {refused}")),
         "{message}"
     );
 
@@ -341,7 +344,7 @@ async fn refusals_of_the_ca_are_told() {
     let proxy = Proxy::new(&server, &[]);
     let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
     assert!(
-        message.contains("is not usable: not a certificate"),
+        message.starts_with("cannot use the CA bundle from "),
         "{message}"
     );
     drop(proxy.host);
@@ -357,7 +360,7 @@ async fn a_certificate_that_ends_soon_is_warned_about_when_the_server_does_not_r
     assert!(has_message(
         &log,
         Level::Warning,
-        "The certificate of sw1.lab.test ends in "
+        "The certificate of sw1.lab.test expires in "
     ));
     let renewals = server
         .state()
@@ -385,9 +388,12 @@ async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
     assert!(has_message(
         &log,
         Level::Notice,
-        "Renewed the certificate of sw1.lab.test; it ends on 2090-01-01"
+        "Renewed the certificate of sw1.lab.test; it expires on 2090-01-01"
     ));
-    assert!(!log.iter().any(|(_, message)| message.contains("ends in")));
+    assert!(
+        !log.iter()
+            .any(|(_, message)| message.contains("expires in"))
+    );
     let kept = std::fs::read_to_string(layout.certificate()).unwrap();
     assert_eq!(kept, ready.identity.certificate);
     assert_eq!(kept, server.state().certificates["sw1.lab.test"]);
@@ -396,7 +402,7 @@ async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
     // The new one is the one that the server sees from now on, and the key has stayed.
     let proxy = Proxy {
         settings: Arc::clone(&proxy.settings),
-        authority: Authority::new(&proxy.settings),
+        authority: CertificateAuthority::new(&proxy.settings),
         host: proxy.host,
     };
     server.state().renewal = false;
@@ -405,7 +411,7 @@ async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
     assert!(has_message(
         &log,
         Level::Warning,
-        "The certificate of sw1.lab.test ends in "
+        "The certificate of sw1.lab.test expires in "
     ));
     assert_eq!(std::fs::read_to_string(layout.key()).unwrap(), key);
 }
@@ -445,7 +451,7 @@ async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
             has_message(
                 &log,
                 Level::Warning,
-                "The certificate of sw1.lab.test ends in "
+                "The certificate of sw1.lab.test expires in "
             ),
             "{answer:?}"
         );

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use switchtender::agent::ca::certificate_request::{CsrAttributes, request};
-use switchtender::agent::ca::key::Key;
+use switchtender::agent::ca::certificate_request::{self, CsrAttributes};
+use switchtender::agent::ca::key::PrivateKey;
 use switchtender::agent::http::tls::{Identity, Trust};
 use switchtender::agent::http::{Client, Request, RequestErrorKind};
-use switchtender::agent::puppet_conf::{self, Home, HttpSettings, KeyType, Revocation, Server};
+use switchtender::agent::puppet_conf::{
+    self, HttpSettings, KeyType, PuppetDirectories, Revocation, Server,
+};
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 
 fn http(flags: &[(&str, &str)]) -> HttpSettings {
@@ -15,7 +17,7 @@ fn http(flags: &[(&str, &str)]) -> HttpSettings {
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
-    let home = Home {
+    let home = PuppetDirectories {
         confdir: "/nonexistent".into(),
         vardir: "/nonexistent".into(),
     };
@@ -32,8 +34,9 @@ fn trust(server: &PuppetServer) -> Trust {
 }
 
 fn identity(server: &PuppetServer, name: &str) -> Identity {
-    let key = Key::generate(KeyType::P256).unwrap();
-    let csr = request(name, &key, &[], &CsrAttributes::default(), false).unwrap();
+    let key = PrivateKey::generate(KeyType::P256).unwrap();
+    let csr =
+        certificate_request::create(name, &key, &[], &CsrAttributes::default(), false).unwrap();
     Identity {
         certificate: server.state().ca.sign(&csr).unwrap(),
         key: key.to_der(),

@@ -1,7 +1,7 @@
 //! The agent's part of device runs, against a Puppet Server on loopback.
 
 use serde_json::json;
-use switchtender::agent::client::report_spool::{Delivery, Spool};
+use switchtender::agent::client::report_spool::{Delivery, ReportSpool};
 use switchtender::agent::run::AgentRun;
 use switchtender::agent::run_log::Level;
 use switchtender::catalog::CachedStatus;
@@ -241,15 +241,15 @@ async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
     let cases = [
         (
             rich("<html>"),
-            "/puppet/v3/catalog/sw1.lab.test: unusable response: the catalog is not usable JSON: expected value",
+            "/puppet/v3/catalog/sw1.lab.test: unusable response: invalid catalog: expected value",
         ),
         (
             rich("{\"name\":\"sw1.lab.test\",\"environ"),
-            "/puppet/v3/catalog/sw1.lab.test: unusable response: the catalog is not usable JSON: EOF",
+            "/puppet/v3/catalog/sw1.lab.test: unusable response: invalid catalog: EOF",
         ),
         (
             rich("{\"name\":\"sw2.lab.test\",\"environment\":\"production\"}"),
-            "/puppet/v3/catalog/sw1.lab.test: the catalog is for 'sw2.lab.test', not for 'sw1.lab.test'; it is not used",
+            "/puppet/v3/catalog/sw1.lab.test: the catalog is for 'sw2.lab.test', not for 'sw1.lab.test'",
         ),
         (
             rich("{\"name\":\"sw1.lab.test\",\"environment\":\"production\"}").cut(10),
@@ -434,7 +434,7 @@ async fn reports_wait_for_the_server_and_arrive_in_order() {
         .map(|report| report["number"].as_u64().unwrap())
         .collect();
     assert_eq!(numbers, [1, 2, 3]);
-    assert!(Spool::new(&run.agent.layout).waiting().is_empty());
+    assert!(ReportSpool::new(&run.agent.layout).reports().is_empty());
 
     // One that the server will never take does not stand in the way of the next.
     let wrong = json!({"host": "sw2.lab.test"});
@@ -456,7 +456,7 @@ async fn a_device_without_certificate_keeps_its_report() {
     let (mut run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert!(outcome.is_err());
     run.deliver(&json!({"host": SW1})).await;
-    assert_eq!(Spool::new(&run.agent.layout).waiting().len(), 1);
+    assert_eq!(ReportSpool::new(&run.agent.layout).reports().len(), 1);
     server.state().sign(SW1);
     let (mut run, outcome) = run_of(&host.process(&[]), SW1).await;
     outcome.unwrap();
@@ -492,14 +492,13 @@ async fn definitions_come_from_the_environment_of_the_device() {
     );
     let only: Vec<_> = std::fs::read_dir(&dir).unwrap().collect();
     assert_eq!(only.len(), 1, "nothing else is fetched: {only:?}");
-    let told = run
-        .log
-        .iter()
-        .filter(|(_, message)| message.starts_with("Not fetched, because it is no definition: "));
+    let told = run.log.iter().filter(|(_, message)| {
+        message.starts_with("Ignored plugin, because it is not a definition: ")
+    });
     let told: Vec<_> = told.map(|(_, message)| message.as_str()).collect();
     assert_eq!(
         told,
-        ["Not fetched, because it is no definition: switchtender/definitions/notes.txt"],
+        ["Ignored plugin, because it is not a definition: switchtender/definitions/notes.txt"],
         "what is for the peer is none of our business"
     );
     let fetched = || {

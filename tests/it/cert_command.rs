@@ -24,7 +24,7 @@ async fn certificates_are_listed_requested_shown_and_cleaned() {
     let (code, text) = host.run(&["cert", "request", "sw1.lab.test"]).await;
     assert_eq!(code, 1, "{text}");
     assert!(
-        text.contains("sw1.lab.test: hint: the request has SHA-256 "),
+        text.contains("sw1.lab.test: hint: compare the SHA-256 of the request ("),
         "{text}"
     );
     let (_, text) = host.run(&["cert", "list"]).await;
@@ -163,7 +163,7 @@ async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
 
     // Damaged bundles.
     for (file, said) in [
-        ("certs/ca.pem", "ca.pem is not a usable certificate"),
+        ("certs/ca.pem", "cannot use the certificate "),
         ("crl.pem", "CRL"),
     ] {
         let path = ssl("sw1.lab.test", file);

@@ -302,7 +302,7 @@ async fn refusals_of_the_server_name_device_url_and_remedy() {
         ),
         (
             ServerResponse::text(200, "<html>"),
-            "the catalog is not usable JSON",
+            "unusable response: invalid catalog",
             "proxy",
         ),
         (
@@ -353,7 +353,7 @@ async fn certificates_that_do_not_hold_name_device_url_and_remedy() {
         ),
         (
             CertificateProfile::ExpiredDevices,
-            "the certificate of sw1.lab.test has expired",
+            "the certificate of sw1.lab.test expired",
             "switchtender cert clean sw1.lab.test",
         ),
     ];

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::CommandFactory as _;
-use switchtender::agent::puppet_conf::table::{SETTINGS, Support};
+use switchtender::agent::puppet_conf::table::{SETTINGS, SettingSupport};
 use switchtender::cli::Cli;
 
 const PAGE: &str = "docs/migrating-from-puppet-device.md";
@@ -130,10 +130,10 @@ fn settings() -> String {
             .map(|name| format!("`{name}`"))
             .collect();
         let told = match setting.support {
-            Support::Same => setting.help.to_owned(),
-            Support::Different(why) => format!("{}. *Different:* {why}", setting.help),
-            Support::NoEffect(why) => format!("Without effect: {why}"),
-            Support::Refused(why) => format!("Refused: {why}"),
+            SettingSupport::Same => setting.help.to_owned(),
+            SettingSupport::Different(why) => format!("{}. *Different:* {why}", setting.help),
+            SettingSupport::NoEffect(why) => format!("Without effect: {why}"),
+            SettingSupport::Refused(why) => format!("Refused: {why}"),
         };
         let default = match setting.default {
             "" => String::new(),

@@ -415,7 +415,7 @@ async fn devices_of_a_real_server() {
     };
     assert_eq!(synced("sw2.lab.test").as_deref(), Some(SYSLOG_SERVER));
     assert_eq!(synced("dev1.lab.test"), None);
-    assert!(!text.contains("Not fetched"), "{text}");
+    assert!(!text.contains("Ignored plugin"), "{text}");
     assert_stored(&server, &proxy, "sw2.lab.test", "changed").await;
     let (code, text) = proxy
         .run(&["--target", "sw2.lab.test", "--strict_environment_mode"])

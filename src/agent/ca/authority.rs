@@ -1,7 +1,7 @@
-//! The CA as all devices of the proxy see it: its bundle and CRLs are learned once.
+//! The certificate authority: its bundle and CRLs, downloaded once for all devices.
 //!
-//! The first contact cannot be verified. It happens once per proxy, not once per device, and only
-//! where neither the proxy's own agent nor an earlier run has left a bundle.
+//! The first contact cannot be verified. It happens once per proxy host, and only if neither the
+//! agent of the proxy host nor an earlier run has stored a bundle.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,32 +9,31 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use super::super::http::{Answer, Client, Request, RequestError};
-use crate::agent::certificate::{Certificate, fingerprint};
+use super::super::http::{Client, Request, RequestError, Response};
+use crate::agent::certificate::{Certificate, ParseCertificateError, fingerprint};
+use crate::agent::device_file::{self, FileError, FileMode};
 use crate::agent::http::tls::Trust;
-use crate::agent::layout::{self, FileError, Readers};
 use crate::agent::puppet_conf::{Server, Settings};
 
-/// The CA of this proxy.
+/// The certificate authority of this proxy host.
 #[derive(Debug)]
-pub struct Authority {
+pub struct CertificateAuthority {
     settings: Arc<Settings>,
-    /// What was asked in this process, by what it was asked for, with its outcome: a server that
-    /// is away is not asked again for each device.
-    asked: Mutex<BTreeMap<String, Result<Fetched, AuthorityError>>>,
+    /// Results of the downloads of this process by request, failures included.
+    downloads: Mutex<BTreeMap<String, Result<Fetched, CaError>>>,
 }
 
-/// What the CA sent.
+/// The result of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fetched {
     New(String),
-    /// 304
-    Unchanged,
+    /// Status 304.
+    NotModified,
 }
 
-/// Why the CA's bundle or CRLs could not be had.
+/// The CA bundle or the CRLs are not available.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum AuthorityError {
+pub enum CaError {
     #[error(transparent)]
     Request(Arc<RequestError>),
     #[error("CA certificate is missing from the server")]
@@ -45,23 +44,27 @@ pub enum AuthorityError {
         expected: String,
         found: String,
     },
-    #[error("what {server} sent as CA bundle is not usable: {why}")]
-    NoBundle { server: Server, why: String },
-    #[error("cannot keep the CA bundle")]
+    #[error("cannot use the CA bundle from {server}")]
+    NoBundle {
+        server: Server,
+        #[source]
+        source: ParseCertificateError,
+    },
+    #[error("cannot store the CA bundle")]
     File(#[source] Arc<FileError>),
-    #[error("certificates that are at hand cannot be used")]
+    #[error("cannot use the local certificates")]
     Tls(#[source] Arc<crate::agent::http::tls::TlsError>),
 }
 
-impl Authority {
+impl CertificateAuthority {
     pub fn new(settings: &Arc<Settings>) -> Self {
         Self {
             settings: Arc::clone(settings),
-            asked: Mutex::default(),
+            downloads: Mutex::default(),
         }
     }
 
-    /// Servers to ask about certificates, in order.
+    /// The servers for certificates, in order.
     fn servers(&self) -> Vec<Server> {
         match &self.settings.ca_server {
             Some(server) => vec![server.clone()],
@@ -70,13 +73,13 @@ impl Authority {
         }
     }
 
-    /// The bundle for a device that has none: the proxy's own, an earlier one, or the first
-    /// contact. Says where it is from.
-    pub async fn bundle(&self) -> Result<(String, BundleOrigin), AuthorityError> {
-        let file = |error| AuthorityError::File(Arc::new(error));
+    /// The bundle for a new device, with its origin: from the proxy host, from an earlier run, or
+    /// from the first contact.
+    pub async fn bundle(&self) -> Result<(String, BundleOrigin), CaError> {
+        let file = |error| CaError::File(Arc::new(error));
         let own = self.settings.ssldir.join("certs").join("ca.pem");
-        for path in [own, self.kept()] {
-            let Some(text) = layout::read(&path).map_err(file)? else {
+        for path in [own, self.bundle_path()] {
+            let Some(text) = device_file::read(&path).map_err(file)? else {
                 continue;
             };
             if Certificate::bundle(&text).is_ok() {
@@ -84,43 +87,43 @@ impl Authority {
                 return Ok((text, BundleOrigin::File(path)));
             }
         }
-        let mut asked = self.asked.lock().await;
-        if let Some(outcome) = asked.get("bundle") {
+        let mut downloads = self.downloads.lock().await;
+        if let Some(outcome) = downloads.get("bundle") {
             return match outcome.clone()? {
                 Fetched::New(text) => Ok((text, BundleOrigin::Shared)),
-                Fetched::Unchanged => Err(AuthorityError::Missing),
+                Fetched::NotModified => Err(CaError::Missing),
             };
         }
         let outcome = self.first_contact().await;
         if let Ok(text) = &outcome {
-            layout::write(&self.kept(), text, Readers::Everyone).map_err(file)?;
+            device_file::write(&self.bundle_path(), text, FileMode::WorldReadable).map_err(file)?;
         }
-        asked.insert("bundle".to_owned(), outcome.clone().map(Fetched::New));
+        downloads.insert("bundle".to_owned(), outcome.clone().map(Fetched::New));
         outcome.map(|text| (text, BundleOrigin::FirstContact))
     }
 
-    /// Where the first contact's bundle is kept.
-    fn kept(&self) -> PathBuf {
+    /// The file of the bundle from the first contact.
+    fn bundle_path(&self) -> PathBuf {
         self.settings.vardir.join("switchtender").join("ca.pem")
     }
 
-    async fn first_contact(&self) -> Result<String, AuthorityError> {
+    async fn first_contact(&self) -> Result<String, CaError> {
         let client = self.client(&Trust::FirstContact)?;
         let request = Request::get("/puppet-ca/v1/certificate/ca", "text/plain");
-        let (server, answer) = self.ask(&client, &request).await.map_err(request_error)?;
+        let (server, answer) = self.send(&client, &request).await.map_err(request_error)?;
         if answer.status == 404 {
-            return Err(AuthorityError::Missing);
+            return Err(CaError::Missing);
         }
         let text = answer.expect_success().map_err(request_error)?.text();
-        Certificate::bundle(&text).map_err(|error| AuthorityError::NoBundle {
+        Certificate::bundle(&text).map_err(|source| CaError::NoBundle {
             server: server.clone(),
-            why: error.to_string(),
+            source,
         })?;
         self.check_fingerprint(&text)?;
         Ok(text)
     }
 
-    fn check_fingerprint(&self, bundle: &str) -> Result<(), AuthorityError> {
+    fn check_fingerprint(&self, bundle: &str) -> Result<(), CaError> {
         let Some(expected) = &self.settings.certificates.ca_fingerprint else {
             return Ok(());
         };
@@ -128,72 +131,69 @@ impl Authority {
         if found.replace(':', "").eq_ignore_ascii_case(expected) {
             return Ok(());
         }
-        Err(AuthorityError::Fingerprint {
+        Err(CaError::Fingerprint {
             server: self.servers().remove(0),
             expected: expected.clone(),
             found,
         })
     }
 
-    /// A newer bundle or newer CRLs than those of `since` (an HTTP date), verified by `ca`; asked
-    /// for once per process and bundle.
+    /// Downloads the bundle or the CRLs if newer than `since` (an HTTP date), over a connection that
+    /// `ca` verifies. Downloads once per process and bundle.
     pub async fn fetch(
         &self,
-        what: Listed,
+        file: CaFile,
         ca: &str,
         since: Option<&str>,
-    ) -> Result<Fetched, AuthorityError> {
+    ) -> Result<Fetched, CaError> {
         let key = format!(
-            "{what:?} {} {}",
+            "{file:?} {} {}",
             fingerprint(ca.as_bytes()),
             since.is_some()
         );
-        let mut asked = self.asked.lock().await;
-        if let Some(outcome) = asked.get(&key) {
+        let mut downloads = self.downloads.lock().await;
+        if let Some(outcome) = downloads.get(&key) {
             return outcome.clone();
         }
-        let outcome = self.fetch_now(what, ca, since).await;
-        asked.insert(key, outcome.clone());
+        let outcome = self.fetch_now(file, ca, since).await;
+        downloads.insert(key, outcome.clone());
         outcome
     }
 
     async fn fetch_now(
         &self,
-        what: Listed,
+        file: CaFile,
         ca: &str,
         since: Option<&str>,
-    ) -> Result<Fetched, AuthorityError> {
+    ) -> Result<Fetched, CaError> {
         let client = self.client(&Trust::Bundle {
             ca: ca.to_owned(),
             crl: None,
             revocation: crate::agent::puppet_conf::Revocation::Off,
         })?;
-        let target = match what {
-            Listed::Bundle => "/puppet-ca/v1/certificate/ca",
-            Listed::Revoked => "/puppet-ca/v1/certificate_revocation_list/ca",
+        let target = match file {
+            CaFile::Bundle => "/puppet-ca/v1/certificate/ca",
+            CaFile::Crl => "/puppet-ca/v1/certificate_revocation_list/ca",
         };
         let mut request = Request::get(target, "text/plain");
         request.if_modified_since = since.map(str::to_owned);
-        let (server, answer) = self.ask(&client, &request).await.map_err(request_error)?;
+        let (server, answer) = self.send(&client, &request).await.map_err(request_error)?;
         if answer.status == 304 {
-            return Ok(Fetched::Unchanged);
+            return Ok(Fetched::NotModified);
         }
         let text = answer.expect_success().map_err(request_error)?.text();
-        if what == Listed::Bundle {
-            Certificate::bundle(&text).map_err(|error| AuthorityError::NoBundle {
-                server,
-                why: error.to_string(),
-            })?;
+        if file == CaFile::Bundle {
+            Certificate::bundle(&text).map_err(|source| CaError::NoBundle { server, source })?;
         }
         Ok(Fetched::New(text))
     }
 
-    /// Asks the first server that answers at all.
-    pub(super) async fn ask(
+    /// Sends the request to the first server that responds.
+    pub(super) async fn send(
         &self,
         client: &Client,
         request: &Request,
-    ) -> Result<(Server, Answer), RequestError> {
+    ) -> Result<(Server, Response), RequestError> {
         let mut failure = None;
         for server in self.servers() {
             match client.send(&server, request).await {
@@ -205,30 +205,30 @@ impl Authority {
         Err(failure.expect("there is at least one server"))
     }
 
-    fn client(&self, trust: &Trust) -> Result<Client, AuthorityError> {
+    fn client(&self, trust: &Trust) -> Result<Client, CaError> {
         let longest = self.settings.runinterval;
         Client::new(&self.settings.http, longest, trust, None)
-            .map_err(|error| AuthorityError::Tls(Arc::new(error)))
+            .map_err(|error| CaError::Tls(Arc::new(error)))
     }
 }
 
-fn request_error(error: RequestError) -> AuthorityError {
-    AuthorityError::Request(Arc::new(error))
+fn request_error(error: RequestError) -> CaError {
+    CaError::Request(Arc::new(error))
 }
 
-/// What the CA lists.
+/// A file of the CA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum CaFile {
     Bundle,
-    Revoked,
+    Crl,
 }
 
-/// Where a bundle is from.
+/// The origin of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BundleOrigin {
     File(PathBuf),
-    /// Another device of this process has fetched it.
+    /// Downloaded for another device of this process.
     Shared,
-    /// Nobody has vouched for it.
+    /// Downloaded over an unverified connection.
     FirstContact,
 }

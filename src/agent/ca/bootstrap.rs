@@ -1,9 +1,8 @@
-//! From whatever a device has to a certificate that can be used (`docs/reference/agent-protocol.md`,
-//! sections 5.1 and 8.2).
+//! Obtains a usable certificate for a device (`docs/reference/agent-protocol.md`, sections 5.1 and 8.2).
 //!
-//! What is there is used, what is missing is fetched or made, and nothing that is there is ever
-//! replaced by something that fits less. New devices request at once and look at once; only a
-//! request that nobody has signed is waited for.
+//! Existing files are used; missing ones are downloaded or generated. A valid file is never
+//! replaced by an invalid one. A new device sends its request and checks for the certificate at
+//! once; it waits only for a request that is not signed yet.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -11,35 +10,36 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::super::http::{Client, Request};
 use super::super::run_log::RunLog;
-use super::authority::{Authority, AuthorityError, BundleOrigin, Fetched, Listed};
+use super::authority::{BundleOrigin, CaError, CaFile, CertificateAuthority, Fetched};
 use super::certificate_request::{self, CsrAttributes};
-use super::key::{Key, KeyError};
+use super::key::{KeyError, PrivateKey};
 use super::local_identity;
-use crate::agent::certificate::Certificate;
-use crate::agent::http;
+use crate::agent::ca::ssl_lock::{SslLock, SslLockError};
+use crate::agent::certificate::{Certificate, ParseCertificateError};
+use crate::agent::device_file::{self, FileError, FileMode};
 use crate::agent::http::tls::{Identity, TlsError, Trust};
-use crate::agent::layout::{self, FileError, Layout, Readers, SslLock, SslLockError};
+use crate::agent::http::{self, Client, Request, error_body};
+use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::{Revocation, Server, Settings};
 
-/// What a connection to the server needs.
+/// The TLS parameters of a connection to the server.
 #[derive(Clone, Debug)]
-pub struct Ready {
+pub struct TlsCredentials {
     pub trust: Trust,
     pub identity: Identity,
     pub certificate: Certificate,
 }
 
-/// Why a device has no usable certificate.
+/// A device has no usable certificate.
 #[derive(Debug, thiserror::Error)]
-pub enum SetupError {
+pub enum BootstrapError {
     #[error(transparent)]
     Locked(#[from] SslLockError),
     #[error(transparent)]
     File(#[from] FileError),
     #[error(transparent)]
-    Authority(#[from] AuthorityError),
+    Ca(#[from] CaError),
     #[error(transparent)]
     Server(#[from] http::RequestError),
     #[error(transparent)]
@@ -52,17 +52,17 @@ pub enum SetupError {
     },
     #[error("{device} has a certificate but no private key ({} is missing)", .path.display())]
     KeyMissing { device: String, path: PathBuf },
-    #[error("no certificate can be requested for {device}")]
+    #[error("cannot create a certificate request for {device}")]
     Request {
         device: String,
         #[source]
-        source: certificate_request::RequestError,
+        source: certificate_request::CsrError,
     },
-    #[error("{device}: {server} does not take the certificate request: {said}")]
+    #[error("{device}: {server} rejected the certificate request: {message}")]
     Refused {
         device: String,
         server: Server,
-        said: String,
+        message: String,
     },
     #[error("Couldn't fetch certificate from CA server; you might still need to sign this agent's certificate ({device}).{}", .waited.map_or_else(|| " Exiting; no certificate found and waitforcert is disabled".to_owned(), |waited| format!(" Exiting; no certificate after {} s (maxwaitforcert)", waited.as_secs())))]
     NotSigned {
@@ -73,22 +73,26 @@ pub enum SetupError {
     },
     #[error("The certificate for 'CN={device}' does not match its private key")]
     Mismatch { device: String },
-    #[error("{} is not a usable certificate: {why}", .path.display())]
-    Unreadable { path: PathBuf, why: String },
+    #[error("cannot use the certificate {}", .path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: ParseCertificateError,
+    },
     #[error("the certificate in {} is for {names}, not for {device}", .path.display())]
     WrongName {
         device: String,
         path: PathBuf,
         names: String,
     },
-    #[error("the certificate of {device} has expired on {on}")]
+    #[error("the certificate of {device} expired on {on}")]
     Expired { device: String, on: Timestamp },
     #[error("stopped while waiting for the certificate of {device}")]
     Stopped { device: String },
 }
 
-impl SetupError {
-    /// What to do about it.
+impl BootstrapError {
+    /// The next step for the user.
     pub fn hint(&self) -> Option<String> {
         let renew = |device: &str| {
             format!(
@@ -96,26 +100,29 @@ impl SetupError {
             )
         };
         match self {
-            SetupError::Server(error) => error.hint(),
-            SetupError::Authority(AuthorityError::Request(error)) => error.hint(),
-            SetupError::Authority(AuthorityError::Fingerprint { .. }) => Some(
-                "either the server is not yours, or the CA was made anew and ca_fingerprint must be changed".to_owned(),
-            ),
-            SetupError::NotSigned {
+            BootstrapError::Server(error) => error.hint(),
+            BootstrapError::Ca(CaError::Request(error)) => error.hint(),
+            BootstrapError::Ca(CaError::Fingerprint { .. }) => {
+                Some("verify the server; if the CA was recreated, update ca_fingerprint".to_owned())
+            }
+            BootstrapError::NotSigned {
                 device,
                 fingerprint,
                 ..
             } => Some(format!(
-                "the request has SHA-256 {fingerprint}; sign it with `puppetserver ca sign --certname {device}`"
+                "compare the SHA-256 of the request ({fingerprint}), then sign it: `puppetserver ca sign --certname {device}`"
             )),
-            SetupError::Mismatch { device }
-            | SetupError::KeyMissing { device, .. }
-            | SetupError::Expired { device, .. } => Some(renew(device)),
-            SetupError::WrongName { path, .. } | SetupError::Unreadable { path, .. } => {
-                Some(format!("move {} away, or put the right one there", path.display()))
+            BootstrapError::Mismatch { device }
+            | BootstrapError::KeyMissing { device, .. }
+            | BootstrapError::Expired { device, .. } => Some(renew(device)),
+            BootstrapError::WrongName { path, .. } | BootstrapError::Unreadable { path, .. } => {
+                Some(format!(
+                    "remove {} or replace it with the certificate of the device",
+                    path.display()
+                ))
             }
-            SetupError::Refused { device, .. } => Some(renew(device)),
-            SetupError::Key {
+            BootstrapError::Refused { device, .. } => Some(renew(device)),
+            BootstrapError::Key {
                 path,
                 source: KeyError::Encrypted,
             } => Some(format!(
@@ -127,27 +134,27 @@ impl SetupError {
     }
 }
 
-/// The set-up of one device.
+/// The bootstrap of one device.
 #[derive(Debug)]
-pub struct Setup<'a> {
+pub struct Bootstrap<'a> {
     pub settings: &'a Settings,
     pub layout: &'a Layout,
-    pub authority: &'a Authority,
+    pub authority: &'a CertificateAuthority,
     pub stop: &'a CancellationToken,
 }
 
-impl Setup<'_> {
-    /// Does what is missing, and waits for a signature if the settings say so.
+impl Bootstrap<'_> {
+    /// Completes the files of the device; waits for a signature if `waitforcert` is set.
     ///
     /// # Cancellation
-    /// `stop` ends the waiting; may also be dropped at any time.
-    pub async fn run(&self, log: &mut dyn RunLog) -> Result<Ready, SetupError> {
+    /// `stop` ends the wait; may also be dropped at any time.
+    pub async fn run(&self, log: &mut dyn RunLog) -> Result<TlsCredentials, BootstrapError> {
         self.layout.link()?;
         let _lock = SslLock::take(self.layout)?;
         let mut ca = self.bundle(log).await?;
         let mut refreshed = false;
-        if let Some(newer) = self.refresh(Listed::Bundle, &ca, log).await {
-            layout::write(&self.layout.ca(), &newer, Readers::Everyone)?;
+        if let Some(newer) = self.refresh(CaFile::Bundle, &ca, log).await {
+            device_file::write(&self.layout.ca(), &newer, FileMode::WorldReadable)?;
             refreshed = newer != ca;
             ca = newer;
         }
@@ -157,14 +164,14 @@ impl Setup<'_> {
             crl,
             revocation: self.settings.certificates.revocation,
         };
-        let known = layout::read(&self.layout.certificate())?;
+        let known = device_file::read(&self.layout.certificate())?;
         let key = self.key(known.is_some(), log).await?;
         let pem = match known {
             Some(pem) => pem,
             None => self.obtain(&key, &trust, log).await?,
         };
-        let certificate = local_identity::fitting(self.layout, &pem, &key)?;
-        let ready = Ready {
+        let certificate = local_identity::validate_certificate(self.layout, &pem, &key)?;
+        let ready = TlsCredentials {
             trust,
             identity: Identity {
                 certificate: pem,
@@ -175,38 +182,38 @@ impl Setup<'_> {
         self.renew(ready, &key, log).await
     }
 
-    async fn bundle(&self, log: &mut dyn RunLog) -> Result<String, SetupError> {
+    async fn bundle(&self, log: &mut dyn RunLog) -> Result<String, BootstrapError> {
         let path = self.layout.ca();
-        if let Some(text) = layout::read(&path)? {
-            local_identity::bundle(self.layout, &text)?;
+        if let Some(text) = device_file::read(&path)? {
+            local_identity::validate_bundle(self.layout, &text)?;
             return Ok(text);
         }
         let (text, origin) = self.authority.bundle().await?;
         let digest = crate::agent::certificate::fingerprint(text.as_bytes());
         match origin {
             BundleOrigin::File(from) => {
-                log.info(format!("Using the CA bundle of {}", from.display()));
+                log.info(format!("Using the CA bundle {}", from.display()));
             }
             BundleOrigin::Shared => {}
             BundleOrigin::FirstContact if self.settings.certificates.ca_fingerprint.is_some() => {
-                log.notice(format!("CA bundle fetched, SHA-256 {digest} as configured"));
+                log.notice(format!("Downloaded the CA bundle, SHA-256 {digest} as configured"));
             }
             BundleOrigin::FirstContact => log.warning(format!(
-                "CA bundle fetched and trusted on first contact, SHA-256 {digest}; set ca_fingerprint to check it"
+                "Downloaded the CA bundle and trusted it on first contact, SHA-256 {digest}; set ca_fingerprint to verify it"
             )),
         }
-        layout::write(&path, &text, Readers::Everyone)?;
+        device_file::write(&path, &text, FileMode::WorldReadable)?;
         Ok(text)
     }
 
-    /// What the CA has newer than our file, if it is time to ask. A failure is only told.
-    async fn refresh(&self, what: Listed, ca: &str, log: &mut dyn RunLog) -> Option<String> {
-        let (path, interval) = match what {
-            Listed::Bundle => (
+    /// A newer version of the file, if the refresh interval has passed. Logs a failure.
+    async fn refresh(&self, file: CaFile, ca: &str, log: &mut dyn RunLog) -> Option<String> {
+        let (path, interval) = match file {
+            CaFile::Bundle => (
                 self.layout.ca(),
                 self.settings.certificates.ca_refresh_interval,
             ),
-            Listed::Revoked => (
+            CaFile::Crl => (
                 self.layout.crl(),
                 self.settings.certificates.crl_refresh_interval,
             ),
@@ -218,11 +225,11 @@ impl Setup<'_> {
         }
         let fetched = self
             .authority
-            .fetch(what, ca, http_date(modified).as_deref())
+            .fetch(file, ca, http_date(modified).as_deref())
             .await;
         match fetched {
             Ok(Fetched::New(text)) => Some(text),
-            Ok(Fetched::Unchanged) => {
+            Ok(Fetched::NotModified) => {
                 touch(&path);
                 None
             }
@@ -242,86 +249,91 @@ impl Setup<'_> {
         ca: &str,
         new_bundle: bool,
         log: &mut dyn RunLog,
-    ) -> Result<Option<String>, SetupError> {
+    ) -> Result<Option<String>, BootstrapError> {
         if self.settings.certificates.revocation == Revocation::Off {
             return Ok(None);
         }
         let path = self.layout.crl();
-        let newer = match layout::read(&path)? {
-            Some(known) if !new_bundle => match self.refresh(Listed::Revoked, ca, log).await {
+        let newer = match device_file::read(&path)? {
+            Some(known) if !new_bundle => match self.refresh(CaFile::Crl, ca, log).await {
                 None => return Ok(Some(known)),
                 Some(newer) => newer,
             },
-            _ => match self.authority.fetch(Listed::Revoked, ca, None).await? {
+            _ => match self.authority.fetch(CaFile::Crl, ca, None).await? {
                 Fetched::New(text) => text,
-                Fetched::Unchanged => return Ok(None),
+                Fetched::NotModified => return Ok(None),
             },
         };
-        layout::write(&path, &newer, Readers::Everyone)?;
+        device_file::write(&path, &newer, FileMode::WorldReadable)?;
         Ok(Some(newer))
     }
 
-    /// The key that is there; a new one only where there is no certificate either.
-    async fn key(&self, certificate: bool, log: &mut dyn RunLog) -> Result<Key, SetupError> {
+    /// The existing key; a new one only if there is no certificate either.
+    async fn key(
+        &self,
+        certificate: bool,
+        log: &mut dyn RunLog,
+    ) -> Result<PrivateKey, BootstrapError> {
         let path = self.layout.key();
-        let unusable = |source| SetupError::Key {
+        let unusable = |source| BootstrapError::Key {
             path: path.clone(),
             source,
         };
-        if let Some(key) = local_identity::key(self.layout)? {
+        if let Some(key) = local_identity::load_key(self.layout)? {
             return Ok(key);
         }
         if certificate {
-            return Err(SetupError::KeyMissing {
+            return Err(BootstrapError::KeyMissing {
                 device: self.layout.certname.clone(),
                 path,
             });
         }
         let kind = self.settings.certificates.key_type;
         log.info(format!("Creating a new key for {}", self.layout.certname));
-        let key = tokio::task::spawn_blocking(move || Key::generate(kind))
+        let key = tokio::task::spawn_blocking(move || PrivateKey::generate(kind))
             .await
             .map_err(|_| unusable(KeyError::Generate))?
             .map_err(unusable)?;
-        layout::write(&path, &key.to_pem(), Readers::Group)?;
+        device_file::write(&path, &key.to_pem(), FileMode::GroupReadable)?;
         Ok(key)
     }
 
     /// Requests a certificate and waits for it.
     async fn obtain(
         &self,
-        key: &Key,
+        key: &PrivateKey,
         trust: &Trust,
         log: &mut dyn RunLog,
-    ) -> Result<String, SetupError> {
+    ) -> Result<String, BootstrapError> {
         let device = &self.layout.certname;
         let client = Client::new(&self.settings.http, self.settings.runinterval, trust, None)?;
         let csr = self.csr(key)?;
-        let fingerprint = certificate_request::fingerprint(&csr).expect("it was made a moment ago");
+        let fingerprint =
+            certificate_request::fingerprint(&csr).expect("the request was just created");
         let server = self.submit(&client, &csr, &fingerprint, log).await?;
         let pem = self.wait(&client, &server, &fingerprint, log).await?;
-        // What does not fit the key is not kept: the next run may get another.
-        local_identity::fitting(self.layout, &pem, key)?;
-        layout::write(&self.layout.certificate(), &pem, Readers::Everyone)?;
-        layout::remove(&self.layout.request())?;
+        // Only a certificate for this key is stored: the next run may get another one.
+        local_identity::validate_certificate(self.layout, &pem, key)?;
+        device_file::write(&self.layout.certificate(), &pem, FileMode::WorldReadable)?;
+        device_file::remove(&self.layout.request())?;
         log.notice(format!("Downloaded certificate for {device}"));
         Ok(pem)
     }
 
-    /// A request that is pending is sent again as it was, so that its fingerprint stays.
-    fn csr(&self, key: &Key) -> Result<String, SetupError> {
-        let failed = |source| SetupError::Request {
+    /// The pending request, so that its fingerprint stays; otherwise a new one.
+    fn csr(&self, key: &PrivateKey) -> Result<String, BootstrapError> {
+        let failed = |source| BootstrapError::Request {
             device: self.layout.certname.clone(),
             source,
         };
-        if let Some(pending) = layout::read(&self.layout.request())?
+        if let Some(pending) = device_file::read(&self.layout.request())?
             && certificate_request::fingerprint(&pending).is_some()
         {
             return Ok(pending);
         }
         let attributes = CsrAttributes::read(&self.layout.csr_attributes()).map_err(failed)?;
         let certificates = &self.settings.certificates;
-        let csr = certificate_request::request(
+        let csr = certificate_request::create(
             &self.layout.certname,
             key,
             &certificates.dns_alt_names,
@@ -329,7 +341,7 @@ impl Setup<'_> {
             !certificates.renewal_interval.is_zero(),
         )
         .map_err(failed)?;
-        layout::write(&self.layout.request(), &csr, Readers::Everyone)?;
+        device_file::write(&self.layout.request(), &csr, FileMode::WorldReadable)?;
         Ok(csr)
     }
 
@@ -339,32 +351,30 @@ impl Setup<'_> {
         csr: &str,
         fingerprint: &str,
         log: &mut dyn RunLog,
-    ) -> Result<Server, SetupError> {
+    ) -> Result<Server, BootstrapError> {
         let device = &self.layout.certname;
         let target = format!(
             "/puppet-ca/v1/certificate_request/{}",
             http::target::encode(device)
         );
         let put = Request::put(target, "text/plain", "text/plain", csr);
-        let (server, answer) = self.authority.ask(client, &put).await?;
+        let (server, answer) = self.authority.send(client, &put).await?;
         match answer.status {
             200..300 => log.notice(format!(
                 "Certificate request for {device} sent to {server}, SHA-256 {fingerprint}"
             )),
-            400 => {
-                let said = crate::agent::http::error_body::message(&answer.body);
-                // The CA knows the name already. What it has decides: a certificate that fits the
-                // key is as good as a new one.
-                if !said.contains("already has a") {
-                    return Err(SetupError::Refused {
+            400 => match Rejection::parse(&error_body::message(&answer.body)) {
+                // An existing certificate for this key is as good as a new one.
+                Rejection::AlreadyExists(message) => log.info(message),
+                Rejection::Other(message) => {
+                    return Err(BootstrapError::Refused {
                         device: device.clone(),
                         server,
-                        said,
+                        message,
                     });
                 }
-                log.info(said);
-            }
-            _ => return Err(answer.refused().into()),
+            },
+            _ => return Err(answer.to_error().into()),
         }
         Ok(server)
     }
@@ -375,10 +385,10 @@ impl Setup<'_> {
         server: &Server,
         fingerprint: &str,
         log: &mut dyn RunLog,
-    ) -> Result<String, SetupError> {
+    ) -> Result<String, BootstrapError> {
         let device = &self.layout.certname;
         let settings = &self.settings.certificates;
-        let not_signed = |waited| SetupError::NotSigned {
+        let not_signed = |waited| BootstrapError::NotSigned {
             device: device.clone(),
             fingerprint: fingerprint.to_owned(),
             waited,
@@ -407,7 +417,7 @@ impl Setup<'_> {
             let pause = left.map_or(settings.waitforcert, |left| settings.waitforcert.min(left));
             tokio::select! {
                 () = self.stop.cancelled() => {
-                    return Err(SetupError::Stopped { device: device.clone() });
+                    return Err(BootstrapError::Stopped { device: device.clone() });
                 }
                 () = tokio::time::sleep(pause) => {}
             }
@@ -415,13 +425,13 @@ impl Setup<'_> {
         }
     }
 
-    /// Asks for a new certificate when the old one ends soon; without one goes on with the old.
+    /// Renews a certificate that expires soon. If that fails, keeps it and logs a warning.
     async fn renew(
         &self,
-        ready: Ready,
-        key: &Key,
+        ready: TlsCredentials,
+        key: &PrivateKey,
         log: &mut dyn RunLog,
-    ) -> Result<Ready, SetupError> {
+    ) -> Result<TlsCredentials, BootstrapError> {
         let interval = self.settings.certificates.renewal_interval;
         let left = ready
             .certificate
@@ -444,10 +454,10 @@ impl Setup<'_> {
             "text/plain",
             "",
         );
-        let renewed = match self.authority.ask(&client, &post).await {
-            Ok((_, answer)) if answer.success() => {
+        let renewed = match self.authority.send(&client, &post).await {
+            Ok((_, answer)) if answer.is_success() => {
                 let pem = answer.text();
-                local_identity::fitting(self.layout, &pem, key)
+                local_identity::validate_certificate(self.layout, &pem, key)
                     .ok()
                     .map(|certificate| (pem, certificate))
             }
@@ -455,12 +465,12 @@ impl Setup<'_> {
         };
         match renewed {
             Some((pem, certificate)) if certificate.not_after > ready.certificate.not_after => {
-                layout::write(&self.layout.certificate(), &pem, Readers::Everyone)?;
+                device_file::write(&self.layout.certificate(), &pem, FileMode::WorldReadable)?;
                 log.notice(format!(
-                    "Renewed the certificate of {device}; it ends on {}",
+                    "Renewed the certificate of {device}; it expires on {}",
                     certificate.not_after
                 ));
-                Ok(Ready {
+                Ok(TlsCredentials {
                     identity: Identity {
                         certificate: pem,
                         key: key.to_der(),
@@ -471,12 +481,30 @@ impl Setup<'_> {
             }
             _ => {
                 log.warning(format!(
-                    "The certificate of {device} ends in {} days, on {}, and the server does not renew it",
+                    "The certificate of {device} expires in {} days, on {}, and the server does not renew it",
                     left.as_secs() / 86_400,
                     ready.certificate.not_after
                 ));
                 Ok(ready)
             }
+        }
+    }
+}
+
+/// A certificate request that the CA rejected with status 400.
+enum Rejection {
+    /// The CA has a request or a certificate with this certname.
+    AlreadyExists(String),
+    Other(String),
+}
+
+impl Rejection {
+    /// The CA has no code for the cause, only this text.
+    fn parse(message: &str) -> Self {
+        if message.contains("already has a") {
+            Self::AlreadyExists(message.to_owned())
+        } else {
+            Self::Other(message.to_owned())
         }
     }
 }
@@ -492,7 +520,7 @@ fn http_date(time: SystemTime) -> Option<String> {
         .ok()
 }
 
-/// Marks a file as looked at now; if that fails, it is looked at again.
+/// Sets the modification time, from which the refresh interval counts. On failure the next run checks again.
 fn touch(path: &Path) {
     let _ = std::fs::File::options()
         .append(true)

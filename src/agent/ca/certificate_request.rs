@@ -8,51 +8,51 @@ use pkcs8::der::{Encode as _, Tag};
 use rcgen::{Attribute, CertificateParams, CustomExtension, DistinguishedName, DnType, SanType};
 use serde::Deserialize;
 
-use super::key::Key;
+use super::key::PrivateKey;
 
-/// What `csr_attributes.yaml` asks for.
+/// The content of `csr_attributes.yaml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CsrAttributes {
     #[serde(default)]
-    custom_attributes: BTreeMap<String, Scalar>,
+    custom_attributes: BTreeMap<String, AttributeValue>,
     #[serde(default)]
-    extension_requests: BTreeMap<String, Scalar>,
+    extension_requests: BTreeMap<String, AttributeValue>,
 }
 
-/// A value of the file as text.
+/// A scalar value of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-enum Scalar {
+enum AttributeValue {
     Boolean(bool),
     Integer(i64),
     Text(String),
 }
 
-impl Scalar {
+impl AttributeValue {
     fn text(&self) -> String {
         match self {
-            Scalar::Boolean(truth) => truth.to_string(),
-            Scalar::Integer(number) => number.to_string(),
-            Scalar::Text(text) => text.clone(),
+            AttributeValue::Boolean(truth) => truth.to_string(),
+            AttributeValue::Integer(number) => number.to_string(),
+            AttributeValue::Text(text) => text.clone(),
         }
     }
 }
 
-/// Why a request cannot be made.
+/// A certificate request cannot be created.
 #[derive(Debug, thiserror::Error)]
-pub enum RequestError {
+pub enum CsrError {
     #[error("cannot read {path}")]
     Unreadable {
         path: String,
         #[source]
         source: std::io::Error,
     },
-    #[error("{path} is not what csr_attributes.yaml may be: {why}")]
-    Attributes { path: String, why: String },
-    #[error("`{0}` is neither an OID nor a known short name of an extension")]
+    #[error("invalid attributes in {path}: {reason}")]
+    Attributes { path: String, reason: String },
+    #[error("unknown extension `{0}`: neither an OID nor a short name of Puppet")]
     UnknownName(String),
-    #[error("`{0}` cannot be an alternative name")]
+    #[error("invalid alternative name `{0}`")]
     AlternativeName(String),
     #[error("cannot encode an attribute")]
     Encode(#[source] pkcs8::der::Error),
@@ -60,7 +60,7 @@ pub enum RequestError {
     Sign(#[source] rcgen::Error),
 }
 
-/// The arcs of the peer's own extensions.
+/// The arcs of Puppet's extensions.
 const EXTENSIONS: [u64; 9] = [1, 3, 6, 1, 4, 1, 34380, 1, 1];
 const AUTHORIZATION: [u64; 9] = [1, 3, 6, 1, 4, 1, 34380, 1, 3];
 
@@ -103,24 +103,23 @@ const AUTHORIZATION_NAMES: &[(&str, u64)] = &[
 ];
 
 impl CsrAttributes {
-    /// Reads the file; a missing one asks for nothing.
-    pub fn read(path: &Path) -> Result<Self, RequestError> {
+    /// Reads the file; a missing file is empty.
+    pub fn read(path: &Path) -> Result<Self, CsrError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&path.display().to_string(), &text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(RequestError::Unreadable {
+            Err(source) => Err(CsrError::Unreadable {
                 path: path.display().to_string(),
                 source,
             }),
         }
     }
 
-    fn parse(path: &str, text: &str) -> Result<Self, RequestError> {
-        serde_saphyr::from_str(text).map_err(|error| RequestError::Attributes {
+    fn parse(path: &str, text: &str) -> Result<Self, CsrError> {
+        serde_saphyr::from_str(text).map_err(|error| CsrError::Attributes {
             path: path.to_owned(),
-            // The first line says what and where; more would quote the file, which may hold a
-            // pre-shared key.
-            why: error
+            // The other lines quote the file, which can contain a pre-shared key.
+            reason: error
                 .to_string()
                 .lines()
                 .next()
@@ -130,14 +129,14 @@ impl CsrAttributes {
     }
 }
 
-/// Makes a request in PEM for this name.
-pub fn request(
+/// Creates a signed request in PEM format.
+pub fn create(
     certname: &str,
-    key: &Key,
+    key: &PrivateKey,
     dns_alt_names: &[String],
     attributes: &CsrAttributes,
     auto_renew: bool,
-) -> Result<String, RequestError> {
+) -> Result<String, CsrError> {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, certname);
@@ -154,18 +153,18 @@ pub fn request(
             .custom_extensions
             .push(CustomExtension::from_oid_content(&oid(name)?, content));
     }
-    let mut own = Vec::new();
+    let mut custom = Vec::new();
     for (name, value) in &attributes.custom_attributes {
-        own.push((
+        custom.push((
             oid(name)?,
             der(Tag::PrintableString, value.text().as_bytes())?,
         ));
     }
     let renewal = [&AUTHORIZATION[..], &[2]].concat();
-    if auto_renew && own.iter().all(|(oid, _)| *oid != renewal) {
-        own.push((renewal, der(Tag::Utf8String, b"true")?));
+    if auto_renew && custom.iter().all(|(oid, _)| *oid != renewal) {
+        custom.push((renewal, der(Tag::Utf8String, b"true")?));
     }
-    let own = own
+    let custom = custom
         .into_iter()
         .map(|(oid, value)| {
             Ok(Attribute {
@@ -174,22 +173,22 @@ pub fn request(
                 values: der(Tag::Set, &value)?,
             })
         })
-        .collect::<Result<_, RequestError>>()?;
+        .collect::<Result<_, CsrError>>()?;
     params
-        .serialize_request_with_attributes(key.pair(), own)
+        .serialize_request_with_attributes(key.pair(), custom)
         .and_then(|request| request.pem())
-        .map_err(RequestError::Sign)
+        .map_err(CsrError::Sign)
 }
 
 /// An element with this content. Like OpenSSL, it does not check the characters of a string.
-fn der(tag: Tag, content: &[u8]) -> Result<Vec<u8>, RequestError> {
+fn der(tag: Tag, content: &[u8]) -> Result<Vec<u8>, CsrError> {
     AnyRef::new(tag, content)
         .and_then(|element| element.to_der())
-        .map_err(RequestError::Encode)
+        .map_err(CsrError::Encode)
 }
 
-fn alternative_name(name: &str) -> Result<SanType, RequestError> {
-    let wrong = || RequestError::AlternativeName(name.to_owned());
+fn alternative_name(name: &str) -> Result<SanType, CsrError> {
+    let wrong = || CsrError::AlternativeName(name.to_owned());
     if let Some(address) = name.strip_prefix("IP:") {
         return address.parse().map(SanType::IpAddress).map_err(|_| wrong());
     }
@@ -197,7 +196,7 @@ fn alternative_name(name: &str) -> Result<SanType, RequestError> {
     name.try_into().map(SanType::DnsName).map_err(|_| wrong())
 }
 
-fn oid(name: &str) -> Result<Vec<u64>, RequestError> {
+fn oid(name: &str) -> Result<Vec<u64>, CsrError> {
     if let Some(index) = SHORT_NAMES.iter().position(|known| *known == name) {
         return Ok([&EXTENSIONS[..], &[index as u64 + 1]].concat());
     }
@@ -207,10 +206,10 @@ fn oid(name: &str) -> Result<Vec<u64>, RequestError> {
     let parts: Option<Vec<u64>> = name.split('.').map(|part| part.parse().ok()).collect();
     parts
         .filter(|parts| parts.len() > 2 && parts[0] < 3 && (parts[0] == 2 || parts[1] < 40))
-        .ok_or_else(|| RequestError::UnknownName(name.to_owned()))
+        .ok_or_else(|| CsrError::UnknownName(name.to_owned()))
 }
 
-/// SHA-256 of a request, which operators compare before they sign.
+/// The SHA-256 of a request, for comparison before signing.
 pub fn fingerprint(pem: &str) -> Option<String> {
     use rustls::pki_types::CertificateSigningRequestDer;
     use rustls::pki_types::pem::PemObject as _;
@@ -226,11 +225,11 @@ mod tests {
     use super::*;
     use crate::agent::puppet_conf::KeyType;
 
-    fn made(names: &[&str], attributes: &str, auto_renew: bool) -> Result<String, RequestError> {
-        let key = Key::generate(KeyType::P256).unwrap();
+    fn made(names: &[&str], attributes: &str, auto_renew: bool) -> Result<String, CsrError> {
+        let key = PrivateKey::generate(KeyType::P256).unwrap();
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let attributes = CsrAttributes::parse("csr_attributes.yaml", attributes)?;
-        request("sw1.lab.test", &key, &names, &attributes, auto_renew)
+        create("sw1.lab.test", &key, &names, &attributes, auto_renew)
     }
 
     /// The OIDs of attributes and of requested extensions.
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_what_was_asked_for_and_no_more() {
+    fn create_adds_only_the_configured_attributes() {
         assert_eq!(oids(&made(&[], "", false).unwrap()), [""; 0]);
         assert_eq!(
             oids(&made(&[], "", true).unwrap()),
@@ -288,19 +287,19 @@ mod tests {
     }
 
     #[test]
-    fn unusable_attributes_are_told_without_their_values() {
+    fn attribute_errors_contain_no_values() {
         let cases = [
             (
                 "extension_requests:\n  pp_nonsense: s3cret\n",
-                "`pp_nonsense` is neither an OID nor a known short name of an extension",
+                "unknown extension `pp_nonsense`: neither an OID nor a short name of Puppet",
             ),
             (
                 "extra:\n  a: s3cret\n",
-                "csr_attributes.yaml is not what csr_attributes.yaml may be",
+                "invalid attributes in csr_attributes.yaml: ",
             ),
             (
                 "extension_requests: [s3cret]\n",
-                "csr_attributes.yaml is not what csr_attributes.yaml may be",
+                "invalid attributes in csr_attributes.yaml: ",
             ),
         ];
         for (yaml, expected) in cases {
@@ -309,11 +308,11 @@ mod tests {
             assert!(!error.contains("s3cret"), "{error}");
         }
         let error = made(&["ä b"], "", false).unwrap_err().to_string();
-        assert_eq!(error, "`ä b` cannot be an alternative name");
+        assert_eq!(error, "invalid alternative name `ä b`");
     }
 
     #[test]
-    fn the_fingerprint_of_a_recorded_request_is_the_one_operators_see() {
+    fn fingerprint_matches_a_recorded_request() {
         let pem = include_str!("../../../tests/fixtures/puppetserver/ssl/csr.pem");
         let expected = include_str!("../../../tests/fixtures/puppetserver/ssl/csr.sha256");
         assert_eq!(fingerprint(pem).as_deref(), Some(expected.trim()));

@@ -13,7 +13,7 @@ use sec1::{EcParameters, EcPrivateKey};
 use crate::agent::puppet_conf::KeyType;
 
 /// A private key. It has no `Debug`.
-pub struct Key {
+pub struct PrivateKey {
     pair: KeyPair,
 }
 
@@ -30,7 +30,7 @@ pub enum KeyError {
     Generate,
 }
 
-impl Key {
+impl PrivateKey {
     /// Reads a key in PKCS#1, PKCS#8 or SEC1 format.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         if pem.contains("ENCRYPTED") {
@@ -138,12 +138,15 @@ mod tests {
 
     #[test]
     fn key_is_equal_in_all_formats() {
-        let (one, other) = (Key::from_pem(PKCS1).unwrap(), Key::from_pem(PKCS8).unwrap());
+        let (one, other) = (
+            PrivateKey::from_pem(PKCS1).unwrap(),
+            PrivateKey::from_pem(PKCS8).unwrap(),
+        );
         assert_eq!(one.public_key(), other.public_key());
         assert_eq!(one.to_pem(), PKCS1, "RSA keys are written as PKCS#1");
         let (one, other) = (
-            Key::from_pem(SEC1).unwrap(),
-            Key::from_pem(EC_PKCS8).unwrap(),
+            PrivateKey::from_pem(SEC1).unwrap(),
+            PrivateKey::from_pem(EC_PKCS8).unwrap(),
         );
         assert_eq!(one.public_key(), other.public_key());
     }
@@ -151,9 +154,9 @@ mod tests {
     #[test]
     fn key_survives_a_round_trip() {
         for kind in [KeyType::P256, KeyType::P384] {
-            let key = Key::generate(kind).unwrap();
+            let key = PrivateKey::generate(kind).unwrap();
             assert_eq!(
-                Key::from_pem(&key.to_pem()).unwrap().public_key(),
+                PrivateKey::from_pem(&key.to_pem()).unwrap().public_key(),
                 key.public_key()
             );
         }
@@ -162,13 +165,13 @@ mod tests {
     #[test]
     fn key_of_type_rsa_is_written_as_pkcs1() {
         // The smallest that settings allow: larger keys take long in debug builds.
-        let key = Key::generate(KeyType::Rsa { bits: 2048 }).unwrap();
+        let key = PrivateKey::generate(KeyType::Rsa { bits: 2048 }).unwrap();
         assert!(
             key.to_pem()
                 .starts_with("-----BEGIN RSA PRIVATE KEY-----\n")
         );
         assert_eq!(
-            Key::from_pem(&key.to_pem()).unwrap().public_key(),
+            PrivateKey::from_pem(&key.to_pem()).unwrap().public_key(),
             key.public_key()
         );
     }
@@ -187,7 +190,7 @@ mod tests {
                 "unsupported key type (supported: RSA, P-256, P-384)",
             ),
         ] {
-            let Err(error) = Key::from_pem(text) else {
+            let Err(error) = PrivateKey::from_pem(text) else {
                 panic!("{text}")
             };
             assert_eq!(error.to_string(), expected);

@@ -1,38 +1,42 @@
-//! What a device has of keys, certificates and bundles, and whether it fits together. Nobody is
-//! asked and nothing is changed.
+//! Reads and validates the local key, certificate and CA bundle. Does no network access and changes
+//! no file.
 
-use super::bootstrap::{Ready, SetupError};
-use super::key::Key;
+use super::bootstrap::{BootstrapError, TlsCredentials};
+use super::key::PrivateKey;
 use crate::agent::certificate::Certificate;
+use crate::agent::device_file;
 use crate::agent::http::tls::{Identity, Trust};
-use crate::agent::layout::{self, Layout};
+use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::{Revocation, Settings};
 
-/// What a connection to the server needs, if the device has a certificate and a CA bundle.
+/// The TLS credentials of the device; `None` without a certificate or a CA bundle.
 ///
 /// # Errors
-/// Something is there and cannot be used.
-pub fn at_hand(settings: &Settings, layout: &Layout) -> Result<Option<Ready>, SetupError> {
+/// A file is unreadable or invalid, or the files do not match.
+pub fn load(
+    settings: &Settings,
+    layout: &Layout,
+) -> Result<Option<TlsCredentials>, BootstrapError> {
     let (Some(pem), Some(ca)) = (
-        layout::read(&layout.certificate())?,
-        layout::read(&layout.ca())?,
+        device_file::read(&layout.certificate())?,
+        device_file::read(&layout.ca())?,
     ) else {
         return Ok(None);
     };
-    bundle(layout, &ca)?;
+    validate_bundle(layout, &ca)?;
     let revocation = settings.certificates.revocation;
     let crl = match revocation {
         Revocation::Off => None,
-        Revocation::Chain | Revocation::Leaf => layout::read(&layout.crl())?,
+        Revocation::Chain | Revocation::Leaf => device_file::read(&layout.crl())?,
     };
-    let Some(key) = key(layout)? else {
-        return Err(SetupError::KeyMissing {
+    let Some(key) = load_key(layout)? else {
+        return Err(BootstrapError::KeyMissing {
             device: layout.certname.clone(),
             path: layout.key(),
         });
     };
-    let certificate = fitting(layout, &pem, &key)?;
-    Ok(Some(Ready {
+    let certificate = validate_certificate(layout, &pem, &key)?;
+    Ok(Some(TlsCredentials {
         trust: Trust::Bundle {
             ca,
             crl,
@@ -46,48 +50,47 @@ pub fn at_hand(settings: &Settings, layout: &Layout) -> Result<Option<Ready>, Se
     }))
 }
 
-/// The device's key, if there is one.
-pub(super) fn key(layout: &Layout) -> Result<Option<Key>, SetupError> {
+/// The key of the device, if it exists.
+pub(super) fn load_key(layout: &Layout) -> Result<Option<PrivateKey>, BootstrapError> {
     let path = layout.key();
-    let Some(pem) = layout::read(&path)? else {
+    let Some(pem) = device_file::read(&path)? else {
         return Ok(None);
     };
-    match Key::from_pem(&pem) {
+    match PrivateKey::from_pem(&pem) {
         Ok(key) => Ok(Some(key)),
-        Err(source) => Err(SetupError::Key { path, source }),
+        Err(source) => Err(BootstrapError::Key { path, source }),
     }
 }
 
-/// Whether the stored bundle is one.
-pub(super) fn bundle(layout: &Layout, text: &str) -> Result<(), SetupError> {
+/// Checks that the stored bundle contains certificates.
+pub(super) fn validate_bundle(layout: &Layout, text: &str) -> Result<(), BootstrapError> {
     match Certificate::bundle(text) {
         Ok(_) => Ok(()),
-        Err(error) => Err(SetupError::Unreadable {
+        Err(source) => Err(BootstrapError::Unreadable {
             path: layout.ca(),
-            why: error.to_string(),
+            source,
         }),
     }
 }
 
-/// The certificate, if it is the device's, of this key, and has not ended.
-pub(super) fn fitting(layout: &Layout, pem: &str, key: &Key) -> Result<Certificate, SetupError> {
+/// The certificate, if it matches the key and the certname and has not expired.
+pub(super) fn validate_certificate(
+    layout: &Layout,
+    pem: &str,
+    key: &PrivateKey,
+) -> Result<Certificate, BootstrapError> {
     let device = layout.certname.clone();
     let path = layout.certificate();
     let certificate = match Certificate::from_pem(pem) {
         Ok(certificate) => certificate,
-        Err(error) => {
-            return Err(SetupError::Unreadable {
-                path,
-                why: error.to_string(),
-            });
-        }
+        Err(source) => return Err(BootstrapError::Unreadable { path, source }),
     };
     if certificate.public_key != key.public_key() {
-        return Err(SetupError::Mismatch { device });
+        return Err(BootstrapError::Mismatch { device });
     }
-    if !certificate.names(&device) {
+    if !certificate.is_for(&device) {
         let names = certificate.common_name.into_iter();
-        return Err(SetupError::WrongName {
+        return Err(BootstrapError::WrongName {
             device,
             path,
             names: names
@@ -97,7 +100,7 @@ pub(super) fn fitting(layout: &Layout, pem: &str, key: &Key) -> Result<Certifica
         });
     }
     if certificate.not_after < crate::clock::timestamp() {
-        return Err(SetupError::Expired {
+        return Err(BootstrapError::Expired {
             device,
             on: certificate.not_after,
         });

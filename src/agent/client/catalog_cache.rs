@@ -1,13 +1,14 @@
-//! The cached catalog of a device, and when it is used (`docs/reference/agent-protocol.md`, section 14).
+//! The cached catalog of a device (`docs/reference/agent-protocol.md`, section 14).
 
 use serde::Deserialize;
 
-use crate::agent::layout::{self, FileError, Layout, Readers};
+use crate::agent::device_file::{self, FileError, FileMode};
+use crate::agent::layout::Layout;
 use crate::store::blocking_io;
 
-/// What must be known of a catalog before anything is made of it.
+/// The fields of a catalog that the agent reads.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Head {
+pub struct CatalogHeader {
     pub name: String,
     #[serde(default)]
     pub environment: String,
@@ -15,21 +16,22 @@ pub struct Head {
     pub code_id: Option<String>,
 }
 
-/// A catalog that cannot be used, whatever it says.
+/// A catalog with an unusable header.
 #[derive(Debug, thiserror::Error)]
-pub enum HeadError {
-    #[error("the catalog is not usable JSON")]
+pub enum CatalogHeaderError {
+    #[error("invalid catalog")]
     NotJson(#[source] serde_json::Error),
-    #[error("the catalog is for '{found}', not for '{certname}'; it is not used")]
+    #[error("the catalog is for '{found}', not for '{certname}'")]
     WrongName { certname: String, found: String },
 }
 
-impl Head {
-    /// Reads the head and refuses a catalog of another name.
-    pub fn read(text: &str, certname: &str) -> Result<Self, HeadError> {
-        let head: Head = serde_json::from_str(text).map_err(HeadError::NotJson)?;
+impl CatalogHeader {
+    /// Reads the header; a catalog with another certname is an error.
+    pub fn read(text: &str, certname: &str) -> Result<Self, CatalogHeaderError> {
+        let head: CatalogHeader =
+            serde_json::from_str(text).map_err(CatalogHeaderError::NotJson)?;
         if head.name != certname {
-            return Err(HeadError::WrongName {
+            return Err(CatalogHeaderError::WrongName {
                 certname: certname.to_owned(),
                 found: head.name,
             });
@@ -38,21 +40,21 @@ impl Head {
     }
 }
 
-/// The cached catalog, if there is a usable one.
-pub fn load(layout: &Layout) -> Result<Option<(String, Head)>, FileError> {
-    let Some(text) = layout::read(&layout.cached_catalog())? else {
+/// The cached catalog, if it is valid.
+pub fn load(layout: &Layout) -> Result<Option<(String, CatalogHeader)>, FileError> {
+    let Some(text) = device_file::read(&layout.cached_catalog())? else {
         return Ok(None);
     };
-    // A damaged cache is as good as none.
-    Ok(Head::read(&text, &layout.certname)
+    // A damaged cache counts as none.
+    Ok(CatalogHeader::read(&text, &layout.certname)
         .ok()
         .map(|head| (text, head)))
 }
 
-/// Keeps a catalog. It may hold secrets in clear text: it is for owner and group.
-pub async fn keep(layout: &Layout, text: &str) -> Result<(), FileError> {
+/// Stores a catalog, readable by owner and group: it can contain secrets in clear text.
+pub async fn store(layout: &Layout, text: &str) -> Result<(), FileError> {
     let (file, text) = (layout.cached_catalog(), text.to_owned());
-    blocking_io::run(move || layout::write(&file, &text, Readers::Group)).await
+    blocking_io::run(move || device_file::write(&file, &text, FileMode::GroupReadable)).await
 }
 
 #[cfg(test)]
@@ -60,22 +62,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_catalog_of_another_name_is_never_used() {
+    fn read_rejects_a_catalog_of_another_certname() {
         let recorded = include_str!("../../../tests/fixtures/puppetserver/catalogs/sw2.json");
-        let head = Head::read(recorded, "sw2.lab.test").unwrap();
+        let head = CatalogHeader::read(recorded, "sw2.lab.test").unwrap();
         assert_eq!(head.environment, "staging");
-        let error = Head::read(recorded, "sw1.lab.test")
+        let error = CatalogHeader::read(recorded, "sw1.lab.test")
             .unwrap_err()
             .to_string();
         assert_eq!(
             error,
-            "the catalog is for 'sw2.lab.test', not for 'sw1.lab.test'; it is not used"
+            "the catalog is for 'sw2.lab.test', not for 'sw1.lab.test'"
         );
-        assert!(matches!(Head::read("[1", "x"), Err(HeadError::NotJson(_))));
+        assert!(matches!(
+            CatalogHeader::read("[1", "x"),
+            Err(CatalogHeaderError::NotJson(_))
+        ));
     }
 
     #[tokio::test]
-    async fn a_kept_catalog_is_found_again_and_not_for_everyone() {
+    async fn store_writes_a_catalog_that_others_cannot_read() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout {
@@ -84,7 +89,7 @@ mod tests {
             var: dir.path().join("var"),
         };
         assert!(load(&layout).unwrap().is_none());
-        keep(&layout, "{\"name\":\"sw1\",\"environment\":\"e\"}")
+        store(&layout, "{\"name\":\"sw1\",\"environment\":\"e\"}")
             .await
             .unwrap();
         assert_eq!(load(&layout).unwrap().unwrap().1.environment, "e");

@@ -1,35 +1,35 @@
-//! The endpoints of a Puppet Server that a device run uses (`docs/reference/agent-protocol.md`, section 9).
+//! The endpoints of a Puppet Server for device runs (`docs/reference/agent-protocol.md`, section 9).
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::catalog_cache::{Head, HeadError};
+use super::catalog_cache::{CatalogHeader, CatalogHeaderError};
 use super::facts::Facts;
-use crate::agent::http::{Answer, Client, Request, RequestError, target};
+use crate::agent::http::{Client, Request, RequestError, Response, target};
 use crate::agent::puppet_conf::Server;
 use crate::agent::run::RunError;
 use crate::error_chain::chain;
 
-/// Catalogs and everything about them: rich JSON keeps deferred values and types.
+/// For catalogs: rich JSON has deferred values and types.
 const RICH: &str = "application/vnd.puppet.rich+json, application/json";
 const JSON: &str = "application/json";
-/// What the agent can compare; the server takes the first it has.
+/// Supported checksums; the server uses the first one that it supports.
 const CHECKSUMS: &str = "sha256.sha384.sha512.sha224.md5";
 
-/// One server, asked as one device.
+/// A server with the identity of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint<'a> {
     pub client: &'a Client,
     pub server: &'a Server,
     pub certname: &'a str,
-    /// Ties node request, catalog and report together.
+    /// The same in node request, catalog and report.
     pub transaction_uuid: &'a str,
 }
 
 /// An entry of a plugin list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMetadata {
-    /// Path within the mount.
+    /// Relative path in the mount.
     pub path: String,
     /// `{sha256}…`
     pub checksum: String,
@@ -54,7 +54,7 @@ struct WireNode {
 }
 
 impl Endpoint<'_> {
-    /// Whether the server is up: `Err` says why not.
+    /// Requests the status; an error means that the server is down.
     pub async fn status(&self) -> Result<(), RequestError> {
         let get = |name: &str| Request::get(format!("/status/v1/simple/{name}"), "text/plain");
         let mut answer = self.client.send(self.server, &get("server")).await?;
@@ -64,7 +64,7 @@ impl Endpoint<'_> {
         answer.expect_success().map(drop)
     }
 
-    /// The environment that the server names for the node.
+    /// Requests the node; returns its environment.
     pub async fn node(
         &self,
         environment: &str,
@@ -81,10 +81,9 @@ impl Endpoint<'_> {
         Ok(node.environment)
     }
 
-    /// The files of all modules of an environment in the mount `plugins`, without its Ruby code;
-    /// `None`: there is no such environment.
+    /// Lists the files in the mount `plugins` without Ruby code; `None`: unknown environment.
     ///
-    /// The server lists the whole mount whatever path below it is asked for.
+    /// The server always lists the whole mount, even for a path below it.
     pub async fn plugins(
         &self,
         environment: &str,
@@ -122,7 +121,7 @@ impl Endpoint<'_> {
         Ok(Some(files.collect()))
     }
 
-    /// The content of a file.
+    /// Downloads a file.
     pub async fn content(
         &self,
         mount: &str,
@@ -140,7 +139,7 @@ impl Endpoint<'_> {
         Ok(answer.body)
     }
 
-    /// Sends facts outside of a catalog request.
+    /// Sends facts without a catalog request.
     pub async fn facts(&self, facts: &Facts, environment: &str) -> Result<(), RequestError> {
         let query = target::encode_pairs(&[("environment", environment)]);
         let path = format!("/puppet/v3/facts/{}?{query}", target::encode(self.certname));
@@ -149,23 +148,23 @@ impl Endpoint<'_> {
             .map(drop)
     }
 
-    /// Asks for a catalog: the text as it came, and its head.
+    /// Requests a catalog; returns its text and its header.
     ///
     /// # Errors
-    /// The server has none, or what came is none, or is another node's.
+    /// The request fails, or the response is no catalog of this certname.
     pub async fn catalog(
         &self,
         facts: &Facts,
         environment: &str,
         configured: &str,
         limit: std::time::Duration,
-    ) -> Result<(String, Head), RunError> {
+    ) -> Result<(String, CatalogHeader), RunError> {
         let query = target::encode_pairs(&[("environment", environment)]);
         let path = format!(
             "/puppet/v3/catalog/{}?{query}",
             target::encode(self.certname)
         );
-        // The server decodes the form, and then the value of `facts` once more.
+        // The server decodes the form and then `facts` again.
         let facts = target::encode(&facts.to_json());
         let form = target::encode_pairs(&[
             ("facts_format", JSON),
@@ -182,11 +181,11 @@ impl Endpoint<'_> {
         request.limit = Some(limit);
         let answer = self.success(request).await.map_err(RunError::Catalog)?;
         let text = String::from_utf8(answer.body.clone())
-            .map_err(|_| RunError::Catalog(answer.unexpected("a catalog that is not UTF-8")))?;
-        match Head::read(&text, self.certname) {
+            .map_err(|_| RunError::Catalog(answer.to_unexpected("the catalog is not UTF-8")))?;
+        match CatalogHeader::read(&text, self.certname) {
             Ok(head) => Ok((text, head)),
-            Err(error @ HeadError::NotJson(_)) => {
-                Err(RunError::Catalog(answer.unexpected(chain(&error))))
+            Err(error @ CatalogHeaderError::NotJson(_)) => {
+                Err(RunError::Catalog(answer.to_unexpected(chain(&error))))
             }
             Err(source) => Err(RunError::WrongName {
                 request: answer.request,
@@ -207,7 +206,7 @@ impl Endpoint<'_> {
             .map(drop)
     }
 
-    async fn success(&self, request: Request) -> Result<Answer, RequestError> {
+    async fn success(&self, request: Request) -> Result<Response, RequestError> {
         self.client
             .send(self.server, &request)
             .await?
@@ -215,6 +214,6 @@ impl Endpoint<'_> {
     }
 }
 
-fn json<T: for<'a> Deserialize<'a>>(answer: &Answer) -> Result<T, RequestError> {
-    serde_json::from_slice(&answer.body).map_err(|error| answer.unexpected(error.to_string()))
+fn json<T: for<'a> Deserialize<'a>>(answer: &Response) -> Result<T, RequestError> {
+    serde_json::from_slice(&answer.body).map_err(|error| answer.to_unexpected(error.to_string()))
 }

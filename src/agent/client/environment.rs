@@ -1,30 +1,29 @@
-//! Which environment a run is in: what the server says, and how often the run may begin again.
+//! The environment of a run, and its restarts in another environment.
 //!
-//! A state machine without I/O (`docs/reference/agent-protocol.md`, section 6). The run asks it whether to
-//! make the node request, tells it the answer, and shows it every catalog's environment before
-//! anything is applied. Nothing is remembered between runs: one cheap request each time keeps one
-//! device's environment from reaching another.
+//! A state machine without I/O (`docs/reference/agent-protocol.md`, section 6). The run passes in the response
+//! to the node request and the environment of each catalog. Nothing is stored between runs, so that
+//! the environment of one device cannot affect another.
 
 use crate::agent::puppet_conf::EnvironmentSettings;
 use crate::agent::run_log::RunLog;
 
 /// The environment of one run.
 #[derive(Clone, Debug)]
-pub struct Convergence {
+pub struct AgentEnvironment {
     settings: EnvironmentSettings,
     current: String,
     restarts: usize,
 }
 
-/// What to do with a catalog.
+/// The next step after a catalog arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CatalogDecision {
     Use,
-    /// Begin again in the environment that is now current.
+    /// Restart the run in the current environment, which has changed.
     Restart,
 }
 
-/// Why a run ends without a catalog.
+/// The environments of agent and server do not agree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvironmentError {
     #[error(
@@ -37,7 +36,7 @@ pub enum EnvironmentError {
     NotFound(String),
 }
 
-impl Convergence {
+impl AgentEnvironment {
     pub fn new(settings: &EnvironmentSettings) -> Self {
         Self {
             current: settings.name.clone(),
@@ -50,7 +49,7 @@ impl Convergence {
         &self.current
     }
 
-    /// What is sent as `configured_environment`.
+    /// The value of `configured_environment` in requests.
     pub fn configured(&self) -> &str {
         self.settings.configured.as_deref().unwrap_or(&self.current)
     }
@@ -59,18 +58,18 @@ impl Convergence {
         self.settings.strict
     }
 
-    /// Whether the server is asked which environment the node is in.
-    pub fn asks_node(&self) -> bool {
+    /// Whether the run requests the node.
+    pub fn has_node_request(&self) -> bool {
         !self.settings.fixed && !self.settings.strict
     }
 
-    /// The server's answer to the node request; an error does not stand in the way.
+    /// Adopts the environment from the node response. An error is logged and the run continues.
     pub fn node<E: std::fmt::Display>(
         &mut self,
-        answer: Result<Option<String>, E>,
+        response: Result<Option<String>, E>,
         log: &mut dyn RunLog,
     ) {
-        match answer {
+        match response {
             Ok(Some(named)) if named != self.current => {
                 log.notice(format!(
                     "Local environment: '{}' doesn't match server specified node environment '{named}', switching agent to '{named}'.",
@@ -86,12 +85,12 @@ impl Convergence {
         }
     }
 
-    /// The environment is known now, as far as one can know without a catalog.
+    /// Logs the environment.
     pub fn begin(&self, log: &mut dyn RunLog) {
         log.info(format!("Using environment '{}'", self.current));
     }
 
-    /// Whether the server has listed the plugins of the environment, or knows of no such one.
+    /// Handles the response to the plugin list; `exists`: the server has the environment.
     pub fn listed(&self, exists: bool, log: &mut dyn RunLog) -> Result<(), EnvironmentError> {
         if exists {
             return Ok(());
@@ -106,14 +105,14 @@ impl Convergence {
         Ok(())
     }
 
-    /// A catalog of this environment has come: it must not be applied before this was asked.
+    /// Decides about a catalog of this environment. Call it before the catalog is applied.
     pub fn catalog(
         &mut self,
         environment: &str,
         log: &mut dyn RunLog,
-    ) -> Result<Verdict, EnvironmentError> {
+    ) -> Result<CatalogDecision, EnvironmentError> {
         if environment == self.current {
-            return Ok(Verdict::Use);
+            return Ok(CatalogDecision::Use);
         }
         if self.settings.strict {
             return Err(EnvironmentError::Strict {
@@ -130,10 +129,10 @@ impl Convergence {
         ));
         self.restarts += 1;
         self.current = environment.to_owned();
-        Ok(Verdict::Restart)
+        Ok(CatalogDecision::Restart)
     }
 
-    /// A cached catalog is used: the run is in its environment.
+    /// Adopts the environment of a cached catalog.
     pub fn adopt(&mut self, environment: &str) {
         self.current = environment.to_owned();
     }
@@ -154,9 +153,9 @@ mod tests {
         }
     }
 
-    fn node(answer: Result<Option<&str>, &str>) -> (Convergence, Vec<(Level, String)>) {
+    fn node(answer: Result<Option<&str>, &str>) -> (AgentEnvironment, Vec<(Level, String)>) {
         let mut log = Vec::new();
-        let mut run = Convergence::new(&settings());
+        let mut run = AgentEnvironment::new(&settings());
         run.node(answer.map(|name| name.map(str::to_owned)), &mut log);
         (run, log)
     }
@@ -196,12 +195,12 @@ mod tests {
     #[test]
     fn the_node_is_not_asked_when_the_answer_would_not_count() {
         let asks = |fixed, strict| {
-            Convergence::new(&EnvironmentSettings {
+            AgentEnvironment::new(&EnvironmentSettings {
                 fixed,
                 strict,
                 ..settings()
             })
-            .asks_node()
+            .has_node_request()
         };
         assert!(asks(false, false));
         assert!(!asks(true, false) && !asks(false, true));
@@ -210,9 +209,9 @@ mod tests {
     #[test]
     fn a_catalog_of_another_environment_begins_the_run_again_three_times() {
         let mut log = Vec::new();
-        let mut run = Convergence::new(&settings());
+        let mut run = AgentEnvironment::new(&settings());
         for turn in ["staging", "production", "staging"] {
-            assert_eq!(run.catalog(turn, &mut log), Ok(Verdict::Restart));
+            assert_eq!(run.catalog(turn, &mut log), Ok(CatalogDecision::Restart));
         }
         let error = run.catalog("production", &mut log).unwrap_err();
         assert_eq!(
@@ -228,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_number_of_restarts_can_be_set_and_is_told() {
-        let mut run = Convergence::new(&EnvironmentSettings {
+        let mut run = AgentEnvironment::new(&EnvironmentSettings {
             max_restarts: 0,
             ..settings()
         });
@@ -238,7 +237,7 @@ mod tests {
 
     #[test]
     fn strict_mode_refuses_what_others_follow() {
-        let mut run = Convergence::new(&EnvironmentSettings {
+        let mut run = AgentEnvironment::new(&EnvironmentSettings {
             strict: true,
             ..settings()
         });
@@ -252,6 +251,9 @@ mod tests {
             error.to_string(),
             "Environment 'production' not found on server, aborting run."
         );
-        assert_eq!(run.catalog("production", &mut Vec::new()), Ok(Verdict::Use));
+        assert_eq!(
+            run.catalog("production", &mut Vec::new()),
+            Ok(CatalogDecision::Use)
+        );
     }
 }

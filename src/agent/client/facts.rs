@@ -1,4 +1,4 @@
-//! The facts of a device as the server gets them (`docs/reference/agent-protocol.md`, section 10).
+//! The facts of a device in the format of the server (`docs/reference/agent-protocol.md`, section 10).
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ pub struct Facts {
     pub name: String,
     pub values: Map<String, Value>,
     pub timestamp: Timestamp,
-    /// After which the server should not rely on them.
+    /// The facts expire after this time.
     pub lifetime: Duration,
 }
 
 impl Facts {
-    /// What the device told, and what every agent adds.
+    /// Facts of the device with those that every agent adds.
     pub fn new(
         certname: &str,
         device: &Map<String, Value>,
@@ -33,7 +33,7 @@ impl Facts {
         let text = |values: &Map<String, Value>, name: &str| {
             values.get(name).and_then(Value::as_str).map(str::to_owned)
         };
-        // Manifests ask for the structured names; platforms tell the flat ones.
+        // Manifests use the structured names; platforms provide the flat ones.
         if !values.contains_key("os")
             && let Some(name) = text(&values, "operatingsystem")
         {
@@ -64,7 +64,7 @@ impl Facts {
         }
     }
 
-    /// The document of the wire.
+    /// The request body.
     pub fn to_json(&self) -> String {
         let expiration = self
             .timestamp
@@ -79,21 +79,21 @@ impl Facts {
         .to_string()
     }
 
-    /// Warns of facts that are too many or too large for what consumes them.
+    /// Logs warnings about facts beyond the soft limits.
     pub fn check(&self, limits: &FactLimits, log: &mut dyn RunLog) {
-        let beyond = |found: usize, limit: usize| limit > 0 && found > limit;
+        let exceeds = |found: usize, limit: usize| limit > 0 && found > limit;
         let mut count = 0;
         let mut long_names = Vec::new();
         let mut long_values = Vec::new();
         for (name, value) in &self.values {
             walk(name, value, &mut |path, leaf| {
                 count += 1;
-                if beyond(path.len(), limits.name_length) {
+                if exceeds(path.len(), limits.name_length) {
                     long_names.push(path.to_owned());
                 }
                 if leaf
                     .as_str()
-                    .is_some_and(|text| beyond(text.len(), limits.value_length))
+                    .is_some_and(|text| exceeds(text.len(), limits.value_length))
                 {
                     long_values.push(path.to_owned());
                 }
@@ -101,9 +101,9 @@ impl Facts {
         }
         let payload = self.to_json().len();
         for name in long_names {
-            let shown: String = name.chars().take(80).collect();
+            let short: String = name.chars().take(80).collect();
             log.warning(format!(
-                "Fact name '{shown}…' with length: '{}' exceeds the length limit: {}",
+                "Fact name '{short}…' with length: '{}' exceeds the length limit: {}",
                 name.len(),
                 limits.name_length
             ));
@@ -123,7 +123,7 @@ impl Facts {
             (count, limits.number, "total number of fact values"),
             (payload, limits.payload, "size of the facts payload"),
         ] {
-            if beyond(found, limit) {
+            if exceeds(found, limit) {
                 log.warning(format!(
                     "The current {what}: {found} exceeds the limit: {limit}"
                 ));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorded_document_is_made_again() {
+    fn to_json_reproduces_a_recorded_document() {
         let recorded: Value = serde_json::from_str(include_str!(
             "../../../tests/fixtures/puppetserver/facts/sw1.json"
         ))
@@ -179,7 +179,7 @@ mod tests {
         }
         let mut made: Value =
             serde_json::from_str(&facts(Value::Object(device)).to_json()).unwrap();
-        // Ours: another version, what manifests ask for, and who we are.
+        // Additions of Switchtender, and the version.
         let values = made["values"].as_object_mut().unwrap();
         assert_eq!(
             values.remove("networking"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_names_are_added_where_the_device_has_only_flat_ones() {
+    fn new_adds_structured_names() {
         let made = facts(json!({"operatingsystem": "IOS", "operatingsystemrelease": "15.2(2)E6"}));
         assert_eq!(
             made.values["os"],
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_beyond_the_limits_are_warned_about() {
+    fn check_warns_beyond_the_soft_limits() {
         let limits = FactLimits {
             value_length: 5,
             name_length: 0,

@@ -1,8 +1,8 @@
-//! Drivers that Puppet modules carry: `lib/switchtender/definitions` of the device's environment.
+//! Pluginsync: drivers from `lib/switchtender/definitions` of Puppet modules.
 //!
-//! They are synced into the device's own directory, checked like any definition, and used before
-//! the built-in ones. Only definition files are fetched, and nothing that is fetched is ever
-//! executed (`docs/reference/agent-protocol.md`, section 9). Files that the server no longer lists go.
+//! The files of the device's environment are synchronized into the device's directory, checked, and
+//! take precedence over the built-in ones. Only definition files are downloaded, and none is
+//! executed (`docs/reference/agent-protocol.md`, section 9). Files that the server no longer lists are removed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,32 +14,33 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Registry;
 
 use super::endpoint::{Endpoint, FileMetadata};
+use crate::agent::device_file::{self, FileError, FileMode};
 use crate::agent::http::RequestError;
-use crate::agent::layout::{self, FileError, Layout, Readers};
+use crate::agent::layout::Layout;
 use crate::agent::run_log::RunLog;
 
 const MOUNT: &str = "plugins";
-const BELOW: &str = "switchtender/definitions";
+const DEFINITIONS: &str = "switchtender/definitions";
 
-/// Why a device cannot use the definitions of its environment.
+/// The definitions of the environment are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     #[error("Could not retrieve definitions")]
     Request(#[source] RequestError),
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("cannot read the synced definitions")]
+    #[error("cannot read the synchronized definitions")]
     Read(#[source] std::io::Error),
-    #[error("the synced definitions are not usable: {0}")]
+    #[error("invalid definitions from the server: {0}")]
     Check(String),
 }
 
-/// Where the definitions of a device are.
+/// The directory of the synchronized definitions of a device.
 pub fn directory(layout: &Layout) -> PathBuf {
-    layout.var.join("lib").join(BELOW)
+    layout.var.join("lib").join(DEFINITIONS)
 }
 
-/// Brings the device's directory to what the server has listed of its modules.
+/// Downloads new and changed definitions and removes the ones that the server does not list.
 pub async fn sync(
     endpoint: &Endpoint<'_>,
     environment: &str,
@@ -51,45 +52,45 @@ pub async fn sync(
     let mut wanted = BTreeMap::new();
     for FileMetadata { path, checksum } in listed {
         let Some(path) = path
-            .strip_prefix(BELOW)
+            .strip_prefix(DEFINITIONS)
             .and_then(|path| path.strip_prefix('/'))
         else {
-            continue; // For the peer and for hosts.
+            continue; // Ruby plugins and facts.
         };
-        if acceptable(path) {
+        if is_definition_path(path) {
             wanted.insert(path.to_owned(), checksum);
         } else {
             log.warning(format!(
-                "Not fetched, because it is no definition: {BELOW}/{path}"
+                "Ignored plugin, because it is not a definition: {DEFINITIONS}/{path}"
             ));
         }
     }
-    for (path, known) in local(&root, &root) {
+    for (path, file) in local_files(&root, &root) {
         if !wanted.contains_key(&path) {
-            layout::remove(&known)?;
+            device_file::remove(&file)?;
             log.notice(format!("Removed definition {path}"));
         }
     }
     for (path, checksum) in wanted {
         let target = root.join(&path);
-        let known = layout::read(&target)?;
-        if known.is_some_and(|text| digest(text.as_bytes()) == checksum) {
+        let local = device_file::read(&target)?;
+        if local.is_some_and(|text| digest(text.as_bytes()) == checksum) {
             continue;
         }
         let content = endpoint
-            .content(MOUNT, &format!("{BELOW}/{path}"), environment)
+            .content(MOUNT, &format!("{DEFINITIONS}/{path}"), environment)
             .await
             .map_err(PluginError::Request)?;
         let text = String::from_utf8(content)
             .map_err(|_| PluginError::Check(format!("{path} is not UTF-8")))?;
-        layout::write(&target, &text, Readers::Everyone)?;
-        log.notice(format!("Fetched definition {path}"));
+        device_file::write(&target, &text, FileMode::WorldReadable)?;
+        log.notice(format!("Downloaded definition {path}"));
     }
     Ok(())
 }
 
-/// A path below the directory that names a definition and leads nowhere else.
-fn acceptable(path: &str) -> bool {
+/// Whether the path is a definition below the directory.
+fn is_definition_path(path: &str) -> bool {
     path.ends_with(".toml")
         && path.split('/').all(|part| {
             !part.is_empty()
@@ -104,13 +105,13 @@ fn digest(content: &[u8]) -> String {
     format!("{{sha256}}{}", hex::encode(sha2::Sha256::digest(content)))
 }
 
-/// The files of the directory, by path below it.
-fn local(root: &Path, dir: &Path) -> Vec<(String, PathBuf)> {
+/// The files of the directory with their relative paths.
+fn local_files(root: &Path, dir: &Path) -> Vec<(String, PathBuf)> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
-            files.extend(local(root, &path));
+            files.extend(local_files(root, &path));
         } else if let Some(below) = path.strip_prefix(root).ok().and_then(Path::to_str) {
             files.push((below.to_owned(), path));
         }
@@ -119,30 +120,30 @@ fn local(root: &Path, dir: &Path) -> Vec<(String, PathBuf)> {
     files
 }
 
-/// Definitions in use, shared by all devices that have the same.
+/// Loaded definitions, shared by devices with the same files.
 #[derive(Debug, Default)]
 pub struct Definitions {
     loaded: Mutex<HashMap<String, Arc<Registry>>>,
 }
 
-/// The built-in definitions, read at the first need.
-fn shipped() -> Arc<Registry> {
+/// The built-in definitions, loaded on first use.
+fn built_in() -> Arc<Registry> {
     static SHIPPED: OnceLock<Arc<Registry>> = OnceLock::new();
     Arc::clone(SHIPPED.get_or_init(|| Arc::new(Registry::shipped())))
 }
 
 impl Definitions {
-    /// The definitions of a device: the synced ones before the built-in ones.
+    /// The definitions of a device: the synchronized ones take precedence over the built-in ones.
     pub fn of(&self, layout: &Layout) -> Result<Arc<Registry>, PluginError> {
         let root = directory(layout);
         if !root.is_dir() {
-            return Ok(shipped());
+            return Ok(built_in());
         }
         let files = definitions::from_directory(&root).map_err(PluginError::Read)?;
         if files.is_empty() {
-            return Ok(shipped());
+            return Ok(built_in());
         }
-        let key = key(&files);
+        let key = cache_key(&files);
         let mut loaded = self
             .loaded
             .lock()
@@ -150,14 +151,15 @@ impl Definitions {
         if let Some(registry) = loaded.get(&key) {
             return Ok(Arc::clone(registry));
         }
-        let registry = Registry::load(&files).map_err(|found| PluginError::Check(told(&found)))?;
+        let registry =
+            Registry::load(&files).map_err(|found| PluginError::Check(render_findings(&found)))?;
         let registry = Arc::new(registry);
         loaded.insert(key, Arc::clone(&registry));
         Ok(registry)
     }
 }
 
-fn key(files: &[DefinitionFile]) -> String {
+fn cache_key(files: &[DefinitionFile]) -> String {
     let mut hash = sha2::Sha256::new();
     for file in files {
         for part in [&file.path, &file.source.text] {
@@ -169,7 +171,7 @@ fn key(files: &[DefinitionFile]) -> String {
 }
 
 /// The first findings in one line, with their places.
-fn told(found: &[Diagnostic]) -> String {
+fn render_findings(found: &[Diagnostic]) -> String {
     let mut texts: Vec<String> = found
         .iter()
         .take(5)
@@ -192,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_definitions_are_fetched_and_only_into_the_directory() {
+    fn is_definition_path_rejects_other_files_and_directories() {
         for (path, expected) in [
             ("models/network_vlan.toml", true),
             ("cisco_ios/platform.toml", true),
@@ -204,7 +206,7 @@ mod tests {
             ("a b.toml", false),
             ("", false),
         ] {
-            assert_eq!(acceptable(path), expected, "{path}");
+            assert_eq!(is_definition_path(path), expected, "{path}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Reports that the server has not taken yet, per device, in the order of their runs.
+//! The spool of unsent reports of a device, in the order of the runs.
 //!
-//! A report is spooled when the server could not be asked or could not take it now; one that it
-//! refuses would be refused again and is set aside. Sending begins with the oldest and ends with
-//! the first that cannot be sent, so the server sees runs in order.
+//! A report stays in the spool while the server does not respond or fails. A report that the server
+//! rejects gets the extension `.refused`. Delivery starts with the oldest report and stops at the
+//! first failure, so that the server receives them in order.
 
 use std::path::{Path, PathBuf};
 
@@ -10,50 +10,51 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::endpoint::Endpoint;
+use crate::agent::device_file::{self, FileError, FileMode};
 use crate::agent::http::RequestError;
-use crate::agent::layout::{self, FileError, Layout, Readers};
+use crate::agent::layout::Layout;
 use crate::agent::run_log::RunLog;
 use crate::store::blocking_io;
 
-/// How many reports wait at most; the oldest give way.
-pub const LONGEST: usize = 500;
+/// Maximum number of spooled reports; the oldest are removed.
+pub const MAX_REPORTS: usize = 500;
 
-/// A report that waits.
+/// A report in the spool.
 #[derive(Debug, Serialize, Deserialize)]
-struct Waiting {
+struct SpooledReport {
     environment: String,
     report: Value,
 }
 
-/// What became of a report.
+/// The result of a delivery.
 #[derive(Debug)]
 pub enum Delivery {
-    /// The server has it, and `earlier` others that waited.
+    /// The server received the report, and `earlier` spooled ones.
     Sent {
         earlier: usize,
     },
     Spooled(RequestError),
-    /// The server will never take it; it lies in the file.
+    /// The server rejected the report; the path is its file.
     Refused(RequestError, PathBuf),
 }
 
 /// The spool of one device.
 #[derive(Clone, Debug)]
-pub struct Spool {
+pub struct ReportSpool {
     dir: PathBuf,
 }
 
-impl Spool {
+impl ReportSpool {
     pub fn new(layout: &Layout) -> Self {
         Self {
             dir: layout.var.join("spool"),
         }
     }
 
-    /// Puts a report at the end, when there is no server to ask.
+    /// Adds a report to the spool.
     ///
     /// # Cancellation
-    /// May be dropped at any time; it lies there then, or not.
+    /// May be dropped at any time; the report is then stored or not.
     pub async fn put(&self, report: &Value, environment: &str) -> Result<(), FileError> {
         let text = serde_json::json!({"environment": environment, "report": report}).to_string();
         let spool = self.clone();
@@ -61,20 +62,20 @@ impl Spool {
     }
 
     fn add(&self, text: &str) -> Result<(), FileError> {
-        let waiting = self.waiting();
-        for old in waiting.iter().rev().skip(LONGEST - 1) {
-            layout::remove(old)?;
+        let reports = self.reports();
+        for old in reports.iter().rev().skip(MAX_REPORTS - 1) {
+            device_file::remove(old)?;
         }
-        let next = waiting
+        let next = reports
             .last()
             .and_then(|path| path.file_stem()?.to_str()?.parse::<u64>().ok())
             .map_or(0, |last| last + 1);
         let file = self.dir.join(format!("{next:012}.json"));
-        layout::write(&file, text, Readers::Group)
+        device_file::write(&file, text, FileMode::GroupReadable)
     }
 
-    /// The reports that wait, oldest first.
-    pub fn waiting(&self) -> Vec<PathBuf> {
+    /// The spooled reports, oldest first.
+    pub fn reports(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = std::fs::read_dir(&self.dir)
             .into_iter()
             .flatten()
@@ -88,10 +89,10 @@ impl Spool {
         files
     }
 
-    /// Sends a report after those that wait; keeps it if it cannot be sent now.
+    /// Sends the spooled reports and then this one; stores it if the server does not respond.
     ///
     /// # Cancellation
-    /// May be dropped at any time: the report lies in the spool before anything is sent.
+    /// May be dropped at any time: the report is stored before anything is sent.
     pub async fn deliver(
         &self,
         endpoint: &Endpoint<'_>,
@@ -100,15 +101,15 @@ impl Spool {
         log: &mut dyn RunLog,
     ) -> Result<Delivery, FileError> {
         self.put(report, environment).await?;
-        let waiting = self.waiting();
-        let last = waiting.len() - 1;
-        for (index, path) in waiting.iter().enumerate() {
+        let reports = self.reports();
+        let last = reports.len() - 1;
+        for (index, path) in reports.iter().enumerate() {
             let Some(entry) = self.read(path)? else {
                 continue;
             };
             match endpoint.report(&entry.report, &entry.environment).await {
                 Ok(()) => {
-                    layout::remove(path)?;
+                    device_file::remove(path)?;
                 }
                 Err(error) if error.is_temporary() => return Ok(Delivery::Spooled(error)),
                 Err(error) => {
@@ -117,7 +118,7 @@ impl Spool {
                         return Ok(Delivery::Refused(error, aside));
                     }
                     log.error(format!(
-                        "The server does not take an earlier report; it lies in {}: {error}",
+                        "The server rejected an earlier report, stored as {}: {error}",
                         aside.display()
                     ));
                 }
@@ -126,13 +127,13 @@ impl Spool {
         Ok(Delivery::Sent { earlier: last })
     }
 
-    fn read(&self, path: &Path) -> Result<Option<Waiting>, FileError> {
-        let Some(text) = layout::read(path)? else {
+    fn read(&self, path: &Path) -> Result<Option<SpooledReport>, FileError> {
+        let Some(text) = device_file::read(path)? else {
             return Ok(None);
         };
         match serde_json::from_str(&text) {
             Ok(entry) => Ok(Some(entry)),
-            // Written by nobody we know: out of the way, but not lost.
+            // An unknown format: keep the file, but do not send it.
             Err(_) => self.set_aside(path).map(|_| None),
         }
     }
@@ -153,20 +154,20 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_spool_has_an_end_and_keeps_the_newest() {
+    async fn spool_keeps_the_newest_reports() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool {
+        let spool = ReportSpool {
             dir: dir.path().join("spool"),
         };
-        for number in 0..LONGEST + 3 {
+        for number in 0..MAX_REPORTS + 3 {
             spool
                 .put(&serde_json::json!({ "number": number }), "production")
                 .await
                 .unwrap();
         }
-        let waiting = spool.waiting();
-        assert_eq!(waiting.len(), LONGEST);
-        let first = spool.read(&waiting[0]).unwrap().unwrap();
+        let reports = spool.reports();
+        assert_eq!(reports.len(), MAX_REPORTS);
+        let first = spool.read(&reports[0]).unwrap().unwrap();
         assert_eq!(first.report["number"], 3);
     }
 }

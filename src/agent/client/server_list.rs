@@ -1,22 +1,22 @@
-//! Which server of `server_list` a run talks to: the first that says it is up.
+//! Selects the server of a run: the first of `server_list` that reports to be up.
 
 use super::endpoint::Endpoint;
 use crate::agent::http::{Client, RequestError};
 use crate::agent::puppet_conf::{Server, Settings};
 use crate::agent::run_log::RunLog;
 
-/// No server of the list is up.
+/// No server of the list responds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Could not select a functional puppet server from server_list: '{0}'")]
-pub struct NoServer(pub String);
+pub struct ServerSelectionError(pub String);
 
-/// The server of a run. Without a list it is `server`, and nothing is asked.
+/// The server of a run. Without a list it is `server`, without a status request.
 pub async fn select(
     settings: &Settings,
     client: &Client,
     certname: &str,
     log: &mut dyn RunLog,
-) -> Result<Server, NoServer> {
+) -> Result<Server, ServerSelectionError> {
     if settings.server_list.is_empty() {
         return Ok(settings.server.clone());
     }
@@ -37,7 +37,7 @@ pub async fn select(
                 return Ok(server.clone());
             }
             Err(error) => {
-                let mut text = told(server, &error);
+                let mut text = render_unavailable(server, &error);
                 if left > 0 {
                     text.push_str(" Trying with next server from server_list.");
                 }
@@ -46,10 +46,10 @@ pub async fn select(
         }
     }
     let all: Vec<String> = settings.server_list.iter().map(Server::to_string).collect();
-    Err(NoServer(all.join(",")))
+    Err(ServerSelectionError(all.join(",")))
 }
 
-fn told(server: &Server, error: &RequestError) -> String {
+fn render_unavailable(server: &Server, error: &RequestError) -> String {
     match error.status() {
         Some(status) => format!("Puppet server {server} is unavailable: {status}"),
         None => format!("Unable to connect to server from server_list setting: {error}"),

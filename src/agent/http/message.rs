@@ -1,4 +1,4 @@
-//! What is asked of a server, and what it answers.
+//! Requests to a server and its responses.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::error::{RequestError, RequestErrorKind};
 use crate::agent::http::error_body;
 use crate::agent::puppet_conf::Server;
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: Method,
@@ -16,7 +16,7 @@ pub struct Request {
     pub content_type: Option<&'static str>,
     pub body: Vec<u8>,
     pub if_modified_since: Option<String>,
-    /// Limit for the whole exchange; `None`: the read timeout.
+    /// Timeout of the whole exchange; `None`: the read timeout.
     pub limit: Option<Duration>,
 }
 
@@ -66,44 +66,44 @@ impl Request {
         }
     }
 
-    /// What people see of the request.
+    /// Method and URL for messages, without the query.
     pub(super) fn render(&self, server: &Server) -> String {
         let method = match self.method {
             Method::Get => "GET",
             Method::Put => "PUT",
             Method::Post => "POST",
         };
-        // The query repeats what the run knows anyway.
         let path = self.target.split('?').next().unwrap_or_default();
         format!("{method} https://{server}{path}")
     }
 }
 
-/// An answer, whatever its status.
+/// A response with any status.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     pub content_type: String,
     pub body: Vec<u8>,
+    /// Method and URL of the request.
     pub request: String,
 }
 
-impl Answer {
-    pub fn success(&self) -> bool {
+impl Response {
+    pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// The answer if it is a success, else what the server said.
+    /// The response if its status is a success; otherwise an error with the server's message.
     pub fn expect_success(self) -> Result<Self, RequestError> {
-        if self.success() {
+        if self.is_success() {
             Ok(self)
         } else {
-            Err(self.refused())
+            Err(self.to_error())
         }
     }
 
-    /// The answer as an error.
-    pub fn refused(&self) -> RequestError {
+    /// The response as an error.
+    pub fn to_error(&self) -> RequestError {
         RequestError {
             request: self.request.clone(),
             kind: RequestErrorKind::Status {
@@ -113,8 +113,8 @@ impl Answer {
         }
     }
 
-    /// An answer that is not what was asked for.
-    pub fn unexpected(&self, why: impl Into<String>) -> RequestError {
+    /// An error about an unusable response.
+    pub fn to_unexpected(&self, why: impl Into<String>) -> RequestError {
         RequestError {
             request: self.request.clone(),
             kind: RequestErrorKind::Unexpected(why.into()),

@@ -1,6 +1,6 @@
-//! How a connection to the server is secured: own anchors, own CRLs, the device's certificate.
+//! The TLS configuration of a connection: trust anchors, CRLs and the device's certificate.
 //!
-//! The server sends only its leaf certificate, so every certificate of the CA bundle is an anchor.
+//! The server sends its leaf certificate only, so every certificate of the CA bundle is an anchor.
 //! `docs/reference/agent-protocol.md`, section 8.1.
 
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, OtherError, 
 
 use crate::agent::puppet_conf::Revocation;
 
-/// Whom to trust.
+/// The certificates to trust.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Anyone: only to fetch the CA bundle for the first time.
+    /// Any certificate: only for the first download of the CA bundle.
     FirstContact,
-    /// Certificates below this bundle, checked against these CRLs.
+    /// Certificates issued by this bundle and not revoked by these CRLs.
     Bundle {
         ca: String,
         crl: Option<String>,
@@ -50,44 +50,44 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// Why certificates that are at hand cannot be used.
+/// The local certificates are unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("the CA bundle has no usable certificate")]
     NoAnchors,
-    #[error("the {what} is not PEM")]
+    #[error("cannot read the {file} as PEM")]
     Pem {
-        what: &'static str,
+        file: &'static str,
         #[source]
         source: rustls::pki_types::pem::Error,
     },
-    #[error("the CRL bundle cannot be used")]
+    #[error("cannot use the CRL bundle")]
     Crl(#[source] rustls::server::VerifierBuilderError),
-    #[error("the device's certificate and key cannot be used")]
+    #[error("cannot use the device's certificate and key")]
     Identity(#[source] rustls::Error),
 }
 
-/// The server's certificate is for other names than the one that was asked for.
+/// The server's certificate is for other names than the requested one.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the certificate is for {}, not for {asked}", if .names.is_empty() { "no name".to_owned() } else { .names.join(", ") })]
 pub struct NameMismatch {
     pub asked: String,
     /// Alternative names, or the common name where there are none.
     pub names: Vec<String>,
-    /// It has only a common name, which no longer counts.
+    /// The certificate has only a common name, which is not accepted.
     pub common_name_only: bool,
 }
 
-/// Makes the configuration of a connection.
+/// Builds the TLS configuration of a connection.
 pub fn config(trust: &Trust, identity: Option<&Identity>) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match trust {
-        Trust::FirstContact => Arc::new(FirstContact(Arc::clone(&provider))),
+        Trust::FirstContact => Arc::new(FirstContactVerifier(Arc::clone(&provider))),
         Trust::Bundle {
             ca,
             crl,
             revocation,
-        } => Arc::new(Named(bundle_verifier(
+        } => Arc::new(HostnameVerifier(bundle_verifier(
             ca,
             crl.as_deref(),
             *revocation,
@@ -127,7 +127,7 @@ fn bundle_verifier(
         let lists = CertificateRevocationListDer::pem_slice_iter(crl.as_bytes())
             .collect::<Result<Vec<_>, _>>()
             .map_err(|source| TlsError::Pem {
-                what: "CRL bundle",
+                file: "CRL bundle",
                 source,
             })?;
         builder = builder.with_crls(lists);
@@ -138,17 +138,17 @@ fn bundle_verifier(
     builder.build().map_err(TlsError::Crl)
 }
 
-fn certificates(pem: &str, what: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+fn certificates(pem: &str, file: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     CertificateDer::pem_slice_iter(pem.as_bytes())
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|source| TlsError::Pem { what, source })
+        .map_err(|source| TlsError::Pem { file, source })
 }
 
-/// Checks as usual, and tells the names of a certificate that is for another server.
+/// The standard verifier, with the names of the certificate in a mismatch error.
 #[derive(Debug)]
-struct Named(Arc<WebPkiServerVerifier>);
+struct HostnameVerifier(Arc<WebPkiServerVerifier>);
 
-impl ServerCertVerifier for Named {
+impl ServerCertVerifier for HostnameVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -208,11 +208,11 @@ fn mismatch(certificate: &CertificateDer<'_>, asked: &ServerName<'_>) -> rustls:
     rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(error))))
 }
 
-/// Accepts whoever answers; the connection is still encrypted to the holder of the certificate.
+/// Accepts any server certificate; verifies only that the server has its private key.
 #[derive(Debug)]
-struct FirstContact(Arc<CryptoProvider>);
+struct FirstContactVerifier(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for FirstContact {
+impl ServerCertVerifier for FirstContactVerifier {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -1,10 +1,10 @@
 //! All settings together, made of their values.
 
-use super::values::{Checked, Values};
+use super::values::{SettingResult, SettingValues};
 use super::*;
 
-impl Values<'_> {
-    pub fn settings(&self) -> Checked<Settings> {
+impl SettingValues<'_> {
+    pub fn settings(&self) -> SettingResult<Settings> {
         let port = |name: &str| {
             self.integer(name)
                 .map(|port| u16::try_from(port).unwrap_or(0))
@@ -13,9 +13,9 @@ impl Values<'_> {
             host: self.text("server")?,
             port: port("serverport")?,
         };
-        let own_server = |host: &str, own_port: &str| -> Checked<Option<Server>> {
-            let set =
-                self.origin(host) != Origin::Default || self.origin(own_port) != Origin::Default;
+        let own_server = |host: &str, own_port: &str| -> SettingResult<Option<Server>> {
+            let set = self.origin(host) != PuppetSettingSource::Default
+                || self.origin(own_port) != PuppetSettingSource::Default;
             Ok(if set {
                 Some(Server {
                     host: self.text(host)?,
@@ -29,7 +29,7 @@ impl Values<'_> {
             .list("server_list")?
             .iter()
             .map(|entry| self.listed_server(entry, server.port))
-            .collect::<Checked<Vec<_>>>()?;
+            .collect::<SettingResult<Vec<_>>>()?;
         let splay = self.flags.contains_key("splay") && self.boolean("splay")?;
         let environment = self.text("environment")?;
         let origin = self.origin("environment");
@@ -47,9 +47,9 @@ impl Values<'_> {
             http: self.http()?,
             certificates: self.certificates()?,
             environment: EnvironmentSettings {
-                configured: (origin != Origin::Default).then(|| environment.clone()),
+                configured: (origin != PuppetSettingSource::Default).then(|| environment.clone()),
                 name: environment,
-                fixed: origin == Origin::Flag,
+                fixed: origin == PuppetSettingSource::Flag,
                 strict: self.boolean("strict_environment_mode")?,
                 max_restarts: self.count("max_environment_restarts")?,
             },
@@ -88,7 +88,7 @@ impl Values<'_> {
             },
             given: SETTINGS
                 .iter()
-                .filter(|setting| self.origin(setting.name) != Origin::Default)
+                .filter(|setting| self.origin(setting.name) != PuppetSettingSource::Default)
                 .map(|setting| {
                     let value = self.raw(setting.name).0;
                     (setting.name.to_owned(), value, self.origin(setting.name))
@@ -97,8 +97,8 @@ impl Values<'_> {
         })
     }
 
-    fn http(&self) -> Checked<HttpSettings> {
-        let limit = |name: &str| -> Checked<Duration> {
+    fn http(&self) -> SettingResult<HttpSettings> {
+        let limit = |name: &str| -> SettingResult<Duration> {
             let limit = self.duration(name)?.filter(|limit| !limit.is_zero());
             Ok(limit.unwrap_or(Duration::from_secs(3600)))
         };
@@ -116,7 +116,7 @@ impl Values<'_> {
                         Err(self.wrong("http_extra_headers", "NAME:VALUE, separated by commas"))
                     }
                 })
-                .collect::<Checked<Vec<_>>>()?,
+                .collect::<SettingResult<Vec<_>>>()?,
             proxy: match proxy.as_str() {
                 "" | "none" => None,
                 host => Some(format!("{host}:{}", self.integer("http_proxy_port")?)),
@@ -125,10 +125,11 @@ impl Values<'_> {
         })
     }
 
-    fn certificates(&self) -> Checked<CertificateSettings> {
+    fn certificates(&self) -> SettingResult<CertificateSettings> {
         let bits = u16::try_from(self.integer("keylength")?).unwrap_or(0);
-        let interval =
-            |name: &str| -> Checked<Duration> { Ok(self.duration(name)?.unwrap_or(Duration::MAX)) };
+        let interval = |name: &str| -> SettingResult<Duration> {
+            Ok(self.duration(name)?.unwrap_or(Duration::MAX))
+        };
         Ok(CertificateSettings {
             waitforcert: interval("waitforcert")?,
             maxwaitforcert: self.duration("maxwaitforcert")?,
@@ -162,7 +163,7 @@ impl Values<'_> {
         })
     }
 
-    fn listed_server(&self, entry: &str, default_port: u16) -> Checked<Server> {
+    fn listed_server(&self, entry: &str, default_port: u16) -> SettingResult<Server> {
         let wrong = || self.wrong("server_list", "HOST[:PORT], separated by commas");
         let (host, port) = match entry.rsplit_once(':') {
             Some((host, port)) => (host, port.parse().map_err(|_| wrong())?),

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 /// Where the peer keeps its things, which depends on who runs it and how it was packaged.
 #[derive(Clone, Debug)]
-pub struct Home {
+pub struct PuppetDirectories {
     pub confdir: PathBuf,
     pub vardir: PathBuf,
 }
 
-impl Home {
+impl PuppetDirectories {
     /// `exists` says whether a directory is there: Debian's packages use another place.
     pub fn find(root: bool, home: Option<&Path>, exists: impl Fn(&Path) -> bool) -> Self {
         let (conf, debian) = (
@@ -40,15 +40,15 @@ mod tests {
     #[test]
     fn the_peers_places_depend_on_the_user_and_the_package() {
         let there = |name: &'static str| move |path: &Path| path == Path::new(name);
-        let user = Home::find(false, Some(Path::new("/home/u")), |_| true);
+        let user = PuppetDirectories::find(false, Some(Path::new("/home/u")), |_| true);
         assert_eq!(user.confdir, Path::new("/home/u/.puppetlabs/etc/puppet"));
-        let root = Home::find(
+        let root = PuppetDirectories::find(
             true,
             Some(Path::new("/root")),
             there("/etc/puppetlabs/puppet"),
         );
         assert_eq!(root.vardir, Path::new("/opt/puppetlabs/puppet/cache"));
-        let debian = Home::find(true, None, there("/etc/puppet"));
+        let debian = PuppetDirectories::find(true, None, there("/etc/puppet"));
         assert_eq!(debian.confdir, Path::new("/etc/puppet"));
     }
 }

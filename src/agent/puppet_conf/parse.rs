@@ -11,18 +11,18 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 /// The values that count for device runs.
 #[derive(Clone, Debug, Default)]
 pub struct PuppetConf {
-    pub values: BTreeMap<String, ConfValue>,
+    pub values: BTreeMap<String, ConfigValue>,
 }
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub struct ConfValue {
+pub struct ConfigValue {
     pub text: String,
     pub source: Arc<Source>,
     pub span: Range<usize>,
 }
 
-impl ConfValue {
+impl ConfigValue {
     /// An error at this value.
     pub fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(code, message).at(&self.source, self.span.clone(), "")
@@ -75,7 +75,7 @@ pub fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
         let name = super::table::find(key).map_or(key, |setting| setting.name);
         into.insert(
             name.to_owned(),
-            ConfValue {
+            ConfigValue {
                 text: plain(value).to_owned(),
                 source: Arc::clone(&source),
                 span: span_of(trimmed),

@@ -7,34 +7,39 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::Diagnostic;
 
-use super::Origin;
-use super::directories::Home;
-use super::parse::{ConfValue, PuppetConf};
-use super::table::{self, Kind, Setting, Support};
+use super::PuppetSettingSource;
+use super::directories::PuppetDirectories;
+use super::parse::{ConfigValue, PuppetConf};
+use super::table::{self, PuppetSetting, SettingSupport, SettingType};
 
 /// A value, or what is wrong with it.
-pub(super) type Checked<T> = Result<T, Box<Diagnostic>>;
+pub(super) type SettingResult<T> = Result<T, Box<Diagnostic>>;
 
 /// Where values come from.
-pub(super) struct Values<'a> {
+pub(super) struct SettingValues<'a> {
     pub flags: &'a BTreeMap<String, String>,
     pub conf: &'a PuppetConf,
-    pub home: &'a Home,
+    pub home: &'a PuppetDirectories,
 }
 
-impl Values<'_> {
+impl SettingValues<'_> {
     /// Whether the value is what the setting takes.
-    pub fn check(&self, setting: &Setting) -> Checked<()> {
-        match setting.kind {
-            Kind::Text | Kind::Path | Kind::List => self.text(setting.name).map(drop)?,
-            _ if matches!(setting.support, Support::NoEffect(_)) => {}
-            Kind::Boolean => self.boolean(setting.name).map(drop)?,
-            Kind::Duration => self.duration(setting.name).map(drop)?,
-            Kind::Integer => self.integer(setting.name).map(drop)?,
+    pub fn check(&self, setting: &PuppetSetting) -> SettingResult<()> {
+        match setting.value_type {
+            SettingType::Text | SettingType::Path | SettingType::List => {
+                self.text(setting.name).map(drop)?
+            }
+            _ if matches!(setting.support, SettingSupport::NoEffect(_)) => {}
+            SettingType::Boolean => self.boolean(setting.name).map(drop)?,
+            SettingType::Duration => self.duration(setting.name).map(drop)?,
+            SettingType::Integer => self.integer(setting.name).map(drop)?,
         }
-        if let Support::Refused(instead) = setting.support {
+        if let SettingSupport::Refused(instead) = setting.support {
             let text = self.text(setting.name)?;
-            if !text.is_empty() && text != "false" && self.origin(setting.name) != Origin::Default {
+            if !text.is_empty()
+                && text != "false"
+                && self.origin(setting.name) != PuppetSettingSource::Default
+            {
                 let told = Diagnostic::error(
                     "setting-refused",
                     format!("{} is not supported", setting.name),
@@ -45,18 +50,18 @@ impl Values<'_> {
         Ok(())
     }
 
-    pub fn origin(&self, name: &str) -> Origin {
+    pub fn origin(&self, name: &str) -> PuppetSettingSource {
         if self.flags.contains_key(name) {
-            Origin::Flag
+            PuppetSettingSource::Flag
         } else if self.conf.values.contains_key(name) {
-            Origin::File
+            PuppetSettingSource::File
         } else {
-            Origin::Default
+            PuppetSettingSource::Default
         }
     }
 
     /// The value as written and its place, if it has one.
-    pub fn raw(&self, name: &str) -> (String, Option<&ConfValue>) {
+    pub fn raw(&self, name: &str) -> (String, Option<&ConfigValue>) {
         if let Some(value) = self.flags.get(name) {
             return (value.clone(), None);
         }
@@ -74,11 +79,11 @@ impl Values<'_> {
     }
 
     /// The value with the settings it refers to filled in.
-    pub fn text(&self, name: &str) -> Checked<String> {
+    pub fn text(&self, name: &str) -> SettingResult<String> {
         self.expanded(name, 0)
     }
 
-    pub fn expanded(&self, name: &str, depth: usize) -> Checked<String> {
+    pub fn expanded(&self, name: &str, depth: usize) -> SettingResult<String> {
         let (raw, _) = self.raw(name);
         if depth > 16 {
             return Err(self.wrong(name, "a value that does not refer to itself"));
@@ -109,16 +114,16 @@ impl Values<'_> {
         Ok(text)
     }
 
-    pub fn optional(&self, name: &str) -> Checked<Option<String>> {
+    pub fn optional(&self, name: &str) -> SettingResult<Option<String>> {
         self.text(name)
             .map(|text| (!text.is_empty()).then_some(text))
     }
 
-    pub fn path(&self, name: &str) -> Checked<PathBuf> {
+    pub fn path(&self, name: &str) -> SettingResult<PathBuf> {
         self.text(name).map(PathBuf::from)
     }
 
-    pub fn list(&self, name: &str) -> Checked<Vec<String>> {
+    pub fn list(&self, name: &str) -> SettingResult<Vec<String>> {
         let text = self.text(name)?;
         Ok(text
             .trim_matches(['[', ']'])
@@ -128,7 +133,7 @@ impl Values<'_> {
             .collect())
     }
 
-    pub fn boolean(&self, name: &str) -> Checked<bool> {
+    pub fn boolean(&self, name: &str) -> SettingResult<bool> {
         match self.text(name)?.as_str() {
             "true" => Ok(true),
             "false" | "" => Ok(false),
@@ -136,7 +141,7 @@ impl Values<'_> {
         }
     }
 
-    pub fn integer(&self, name: &str) -> Checked<u64> {
+    pub fn integer(&self, name: &str) -> SettingResult<u64> {
         let number = self.text(name)?.parse::<u64>().ok();
         let port = name.ends_with("port");
         match number {
@@ -146,12 +151,12 @@ impl Values<'_> {
         }
     }
 
-    pub fn count(&self, name: &str) -> Checked<usize> {
+    pub fn count(&self, name: &str) -> SettingResult<usize> {
         Ok(usize::try_from(self.integer(name)?).unwrap_or(usize::MAX))
     }
 
     /// `None`: unlimited.
-    pub fn duration(&self, name: &str) -> Checked<Option<Duration>> {
+    pub fn duration(&self, name: &str) -> SettingResult<Option<Duration>> {
         let text = self.text(name)?;
         if text == "unlimited" {
             return Ok(None);

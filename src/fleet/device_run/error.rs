@@ -3,8 +3,8 @@
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::session::SessionError;
 
+use crate::agent::device_file::FileError;
 use crate::agent::hook::HookError;
-use crate::agent::layout::FileError;
 use crate::agent::run::RunError;
 use crate::error_chain::chain;
 use crate::fleet::catalog_files::CatalogError;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use switchtender::agent::client::facts::Facts;
 use switchtender::agent::client::report_spool::Delivery;
-use switchtender::agent::puppet_conf::{self, Home, Settings};
+use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
 use switchtender::agent::run::{AgentRun, Obtained, Proxy, RunError};
 use switchtender::agent::run_log::Level;
 use switchtender_mocks::puppet_server::PuppetServer;
@@ -87,7 +87,7 @@ impl ProxyHost {
         for (name, value) in flags {
             settings.insert((*name).to_owned(), (*value).to_owned());
         }
-        let home = Home {
+        let home = PuppetDirectories {
             confdir: self.path("conf"),
             vardir: self.path("var"),
         };
