@@ -51,13 +51,13 @@ fn one_device() -> Duration {
 
     let first = site.apply();
     let device = site.device();
-    let changed = number(&device["tally"]["changed"]);
+    let changed = number(&device["counts"]["changed"]);
     assert!(changed >= 82.0, "the first run changes all: {device}");
     let round_trips = number(&device["round_trips"]);
 
     let second = fastest(|| site.apply());
     let device = site.device();
-    assert_eq!(device["tally"]["changed"], 0, "nothing is left: {device}");
+    assert_eq!(device["counts"]["changed"], 0, "nothing is left: {device}");
     // What the second run needs, and one read to prove the result.
     let overhead = number(&device["round_trips"]) + 1.0;
     figure(

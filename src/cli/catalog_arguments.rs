@@ -34,7 +34,7 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
 fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
     let failed = |error: io::Error| {
         CommandError::new(format!("cannot read directory {}", directory.display()))
-            .because(error)
+            .with_source(error)
             .exit(2)
     };
     let mut entries = fs::read_dir(directory)

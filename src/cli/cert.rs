@@ -179,7 +179,7 @@ fn clean(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
     for name in names {
         let layout = Layout::new(settings, name);
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| {
-            CommandError::new(format!("cannot clean the certificate of {name}")).because(source)
+            CommandError::new(format!("cannot clean the certificate of {name}")).with_source(source)
         };
         if !layout.ssl.is_dir() {
             return Err(

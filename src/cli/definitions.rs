@@ -31,7 +31,7 @@ fn read(directory: Option<&Path>) -> Result<Vec<DefinitionFile>, CommandError> {
         None => Vec::new(),
         Some(directory) => definitions::from_directory(directory).map_err(|error| {
             CommandError::new("cannot read the definitions")
-                .because(error)
+                .with_source(error)
                 .hint(LAYOUT)
         })?,
     })

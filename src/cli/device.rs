@@ -227,16 +227,17 @@ impl DeviceArgs {
 }
 
 fn read_catalog(path: &std::path::Path) -> Result<String, CommandError> {
-    let shown = path.display();
+    let path_text = path.display();
     if !path.exists() {
         return Err(CommandError::new(format!(
-            "{shown} does not exist, cannot apply"
+            "{path_text} does not exist, cannot apply"
         )));
     }
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CommandError::new(format!("cannot read {shown}")).because(error))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        CommandError::new(format!("cannot read {path_text}")).with_source(error)
+    })?;
     if !text.trim_start().starts_with('{') {
-        return Err(CommandError::new(format!("{shown} is not a catalog in JSON")).hint(
+        return Err(CommandError::new(format!("{path_text} is not a catalog in JSON")).hint(
             "manifests are not compiled here; make a catalog with `puppet catalog compile NAME --manifest FILE --render-as json`",
         ));
     }
@@ -250,7 +251,7 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
 ) -> Result<Exit, CommandError> {
     for device in devices {
         let done = act(&Layout::new(settings, &device.name)).map_err(|error| {
-            CommandError::new(format!("cannot switch {}", device.name)).because(error)
+            CommandError::new(format!("cannot switch {}", device.name)).with_source(error)
         })?;
         print(&format!("{}: {done}\n", device.name));
     }
@@ -333,7 +334,7 @@ async fn show_facts(fleet: &ServerFleet, device: &Entry) -> Result<Exit, Command
     };
     let facts = read.await.map_err(|error| CommandError {
         hint: error.hint(),
-        ..CommandError::new(format!("cannot read the facts of {}", device.name)).because(error)
+        ..CommandError::new(format!("cannot read the facts of {}", device.name)).with_source(error)
     })?;
     let facts = fleet.agent_facts(device, &facts).to_json();
     let facts: serde_json::Value = serde_json::from_str(&facts).expect("facts are JSON");
@@ -354,7 +355,7 @@ async fn show_resources(
         .await
         .map_err(|error| CommandError {
             hint: error.hint(),
-            ..CommandError::new(text.clone()).because(error)
+            ..CommandError::new(text.clone()).with_source(error)
         })?;
     let Some(model) = registry.model(&type_name) else {
         let error = CommandError::new(format!("unknown type `{type_name}`"));
@@ -367,7 +368,7 @@ async fn show_resources(
     let read = inspect::instances(&connector, model).await;
     let (driver, instances) = read.map_err(|error| CommandError {
         hint: error.hint(),
-        ..CommandError::new(text).because(error)
+        ..CommandError::new(text).with_source(error)
     })?;
     let mut resources: Vec<_> = instances
         .into_iter()

@@ -1,4 +1,4 @@
-//! The one place where results become exit codes, and errors become words and hints.
+//! Converts results to exit codes, and errors to messages and hints.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::error_chain::chain;
 
-/// How a command ended when it could do its work.
+/// The exit code of a command without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit(pub u8);
 
@@ -19,13 +19,13 @@ impl Exit {
     pub const FAILURE: Exit = Exit(1);
 }
 
-/// Why a command could not do its work.
+/// The error of a command.
 #[derive(Debug)]
 pub struct CommandError {
-    /// What we were doing.
+    /// The failed action.
     pub message: String,
     pub source: Option<Box<dyn Error + Send + Sync>>,
-    /// What to do about it.
+    /// What to do next.
     pub hint: Option<String>,
     /// Findings in files, shown before the message.
     pub findings: Vec<Diagnostic>,
@@ -43,7 +43,7 @@ impl CommandError {
         }
     }
 
-    /// Findings in files that stand in the way; they speak for themselves.
+    /// Findings in files; they are the message.
     pub fn findings(findings: Vec<Diagnostic>) -> Self {
         Self {
             findings,
@@ -52,7 +52,7 @@ impl CommandError {
     }
 
     #[must_use]
-    pub fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
@@ -63,7 +63,7 @@ impl CommandError {
         self
     }
 
-    /// For commands in which 1 has a meaning of its own.
+    /// Sets the exit code, for commands in which 1 has another meaning.
     #[must_use]
     pub fn exit(mut self, code: u8) -> Self {
         self.exit = code;
@@ -92,7 +92,7 @@ impl CommandError {
     }
 }
 
-/// Writes to standard output. A reader that has gone away (`| head`) is not an error.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 pub fn print(text: &str) {
     let mut output = std::io::stdout();
     if let Err(error) = output
@@ -100,31 +100,28 @@ pub fn print(text: &str) {
         .and_then(|()| output.flush())
         && error.kind() != std::io::ErrorKind::BrokenPipe
     {
-        let _ = LOST.set(error);
+        let _ = WRITE_ERROR.set(error);
     }
 }
 
-/// Why some of the output was lost; that nobody reads to the end is no reason.
-static LOST: OnceLock<std::io::Error> = OnceLock::new();
+/// Why a part of the output was lost. A closed pipe does not count.
+static WRITE_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Says something to people beside a result that is nothing, or is for machines.
-#[allow(
-    clippy::print_stderr,
-    reason = "what people are told beside a result is not part of it"
-)]
-pub fn tell(text: &str) {
+/// Prints a notice to standard error, next to a result on standard output.
+#[allow(clippy::print_stderr, reason = "notices are not part of the result")]
+pub fn eprint_notice(text: &str) {
     eprintln!("{text}");
 }
 
 /// Prints an error, if there is one, and gives the process its exit code.
 #[allow(
     clippy::print_stderr,
-    reason = "the one place where errors meet people"
+    reason = "errors of commands are printed here only"
 )]
 pub fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
-    let result = match (result, LOST.get()) {
+    let result = match (result, WRITE_ERROR.get()) {
         (Ok(_), Some(lost)) => Err(CommandError::new(format!(
-            "some of the output was lost: {lost}"
+            "cannot write all of the output: {lost}"
         ))),
         (result, _) => result,
     };
@@ -142,9 +139,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_told_with_its_causes_and_what_to_do() {
+    fn text_has_the_causes_and_the_hint() {
         let error = CommandError::new("cannot read inventory.toml")
-            .because(std::io::Error::new(
+            .with_source(std::io::Error::new(
                 std::io::ErrorKind::NotFound,
                 "no such file",
             ))

@@ -1,4 +1,4 @@
-//! `switchtender facts`: what a device says about itself.
+//! `switchtender facts`: the facts of a device.
 
 use switchtender_devices::session::Access;
 use tracing::Instrument as _;

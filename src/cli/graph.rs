@@ -47,7 +47,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
     let registry = definitions::load(args.definitions.as_deref())?;
     let name = args.catalog.display().to_string();
     let bytes = catalog_arguments::read(&args.catalog)
-        .map_err(|error| CommandError::new(format!("cannot read {name}")).because(error))?;
+        .map_err(|error| CommandError::new(format!("cannot read {name}")).with_source(error))?;
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let typing = Typing {
         types: &types,

@@ -92,7 +92,7 @@ impl LogDestination {
     fn open(name: &str, colored: bool) -> Result<Self, CommandError> {
         let failed = |error: std::io::Error| {
             CommandError::new(format!("cannot log to {name}"))
-                .because(error)
+                .with_source(error)
                 .hint("use console, syslog or the path of a file for --logdest")
         };
         match name {

@@ -24,7 +24,7 @@ pub fn run(args: &ManArgs) -> Result<Exit, CommandError> {
                 "cannot write manual pages to {}",
                 args.dir.display()
             ))
-            .because(error)
+            .with_source(error)
         })?;
     Ok(Exit::SUCCESS)
 }

@@ -108,7 +108,7 @@ pub fn run(args: &MockArgs) -> Result<Exit, CommandError> {
     super::block_on(async {
         let fleet = Fleet::start(devices, common.port).await;
         let fleet =
-            fleet.map_err(|error| CommandError::new("cannot start the mock").because(error))?;
+            fleet.map_err(|error| CommandError::new("cannot start the mock").with_source(error))?;
         for device in fleet.devices() {
             print(&render_address(device, common));
         }
@@ -156,14 +156,14 @@ impl SharedOptions {
         let faults = args.fault.iter().map(|fault| fault.parse());
         let faults = faults.collect::<Result<_, _>>().map_err(|error| {
             CommandError::new("cannot start the mock")
-                .because(error)
+                .with_source(error)
                 .hint("run `switchtender mock faults`")
         })?;
         let log = match &args.log {
             None => None,
             Some(path) => {
                 let file = open_log(path).map_err(|error| {
-                    CommandError::new(format!("cannot write {}", path.display())).because(error)
+                    CommandError::new(format!("cannot write {}", path.display())).with_source(error)
                 })?;
                 Some(SharedWriter::new(file))
             }
@@ -218,7 +218,7 @@ fn load_balancer(
     let config = match &args.config {
         None => None,
         Some(path) => Some(serde_json::from_str(&read(path)?).map_err(|error| {
-            CommandError::new(format!("cannot parse {} as JSON", path.display())).because(error)
+            CommandError::new(format!("cannot parse {} as JSON", path.display())).with_source(error)
         })?),
     };
     Ok(LoadBalancerOptions {
@@ -235,7 +235,7 @@ fn load_balancer(
 
 fn read(path: &Path) -> Result<String, CommandError> {
     std::fs::read_to_string(path).map_err(|error| {
-        CommandError::new(format!("cannot read {}", path.display())).because(error)
+        CommandError::new(format!("cannot read {}", path.display())).with_source(error)
     })
 }
 

@@ -122,7 +122,7 @@ fn write(directory: &Path, found: &Import, force: bool) -> Result<PathBuf, Comma
     let models = directory.join("models");
     let path = models.join(format!("{}.toml", found.name));
     let failed = |error: std::io::Error| {
-        CommandError::new(format!("cannot write {}", path.display())).because(error)
+        CommandError::new(format!("cannot write {}", path.display())).with_source(error)
     };
     if path.exists() && !force {
         return Err(
@@ -138,7 +138,8 @@ fn write(directory: &Path, found: &Import, force: bool) -> Result<PathBuf, Comma
 /// All `lib/puppet/type/*.rb` below a directory.
 fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
     let failed = |error: std::io::Error| {
-        CommandError::new(format!("cannot read directory {}", directory.display())).because(error)
+        CommandError::new(format!("cannot read directory {}", directory.display()))
+            .with_source(error)
     };
     let is_type = directory.ends_with("puppet/type");
     for entry in fs::read_dir(directory).map_err(failed)? {

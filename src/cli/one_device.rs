@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::exit::{CommandError, tell};
+use super::exit::{CommandError, eprint_notice};
 use super::run::state_root;
 use crate::fleet::connector::Connector;
 use crate::fleet::device_run::DeviceRunError;
@@ -60,8 +60,8 @@ impl OneDevice {
         };
         let mocks = if self.mock {
             let started = MockFleet::start(&[device], self.mock_config.as_deref()).await;
-            let started =
-                started.map_err(|error| CommandError::new("cannot start a mock").because(error))?;
+            let started = started
+                .map_err(|error| CommandError::new("cannot start a mock").with_source(error))?;
             if started.target(&device.name).is_none() {
                 return Err(CommandError::new(
                     DeviceRunError::NoMock(device.platform.clone()).to_string(),
@@ -72,7 +72,7 @@ impl OneDevice {
                 )));
             }
             for note in started.take_notes(&device.name) {
-                tell(&format!("warning: {}: {note}", device.name));
+                eprint_notice(&format!("warning: {}: {note}", device.name));
             }
             Some(started)
         } else {

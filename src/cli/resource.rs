@@ -1,4 +1,4 @@
-//! `switchtender resource`: what is on a device, as one would write it in a manifest.
+//! `switchtender resource`: the resources on a device, as in a manifest.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use switchtender_devices::value::{Attributes, Value};
 use tracing::Instrument as _;
 
 use super::block_on;
-use super::exit::{CommandError, Exit, print, tell};
+use super::exit::{CommandError, Exit, eprint_notice, print};
 use super::one_device::OneDevice;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
 use crate::fleet::inspect::{self, InspectError};
 use crate::telemetry::device_span;
 
-/// Show the resources of a type that are on a device
+/// Show the resources of a type on a device
 #[derive(Debug, clap::Args)]
 pub struct ResourceArgs {
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub struct ResourceArgs {
     #[arg(value_name = "TYPE")]
     type_name: String,
 
-    /// Only the resource of this name
+    /// Show only the resource with this name
     #[arg(value_name = "NAME")]
     name: Option<String>,
 
@@ -51,11 +51,11 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
         let (connector, device) = args.device.connector().await?;
         let type_name = args.type_name.to_lowercase();
         let Some(model) = connector.registry.model(&type_name).cloned() else {
-            let known = connector.registry.models().map(|model| model.name.as_str());
-            let error = CommandError::new(format!("there is no type `{}`", args.type_name));
-            return Err(match nearest(&type_name, known) {
+            let names = connector.registry.models().map(|model| model.name.as_str());
+            let error = CommandError::new(format!("unknown type `{}`", args.type_name));
+            return Err(match nearest(&type_name, names) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error.hint("`switchtender driver list` lists the types"),
+                None => error.hint("list the types with `switchtender driver list`"),
             });
         };
         let read = async {
@@ -78,29 +78,29 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
                 }
             })?;
         let (driver, instances) = instances;
-        let mut shown: Vec<ManifestResource> = instances
+        let mut resources: Vec<ManifestResource> = instances
             .into_iter()
             .map(|instance| ManifestResource::new(&driver, &model, instance))
             .collect();
         if let Some(name) = &args.name {
-            let name = spelt_as_on_device(&driver, &model, name);
-            shown.retain(|one| one.title.eq_ignore_ascii_case(&name));
-            if shown.is_empty() {
+            let name = name_on_device(&driver, &model, name);
+            resources.retain(|one| one.title.eq_ignore_ascii_case(&name));
+            if resources.is_empty() {
                 return Err(CommandError::new(format!(
                     "{device} has no {type_name} `{name}`"
                 )));
             }
         }
-        if shown.is_empty() && args.format == ResourceFormat::Puppet {
-            tell(&format!("{device} has no {type_name}"));
+        if resources.is_empty() && args.format == ResourceFormat::Puppet {
+            eprint_notice(&format!("{device} has no {type_name}"));
         }
-        print(&render(args.format, &type_name, &shown));
+        print(&render(args.format, &type_name, &resources));
         Ok(Exit::SUCCESS)
     })
 }
 
 /// The name in the platform's own spelling: `GigabitEthernet1/0/1` for `Gi1/0/1`.
-fn spelt_as_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String {
+fn name_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String {
     let namevars: Vec<&str> = model.namevars().collect();
     let [namevar] = namevars[..] else {
         return name.to_owned();
@@ -116,7 +116,7 @@ fn spelt_as_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String 
 pub struct ManifestResource {
     pub title: String,
     attributes: Attributes,
-    /// It belongs to the device itself: a manifest cannot manage it.
+    /// Part of the device: a manifest cannot manage it.
     reserved: bool,
 }
 
@@ -139,7 +139,7 @@ impl ManifestResource {
             attributes.insert("ensure".to_owned(), Value::string("present"));
         }
         for (name, value) in instance.attributes {
-            // That there is no secret is none.
+            // An unset secret is not a secret.
             let value = match value {
                 Value::Sensitive(inner) if inner.as_str() == Some("unset") => *inner,
                 other => other,
@@ -158,21 +158,20 @@ impl ManifestResource {
         }
     }
 
-    /// As Puppet code; what cannot be managed as a comment.
+    /// Puppet code; a comment if the resource cannot be managed.
     fn code(&self, type_name: &str) -> String {
         let code = puppet_code::resource(type_name, &self.title, &self.attributes);
         if !self.reserved {
             return code;
         }
         let lines = code.lines().map(|line| format!("# {line}\n"));
-        "# belongs to the device itself, and cannot be managed:\n".to_owned()
-            + &lines.collect::<String>()
+        "# part of the device, cannot be managed:\n".to_owned() + &lines.collect::<String>()
     }
 }
 
-pub fn render(format: ResourceFormat, type_name: &str, shown: &[ManifestResource]) -> String {
+pub fn render(format: ResourceFormat, type_name: &str, resources: &[ManifestResource]) -> String {
     let tree = || {
-        let resources: Map<String, Json> = shown
+        let resources: Map<String, Json> = resources
             .iter()
             .map(|one| {
                 let attributes = one.attributes.iter();
@@ -188,7 +187,7 @@ pub fn render(format: ResourceFormat, type_name: &str, shown: &[ManifestResource
     };
     match format {
         ResourceFormat::Puppet => {
-            let code = shown.iter().map(|one| one.code(type_name));
+            let code = resources.iter().map(|one| one.code(type_name));
             code.collect::<Vec<_>>().join("\n")
         }
         ResourceFormat::Json => {

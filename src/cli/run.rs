@@ -183,7 +183,7 @@ impl RunCommand<'_> {
         let devices = devices.map_err(CommandError::findings)?;
         if let Err(error) = std::fs::metadata(&self.targets.catalog) {
             let text = format!("cannot read {}", self.targets.catalog.display());
-            return Err(CommandError::new(text).because(error).hint(
+            return Err(CommandError::new(text).with_source(error).hint(
                 "pass a catalog, or a directory with <device>.json for each device, as --catalog",
             ));
         }
@@ -198,14 +198,19 @@ impl RunCommand<'_> {
         }
         let mocks = if self.arguments.mock {
             let started = MockFleet::start(&devices, self.arguments.mock_config.as_deref()).await;
-            Some(started.map_err(|error| CommandError::new("cannot start a mock").because(error))?)
+            Some(
+                started
+                    .map_err(|error| CommandError::new("cannot start a mock").with_source(error))?,
+            )
         } else {
             None
         };
         let scratch = (self.arguments.mock && self.arguments.state_dir.is_none())
             .then(tempfile::tempdir)
             .transpose()
-            .map_err(|error| CommandError::new("cannot create a state directory").because(error))?;
+            .map_err(|error| {
+                CommandError::new("cannot create a state directory").with_source(error)
+            })?;
         let root = match (&self.arguments.state_dir, &scratch) {
             (Some(dir), _) => dir.clone(),
             // The state of mocks must not be used for the real devices.
@@ -217,7 +222,7 @@ impl RunCommand<'_> {
             connector::prepare_transcripts(dir, names.iter().map(String::as_str)).map_err(
                 |error| {
                     let text = format!("cannot write transcripts to {}", dir.display());
-                    CommandError::new(text).because(error)
+                    CommandError::new(text).with_source(error)
                 },
             )?;
         }
@@ -226,7 +231,7 @@ impl RunCommand<'_> {
             let tried = store::create_dir(dir).and_then(|()| tempfile::tempfile_in(dir));
             tried.map_err(|error| {
                 let text = format!("cannot write reports to {}", dir.display());
-                CommandError::new(text).because(error)
+                CommandError::new(text).with_source(error)
             })?;
         }
         let members = devices

@@ -147,7 +147,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         // A missing directory would count as a directory without files.
         fs::read_dir(directory).map_err(|error| {
             let message = format!("cannot read directory {}", directory.display());
-            CommandError::new(message).because(error).exit(2)
+            CommandError::new(message).with_source(error).exit(2)
         })?;
     }
     let files = files(&args.paths)?;
@@ -225,7 +225,7 @@ fn severities(path: Option<&Path>) -> Result<Severities, CommandError> {
         }
         Err(error) => {
             let message = format!("cannot read settings {}", path.display());
-            return Err(CommandError::new(message).because(error).exit(2));
+            return Err(CommandError::new(message).with_source(error).exit(2));
         }
     };
     Severities::load(&Source::new(path.display().to_string(), text))
@@ -243,7 +243,7 @@ fn check_all(
         .build()
         .map_err(|error| {
             CommandError::new("cannot start threads")
-                .because(error)
+                .with_source(error)
                 .exit(2)
         })?;
     Ok(threads.install(|| {

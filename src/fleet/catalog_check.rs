@@ -54,16 +54,16 @@ pub(super) fn check_catalog(
                 .retain(|name, value| name != "noop" || *value != Value::Bool(false));
         }
     }
-    let (findings, known) = validate::for_run(&catalog, &registry, &target, policy);
+    let (findings, canonical) = validate::for_run(&catalog, &registry, &target, policy);
     let findings = admit(findings)?;
     let has_noop_override = has_noop_override(&catalog);
     let environment = catalog.environment.clone();
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let deviations = options.settings.deviations;
-    let resources = convert_resources::convert(catalog, &platform, &types, deviations, known)
+    let resources = convert_resources::convert(catalog, &platform, &types, deviations, canonical)
         .map_err(|error| DeviceRunError::Refused {
-            findings: error.diagnostics,
-        })?;
+        findings: error.diagnostics,
+    })?;
     Ok(PreparedCatalog {
         registry,
         platform,

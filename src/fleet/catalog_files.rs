@@ -8,7 +8,7 @@ use switchtender_devices::diagnostic::Source;
 use crate::catalog;
 use crate::inventory::Device;
 
-/// Why a device has no catalog.
+/// Why the catalog of a device cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
     #[error("{path}")]
@@ -32,7 +32,7 @@ impl CatalogError {
             } if source.kind() == std::io::ErrorKind::NotFound => {
                 let dir = path.parent().unwrap_or(Path::new(".")).display();
                 Some(format!(
-                    "put the catalog of {device} into {dir}, or choose devices with --target"
+                    "put the catalog of {device} into {dir}, or select devices with --target"
                 ))
             }
             _ => None,
@@ -40,14 +40,14 @@ impl CatalogError {
     }
 }
 
-/// Where the files are.
+/// The location of the catalogs.
 #[derive(Clone, Debug)]
 pub struct CatalogFiles {
     pub path: PathBuf,
 }
 
 impl CatalogFiles {
-    /// Reads the text of a device's catalog.
+    /// Reads the catalog of a device.
     pub fn read(&self, device: &Device) -> Result<Arc<Source>, CatalogError> {
         let path = if self.path.is_dir() {
             self.path.join(format!("{}.json", device.name))

@@ -70,10 +70,10 @@ pub trait CatalogSource: Send {
 /// Receives the report of a device run.
 #[async_trait]
 pub trait ReportSink: Send {
-    /// The context of the report, as far as it is known when the run starts.
+    /// The context of the report, without the values that follow from the catalog.
     fn report_context(&self) -> report::Context;
 
-    /// Adds to the report what is known only after the run.
+    /// Adds the values that are available only after the run.
     fn complete_report(&self, _report: &mut report::Report) {}
 
     /// The report in the form in which it is delivered and stored.
@@ -81,7 +81,7 @@ pub trait ReportSink: Send {
         report.to_json()
     }
 
-    /// Delivers the report. `error` tells why the device did not run.
+    /// Delivers the report. `error` is set if the device did not run.
     ///
     /// # Errors
     /// The report is lost.

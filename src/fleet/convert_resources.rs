@@ -1,4 +1,5 @@
-//! A catalog's resources as a platform's driver takes them, before the device is contacted.
+//! Converts the resources of a catalog for the driver of a platform, before the device is
+//! contacted.
 
 use std::sync::Arc;
 
@@ -10,16 +11,17 @@ use crate::catalog::{self, Catalog, LoadError, Resources, Typing};
 use crate::compat::Deviations;
 use crate::validate::Canonical;
 
-/// Gives every resource its type, in canonical form; where that is known already it is taken.
+/// Gives every resource its type, with canonical attributes; `canonical` holds those that the
+/// checks computed.
 ///
 /// # Errors
-/// Everything that is wrong with types, attributes, names and relationships.
+/// Invalid types, attributes, names and relationships.
 pub fn convert(
     catalog: Catalog,
     platform: &Arc<Platform>,
     types: &dyn TypeSource,
     deviations: Deviations,
-    known: Canonical,
+    canonical: Canonical,
 ) -> Result<Resources, LoadError> {
     let driver = Driver::new(platform, &Facts::default());
     let canonicalize = |model: &TypeModel, attributes| {
@@ -33,5 +35,5 @@ pub fn convert(
         default_schedules: true,
         deviations,
     };
-    catalog::convert_canonical(catalog, &typing, known)
+    catalog::convert_canonical(catalog, &typing, canonical)
 }

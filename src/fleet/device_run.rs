@@ -45,7 +45,7 @@ pub struct RunOptions {
     pub mode: RunMode,
     /// When it is cancelled, the current resource is finished and the run ends in order.
     pub stop: CancellationToken,
-    /// Limit for the run of one device.
+    /// Maximum duration of the run of one device.
     pub time_limit: Option<Duration>,
     pub lock_wait: LockWait,
 }
@@ -92,7 +92,7 @@ pub struct DeviceRunResult {
 }
 
 impl RunOptions {
-    /// The access that a run needs before its catalog is known.
+    /// The access that a run needs before its catalog is checked.
     fn access(&self) -> Access {
         match self.mode == RunMode::Apply && !self.settings.noop {
             true => Access::ReadWrite,

@@ -1,7 +1,7 @@
-//! How many devices may be at work at once: over all, per site, per jump host.
+//! Limits of the number of devices that run at once: in total, per site, per jump host.
 //!
-//! Permits are taken before anything is opened, always in the same order, so that memory follows
-//! the permits and no two runs wait for each other.
+//! Permits are acquired before a connection is opened, always in the same order, so that memory
+//! follows the permits and two runs cannot wait for each other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ pub struct Limits {
     jump_hosts: BTreeMap<String, Arc<Semaphore>>,
 }
 
-/// What a device counts against.
+/// The groups of a device that have limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Membership {
     pub site: Option<String>,
     pub jump_host: Option<String>,
 }
 
-/// The right to be at work; given back when dropped.
+/// The permit of a running device; released when dropped.
 #[derive(Debug)]
 pub struct Permit {
     _held: Vec<OwnedSemaphorePermit>,
@@ -57,8 +57,8 @@ impl Limits {
         limits
     }
 
-    /// Waits until the device may start. The narrow limits come first: a device that waits for its
-    /// jump host must not hold a permit that another site could use.
+    /// Waits until the device may start. The permit of the jump host comes first: a device that
+    /// waits for it must not hold a permit that another site could use.
     ///
     /// # Cancellation
     /// May be dropped at any time.
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_limit_holds_by_itself() {
+    async fn acquire_applies_each_limit() {
         let members = [
             member("a", None),
             member("a", Some("j")),
@@ -98,7 +98,7 @@ mod tests {
         ];
         let limits = Limits::new(3, Some(1), Some(1), &members);
         let first = limits.acquire(&members[0]).await;
-        // Site a is full, whatever the jump host; site b is free.
+        // Site a is full; site b is free.
         let waits =
             tokio::time::timeout(std::time::Duration::ZERO, limits.acquire(&members[1])).await;
         assert!(waits.is_err(), "site a admits one");

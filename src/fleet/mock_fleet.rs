@@ -1,7 +1,7 @@
 //! Mock devices that replace the devices of an inventory during a run.
 //!
-//! Each device gets a mock of its platform on this machine, under the same name. No secret of the
-//! inventory is looked up, and no address in it is contacted.
+//! Each device gets a mock of its platform on this machine, with the same name. No secret of the
+//! inventory is resolved, and no address in it is contacted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::inventory::Device;
 #[derive(Debug)]
 pub struct MockFleet {
     mocks: Fleet,
-    /// By device, what is not as its configuration would have it; until it is told.
+    /// By device: differences to its configuration file, until they are logged.
     notes: Mutex<BTreeMap<String, Vec<String>>>,
 }
 
@@ -59,18 +59,18 @@ const USER: &str = "mock";
 const PASSWORD: &str = "mock";
 
 impl MockFleet {
-    /// Starts a mock for each device whose platform has one. `configs` holds `<device>.cfg`: the running configuration of
-    /// a switch as text, that of a load balancer as JSON; devices without one begin as from the
-    /// factory.
+    /// Starts a mock for each device whose platform has one. `configs` holds `<device>.cfg`: the
+    /// running configuration of a switch as text, or of a load balancer as JSON. Devices without a
+    /// file start with the factory configuration.
     ///
     /// # Errors
-    /// A directory or a configuration that cannot be read, a port that cannot be had.
+    /// A directory or a configuration cannot be read, or a port cannot be opened.
     pub async fn start(
         devices: &[&Device],
         configs: Option<&Path>,
     ) -> Result<Self, MockFleetError> {
         if let Some(dir) = configs {
-            // A misspelt directory would go for one in which no device has a file.
+            // A misspelled directory would look like one without files.
             std::fs::read_dir(dir).map_err(|source| MockFleetError::Configs {
                 dir: dir.to_owned(),
                 source,
@@ -102,14 +102,14 @@ impl MockFleet {
         })
     }
 
-    /// What the mock of a device does not have from its configuration. Told once: a later run
-    /// begins with what the one before it left.
+    /// Differences between the mock of a device and its configuration file. Returned once: a later
+    /// run starts with the result of the first.
     pub fn take_notes(&self, device: &str) -> Vec<String> {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.remove(device).unwrap_or_default()
     }
 
-    /// How the mock of a device is reached; `None` when its platform has no mock.
+    /// The connection parameters of a mock; `None`: the platform has no mock.
     pub fn target(&self, device: &str) -> Option<ConnectParams> {
         let running = self.mocks.find(device)?;
         let (mut host_key, mut tls) = (HostKeyPolicy::Ignore, TlsPolicy::Ignore);
@@ -143,7 +143,7 @@ impl MockFleet {
         })
     }
 
-    /// Ends all mocks.
+    /// Stops all mocks.
     pub async fn stop(self) {
         self.mocks.stop().await;
     }
@@ -186,10 +186,10 @@ fn describe(
     })
 }
 
-/// The configuration that a device is to begin with.
+/// The initial configuration of a mock.
 struct Config {
     path: PathBuf,
-    /// `None`: there is no such file.
+    /// `None`: the file does not exist.
     text: Option<String>,
 }
 
@@ -213,14 +213,14 @@ fn read(device: &Device, dir: &Path) -> Result<Config, MockFleetError> {
 
 /// The first configuration lines that a mock does not understand; a real configuration has many.
 fn render_unknown_lines(lines: &[String]) -> Option<String> {
-    const SHOWN: usize = 3;
-    let (first, more) = lines.split_at(lines.len().min(SHOWN));
-    let mut shown: Vec<String> = first.iter().map(|line| format!("`{line}`")).collect();
+    const LISTED: usize = 3;
+    let (first, more) = lines.split_at(lines.len().min(LISTED));
+    let mut listed: Vec<String> = first.iter().map(|line| format!("`{line}`")).collect();
     if !more.is_empty() {
-        shown.push(format!("and {} more", more.len()));
+        listed.push(format!("and {} more", more.len()));
     }
-    (!shown.is_empty()).then(|| {
-        let shown = shown.join(", ");
-        format!("the mock does not understand these configuration lines (kept as text): {shown}")
+    (!listed.is_empty()).then(|| {
+        let listed = listed.join(", ");
+        format!("the mock does not understand these configuration lines (kept as text): {listed}")
     })
 }

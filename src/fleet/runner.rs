@@ -1,4 +1,4 @@
-//! Runs one future per device, under limits, and survives each of them.
+//! Runs one future per device, under limits; a panic ends only the run of its device.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,23 +9,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::limits::{Limits, Membership};
 
-/// How a device's task ended, when it did not end by itself.
+/// Why the task of a device has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TaskError {
-    /// A defect in this program: the run of this device is lost, the others go on.
+    /// A defect in this program: the run of this device is lost, the others continue.
     #[error("internal error: {0}")]
     Panicked(String),
-    /// The run was asked to stop before the device's turn came.
-    #[error("not started, because the run was stopped")]
+    /// The run was stopped before this device started.
+    #[error("not started: the run was stopped")]
     NotStarted,
 }
 
-/// Runs `work` for every device and hands each result to `done` as it comes, in order of
-/// completion.
+/// Runs `work` for every device and passes each result to `done`, in order of completion.
 ///
 /// # Cancellation
-/// After `stop`, devices that have not begun are not begun. Those at work are waited for: they
-/// look at the token themselves, between operations.
+/// After `stop` no device is started. Running devices are awaited: they check the token between
+/// resources.
 pub async fn run<D, T, W, F>(
     devices: Vec<(D, Membership)>,
     limits: &Limits,
@@ -48,7 +47,7 @@ pub async fn run<D, T, W, F>(
                 () = stop.cancelled() => return (device, Err(TaskError::NotStarted)),
                 permit = limits.acquire(&member) => permit,
             };
-            // The run's own memory is taken only now: it follows the permits, not the inventory.
+            // Memory is allocated only now: it follows the permits, not the inventory.
             let run = Box::pin(work(device.clone()));
             let result = std::panic::AssertUnwindSafe(run).catch_unwind().await;
             drop(permit);
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_the_failure_of_its_device_alone() {
+    async fn run_reports_a_panic_as_the_failure_of_its_device() {
         let mut results = Vec::new();
         run(
             devices(&["sw1", "sw2", "sw3"]),
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_a_stop_no_device_is_begun_and_those_at_work_are_waited_for() {
+    async fn run_starts_no_device_after_a_stop_and_awaits_running_devices() {
         let stop = CancellationToken::new();
         let mut results = Vec::new();
         let token = stop.clone();

@@ -2,7 +2,7 @@
 //!
 //! A configuration that is not saved is lost at a restart. Engineers rely on that when a change has
 //! cut the connection. So nothing is saved after a connection that broke once a change was sent,
-//! whatever the inventory says.
+//! independent of the inventory.
 
 use switchtender_devices::provider::driver_provider::DriverProvider;
 

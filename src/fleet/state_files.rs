@@ -1,4 +1,4 @@
-//! The files that a run leaves in a device's state directory: its memory, and for people and
+//! The files in the state directory of a device: the state for the next run, and for people and
 //! monitoring (`docs/reference/transaction.md`, sections 16 and 17) what the catalog manages, and the last run.
 
 use std::path::PathBuf;
@@ -14,14 +14,14 @@ use crate::transaction::{Memory, history};
 
 const MEMORY: &str = "memory.json";
 
-/// What the next run of a device relies on.
+/// The state that the next run of a device needs.
 pub(super) struct DeviceState {
     pub memory: Memory,
     pub remembered: Arc<SecretDigests>,
 }
 
 impl DeviceState {
-    /// What earlier runs left; nothing if there were none.
+    /// The state of earlier runs; empty before the first.
     pub fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         Ok(Self {
             memory: store.load(MEMORY, history::VERSION)?.unwrap_or_default(),
@@ -29,17 +29,17 @@ impl DeviceState {
         })
     }
 
-    /// Writes all of it, though a part of it cannot be written.
+    /// Writes all files, also after an error.
     ///
     /// # Errors
-    /// What was the first that could not be written.
+    /// The first error.
     pub fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
         let memory = store.save(MEMORY, history::VERSION, &self.memory);
         memory.and(self.remembered.save(store))
     }
 }
 
-/// What a catalog manages. Taken before the run, which makes resources of its own.
+/// The classes and resources of a catalog, without those that the run generates.
 pub(super) struct ManagedResources {
     classes: String,
     resources: String,
@@ -61,14 +61,14 @@ impl ManagedResources {
     }
 }
 
-/// What a run came to.
+/// The summary and the report of a run.
 pub(super) struct LastRun {
     summary: String,
     report: String,
 }
 
 impl LastRun {
-    /// `sent` is the report as it is sent.
+    /// `sent` is the report as it was delivered.
     pub fn new(report: &Report, sent: &impl Serialize) -> Self {
         Self {
             summary: report.summary_yaml(),
@@ -84,7 +84,7 @@ impl LastRun {
     }
 }
 
-/// Writes the graphs of a run: where each goes, and its text.
+/// Writes the graphs of a run: path and text.
 pub(super) fn write_graphs(graphs: &[(PathBuf, String)]) -> Result<(), StoreError> {
     let mut graphs = graphs.iter();
     graphs.try_for_each(|(path, text)| store::write_file(path, text))

@@ -1,5 +1,5 @@
-//! For people: one line per message as Puppet words it, a bar over the devices on a terminal, a
-//! table at the end.
+//! Text for people: one line per message in Puppet's wording, a progress bar on a terminal, a table
+//! at the end.
 
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal as _;
@@ -19,7 +19,7 @@ use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
 pub struct Human {
     mode: RunMode,
-    /// Nothing is changed, so what counts is what would be.
+    /// Nothing is changed; the table counts pending changes.
     noop: bool,
     /// Messages below this level are left out.
     level: Level,
@@ -27,8 +27,8 @@ pub struct Human {
     bar: ProgressBar,
     /// By device: refused commands and the answers, until the error that they explain is shown.
     refused: HashMap<String, String>,
-    /// Positions in the inventory that were shown: many devices may share one.
-    shown: HashSet<(&'static str, usize)>,
+    /// Positions in the inventory that were rendered: many devices may share one.
+    rendered: HashSet<(&'static str, usize)>,
 }
 
 impl Human {
@@ -48,7 +48,7 @@ impl Human {
             colored: global.colored_stdout(),
             bar,
             refused: HashMap::new(),
-            shown: HashSet::new(),
+            rendered: HashSet::new(),
         }
     }
 
@@ -111,13 +111,18 @@ impl View for Human {
         }
     }
 
-    fn device(&mut self, done: &FinishedDevice) {
-        match &done.result {
+    fn device(&mut self, finished: &FinishedDevice) {
+        match &finished.result {
             Ok(result) => {
                 if self.mode == RunMode::Plan {
-                    let report = done.report.as_ref();
+                    let report = finished.report.as_ref();
                     let statuses = report.map_or(&[][..], |report| report.statuses());
-                    self.write(&plan::text(&done.device, &done.platform, result, statuses));
+                    self.write(&plan::text(
+                        &finished.device,
+                        &finished.platform,
+                        result,
+                        statuses,
+                    ));
                 }
             }
             Err(failure) => {
@@ -132,11 +137,11 @@ impl View for Human {
                     };
                     text.push_str(&terminal::render_each(&findings, options));
                 }
-                let why = of_device(&done.device, failure);
-                let why = &why[done.device.len() + ": ".len()..];
+                let why = of_device(&finished.device, failure);
+                let why = &why[finished.device.len() + ": ".len()..];
                 text.push_str(&format!(
                     "{}: {}: {why}\n",
-                    done.device,
+                    finished.device,
                     self.paint("1;31", "Error"),
                 ));
                 if let DeviceFailure::Run(error) = failure
@@ -144,7 +149,7 @@ impl View for Human {
                 {
                     text.push_str(&format!(
                         "{}: {}: {hint}\n",
-                        done.device,
+                        finished.device,
                         self.paint("1;36", "Hint")
                     ));
                 }
@@ -177,27 +182,27 @@ impl View for Human {
             _ => name,
         });
         let rows: Vec<Vec<String>> = all.iter().map(|ended| self.row(ended)).collect();
-        // A plan ends with an empty line of its own.
+        // A plan ends with an empty line.
         let gap = if self.mode == RunMode::Plan { "" } else { "\n" };
         print(&format!("{gap}{}", table::render(&header, &rows)));
     }
 }
 
 impl Human {
-    /// Whether nothing was said about this place of the inventory yet.
+    /// Whether no finding at this position of the inventory was rendered.
     fn is_new(&mut self, found: &Diagnostic) -> bool {
         match found.labels.first() {
-            Some(label) => self.shown.insert((found.code, label.span.start)),
+            Some(label) => self.rendered.insert((found.code, label.span.start)),
             None => true,
         }
     }
 
-    /// What a device refused, each line with the device's words under it.
+    /// Refused commands, each with the answer of the device below it.
     fn refusals(&self, device: &str, operations: &[OperationRecord]) -> String {
         let mut text = String::new();
-        for (line, said) in operations::refusals(operations) {
+        for (line, answer) in operations::refusals(operations) {
             text.push_str(&format!("{device}:   > {line}\n"));
-            for line in said.lines() {
+            for line in answer.lines() {
                 text.push_str(&format!("{device}:   {}\n", self.paint("31", line)));
             }
         }
@@ -234,7 +239,7 @@ impl Human {
     }
 }
 
-/// Puppet's word for a level on the console, and its colour.
+/// Puppet's name of a level on the console, and its color.
 fn word(level: Level) -> (&'static str, &'static str) {
     match level {
         Level::Debug => ("Debug", "36"),

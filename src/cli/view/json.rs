@@ -1,7 +1,7 @@
-//! For machines: one JSON object per line, in the order in which things happen.
+//! Output for programs: one JSON object per line, in the order of the events.
 
 use serde::Serialize;
-use serde_json::{Map, Value as Json_, json};
+use serde_json::{Map, Value as JsonValue, json};
 
 use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, operations};
 use crate::catalog::{Level, rich_data};
@@ -16,13 +16,12 @@ pub struct Json {
     mode: RunMode,
     /// Messages below this level are left out.
     level: Level,
-    /// Lines that are written together: a run over many devices tells of thousands of resources
-    /// in a second, and each line would be a call to the system.
+    /// Lines that are written together, to save system calls.
     lines: String,
 }
 
-/// So much text is written without waiting for more.
-const ENOUGH: usize = 32 << 10;
+/// Size at which lines are written without waiting for more.
+const FLUSH_SIZE: usize = 32 << 10;
 
 impl Json {
     pub fn new(mode: RunMode, global: &Global) -> Self {
@@ -34,10 +33,10 @@ impl Json {
     }
 
     fn line(&mut self, object: &impl Serialize) {
-        let line = serde_json::to_string(object).expect("what is told is JSON");
+        let line = serde_json::to_string(object).expect("an event is JSON");
         self.lines.push_str(&line);
         self.lines.push('\n');
-        if self.lines.len() >= ENOUGH {
+        if self.lines.len() >= FLUSH_SIZE {
             self.flush();
         }
     }
@@ -54,7 +53,7 @@ struct LogLine<'a> {
     time: String,
 }
 
-/// A resource that is done with; of these there are thousands.
+/// The result of a resource; a run has thousands.
 #[derive(Serialize)]
 struct ResourceLine<'a> {
     device: &'a str,
@@ -65,7 +64,7 @@ struct ResourceLine<'a> {
     changed: bool,
     failed: bool,
     skipped: bool,
-    events: Vec<Json_>,
+    events: Vec<JsonValue>,
     operations: Vec<String>,
 }
 
@@ -103,12 +102,12 @@ impl View for Json {
         }
     }
 
-    fn device(&mut self, done: &FinishedDevice) {
-        let mut object = json!({ "device": done.device, "kind": "device", "platform": done.platform, "seconds": done.took.as_secs_f64() });
-        match &done.result {
+    fn device(&mut self, finished: &FinishedDevice) {
+        let mut object = json!({ "device": finished.device, "kind": "device", "platform": finished.platform, "seconds": finished.took.as_secs_f64() });
+        match &finished.result {
             Ok(result) => {
                 object["status"] = result.counts.status().into();
-                object["tally"] = json!(result.counts);
+                object["counts"] = json!(result.counts);
                 object["facts"] = json!(result.facts);
                 object["round_trips"] = result.statistics.round_trips.into();
                 object["failure"] = json!(result.failure);
@@ -137,10 +136,10 @@ impl View for Json {
     }
 
     fn end(&mut self, all: &[DeviceSummary]) {
-        let mut counts: Map<String, Json_> = Map::new();
+        let mut counts: Map<String, JsonValue> = Map::new();
         for ended in all {
             let word = ended.counts.map_or("not run", |counts| counts.status());
-            let count = counts.get(word).and_then(Json_::as_u64).unwrap_or(0) + 1;
+            let count = counts.get(word).and_then(JsonValue::as_u64).unwrap_or(0) + 1;
             counts.insert(word.to_owned(), count.into());
         }
         let summary = json!({ "kind": "summary", "devices": all.len(), "statuses": counts });
@@ -149,7 +148,7 @@ impl View for Json {
     }
 }
 
-fn event_json(event: &Event) -> Json_ {
+fn event_json(event: &Event) -> JsonValue {
     json!({
         "name": event.name,
         "property": event.property,

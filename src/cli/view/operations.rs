@@ -1,10 +1,10 @@
-//! Operations as people read them: configuration lines indented under their modes, requests.
+//! Rendering of commands: configuration lines indented under their modes, and requests.
 
 use switchtender_devices::operation::{Action, Operation, Outcome};
 
 use crate::transaction::OperationRecord;
 
-/// The lines of several operations, modes told once, secrets masked.
+/// The lines of several commands, each mode once, secrets masked.
 pub fn lines<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut mode: Vec<String> = Vec::new();
@@ -14,12 +14,12 @@ pub fn lines<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<Str
             Action::Line(line) => {
                 let path: Vec<String> = line.mode.iter().map(ToString::to_string).collect();
                 if path != mode || line.text.is_none() {
-                    let kept = path
+                    let shared = path
                         .iter()
                         .zip(&mode)
                         .take_while(|(new, old)| new == old)
                         .count();
-                    for (depth, step) in path.iter().enumerate().skip(kept) {
+                    for (depth, step) in path.iter().enumerate().skip(shared) {
                         lines.push(format!("{}{step}", " ".repeat(depth)));
                     }
                     mode = path;
@@ -34,17 +34,17 @@ pub fn lines<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<Str
     lines
 }
 
-/// What the device did not take, each operation with the device's words.
+/// Refused commands, each with the answer of the device.
 pub fn refusals(records: &[OperationRecord]) -> Vec<(String, String)> {
     records
         .iter()
         .filter_map(|record| match record.result.as_ref()? {
-            (Outcome::Refused { message: said }, _) => {
+            (Outcome::Refused { message }, _) => {
                 let line = match &record.operation.action {
                     Action::Line(line) => line.to_string(),
                     Action::Request(request) => request.to_string(),
                 };
-                Some((line, said.clone()))
+                Some((line, message.clone()))
             }
             _ => None,
         })

@@ -1,4 +1,4 @@
-//! A plan of one device for people: changes, commands, and the configuration's difference.
+//! A plan of one device for people: changes, commands, and the configuration difference.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::fleet::device_run::DeviceRunResult;
 use crate::transaction::{EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
 
-/// The whole plan of a device.
+/// The plan of a device.
 pub fn text(
     device: &str,
     platform: &str,

@@ -479,7 +479,7 @@ async fn a_line_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
     let ran = lab.apply().await;
     ran.assert_code(6);
     assert_eq!(ran.device("sw1")["status"], "failed");
-    assert_eq!(ran.device("sw1")["tally"]["failed"], 1);
+    assert_eq!(ran.device("sw1")["counts"]["failed"], 1);
     said(&ran, "sw1", "Network_interface[GigabitEthernet1/0/1]");
     said(
         &ran,

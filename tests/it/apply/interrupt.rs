@@ -92,7 +92,7 @@ async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
         assert!(made.contains(&105), "{signal}: {made:?}");
         let skipped = ran.resource("sw1", "Network_vlan[199]");
         assert_eq!(skipped["skipped"], true, "{signal}");
-        assert_eq!(ran.device("sw1")["tally"]["skipped"], 100 - made.len());
+        assert_eq!(ran.device("sw1")["counts"]["skipped"], 100 - made.len());
         let [(_, report)] = &lab.files("reports")[..] else {
             panic!("{signal}: one report for one device");
         };
@@ -115,7 +115,7 @@ async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
         let begun = made.len();
         let ran = lab.apply().await;
         ran.assert_code(2);
-        assert_eq!(ran.device("sw1")["tally"]["changed"], 100 - begun);
+        assert_eq!(ran.device("sw1")["counts"]["changed"], 100 - begun);
     }
 }
 
@@ -175,7 +175,7 @@ async fn what_is_under_way_on_a_load_balancer_is_finished() {
     let succeeded = told.iter().filter(|told| told.contains(": success: "));
     assert_eq!(succeeded.count(), 2 * changed, "{told:?}");
     assert_eq!(told.len(), 2 * changed, "{told:?}");
-    assert_eq!(ran.device("lb1")["tally"]["skipped"], POOLS - changed);
+    assert_eq!(ran.device("lb1")["counts"]["skipped"], POOLS - changed);
     let [(_, report)] = &lab.files("reports")[..] else {
         panic!("one report for one device");
     };
@@ -195,7 +195,7 @@ async fn what_is_under_way_on_a_load_balancer_is_finished() {
     // The next run does the rest.
     let ran = lab.apply().await;
     ran.assert_code(2);
-    assert_eq!(ran.device("lb1")["tally"]["changed"], POOLS - changed);
+    assert_eq!(ran.device("lb1")["counts"]["changed"], POOLS - changed);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -72,7 +72,7 @@ async fn a_plan_shows_changes_commands_and_the_difference() {
     let text = &ran.stdout[start..];
     let plan: Vec<&str> = text
         .lines()
-        .take_while(|line| !line.contains("configuration, as it is"))
+        .take_while(|line| !line.contains("configuration difference:"))
         .filter(|line| !line.is_empty())
         .collect();
     assert_eq!(
@@ -101,7 +101,7 @@ async fn a_plan_shows_changes_commands_and_the_difference() {
     );
     let difference: Vec<&str> = text
         .lines()
-        .skip_while(|line| !line.contains("configuration, as it is"))
+        .skip_while(|line| !line.contains("configuration difference:"))
         .take_while(|line| !line.is_empty())
         .map(str::trim_start)
         .filter(|line| line.starts_with(['+', '-']))
@@ -137,7 +137,7 @@ async fn a_plan_for_machines_has_the_same() {
         json!(["vlan 20", " name second"])
     );
     assert_eq!(ran.device("sw1")["status"], "pending");
-    assert_eq!(ran.device("sw1")["tally"]["pending"], 5);
+    assert_eq!(ran.device("sw1")["counts"]["pending"], 5);
     let difference = ran.device("sw1")["configuration_diff"].clone();
     assert!(difference.as_str().unwrap().contains("+vlan 20"));
     untouched(&lab, &before);

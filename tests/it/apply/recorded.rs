@@ -45,7 +45,7 @@ fn block(config: &str, head: &str) -> Vec<String> {
 fn nothing_happened(ran: &ProgramOutput, device: &str) {
     ran.assert_code(0);
     assert_eq!(ran.device(device)["status"], "unchanged");
-    assert_eq!(ran.device(device)["tally"]["operations"], 0);
+    assert_eq!(ran.device(device)["counts"]["operations"], 0);
     assert_eq!(ran.warnings(device), Vec::<String>::new());
 }
 
@@ -193,8 +193,8 @@ async fn sw1() {
     let again = lab.apply().await;
     again.assert_code(2);
     // Puppet's `notify` says its message on every run, and counts as a change.
-    assert_eq!(again.device("sw1")["tally"]["changed"], 1);
-    assert_eq!(again.device("sw1")["tally"]["operations"], 0);
+    assert_eq!(again.device("sw1")["counts"]["changed"], 1);
+    assert_eq!(again.device("sw1")["counts"]["operations"], 0);
     only_reads_once(&lab, "sw1", SW1_READS);
 
     lab.log("sw1").clear();
@@ -511,7 +511,7 @@ async fn bench1() {
         .iter()
         .filter(|(_, name, _)| name.starts_with("bench-"));
     assert_eq!(made.count(), 20);
-    assert_eq!(ran.device("bench1")["tally"]["changed"], 20);
+    assert_eq!(ran.device("bench1")["counts"]["changed"], 20);
 
     lab.log("bench1").clear();
     nothing_happened(&lab.apply().await, "bench1");

@@ -34,7 +34,7 @@ fn wants(lab: &Lab, resources: &[Value]) {
 fn nothing_to_do(ran: &ProgramOutput) {
     ran.assert_code(0);
     assert_eq!(ran.device("sw1")["status"], "unchanged");
-    assert_eq!(ran.device("sw1")["tally"]["operations"], 0);
+    assert_eq!(ran.device("sw1")["counts"]["operations"], 0);
     assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
 }
 

@@ -62,7 +62,7 @@ async fn operations_are_those_that_were_sent() {
     let ran = lab.run(&["apply"]).await;
     ran.assert_contains("Operations");
     assert_eq!(row(&ran, "sw1")[2..8], ["changed", "2", "1", "0", "0", "2"]);
-    let tally = lab.apply().await.device("sw1")["tally"].clone();
+    let tally = lab.apply().await.device("sw1")["counts"].clone();
     assert_eq!(tally["operations"], 0);
     assert_eq!(tally["to_send"], 2);
 }
