@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench device` starts mock switches in a process of their own, with 20 ms of
 //! latency per exchange, and runs the built program over them. It prints each figure beside its
-//! goal; nothing here fails because a machine is slow. `docs/benchmarks.md` has measured figures.
+//! goal; nothing here fails because a machine is slow. `docs/benchmarks.md` explains them.
 //!
 //! * against a real Puppet Server, where one is installed: ten devices with nothing to change,
 //!   against a bare client that sends the same requests; the first run of a new device;
