@@ -1,4 +1,4 @@
-//! The agent's part of one device run: from certificates to a catalog, and the report back
+//! The agent of one device run: from certificates to a catalog, and the report
 //! (`docs/reference/agent-protocol.md`, section 5).
 //!
 //! The steps are methods that are called in order; what lies between them (the device's session,
@@ -33,13 +33,13 @@ use super::run_log::RunLog;
 use crate::agent::device_file::FileError;
 use crate::catalog::CachedStatus;
 
-/// What all devices of the proxy share.
+/// Shared by all devices of the proxy.
 #[derive(Debug)]
 pub struct Proxy {
     pub settings: Arc<Settings>,
     pub authority: CertificateAuthority,
     pub definitions: Definitions,
-    /// How many catalogs are asked for at once: a server compiles one at a time per worker.
+    /// Limits the catalog requests: a server compiles one catalog at a time per worker.
     catalogs: Semaphore,
 }
 
@@ -90,7 +90,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// What to do about it.
+    /// What to do next.
     pub fn hint(&self) -> Option<String> {
         match self {
             RunError::Bootstrap(error) => error.hint(),
@@ -103,7 +103,7 @@ impl RunError {
                     .to_owned(),
             ),
             RunError::NoServer(_) => {
-                Some("`switchtender doctor` tells what is wrong with each server".to_owned())
+                Some("check each server with `switchtender doctor`".to_owned())
             }
             RunError::Plugins(PluginError::Check(_)) => {
                 Some("mend the definitions in the module of the device's environment".to_owned())
@@ -126,11 +126,11 @@ pub struct AgentRun {
     pub times: IndexMap<&'static str, f64>,
     convergence: AgentEnvironment,
     client: Option<Client>,
-    /// What the run talks to, once it has been chosen.
+    /// The selected server.
     server: Option<Server>,
-    /// The server has said no to everything: only the cache is left.
-    away: bool,
-    explicit: Option<Obtained>,
+    /// No server is reachable: only the cached catalog is left.
+    server_unreachable: bool,
+    forced_cached_catalog: Option<Obtained>,
 }
 
 impl AgentRun {
@@ -143,12 +143,12 @@ impl AgentRun {
             times: IndexMap::default(),
             client: None,
             server: None,
-            away: false,
-            explicit: None,
+            server_unreachable: false,
+            forced_cached_catalog: None,
         }
     }
 
-    /// The environment that the run is in now.
+    /// The current environment of the run.
     pub fn environment(&self) -> &str {
         self.convergence.current()
     }
@@ -162,7 +162,7 @@ impl AgentRun {
             .map(Server::to_string)
     }
 
-    /// Step 1: keys, certificates, bundles. May wait long for a signature.
+    /// Step 1: keys, certificates, bundles. May wait for a signature.
     ///
     /// # Cancellation
     /// `stop` ends the waiting.
@@ -189,7 +189,7 @@ impl AgentRun {
         Ok(())
     }
 
-    /// Steps 4 to 7: server, environment, definitions. A server that is away is no failure yet,
+    /// Steps 4 to 7: server, environment, definitions. An unreachable server is not an error yet
     /// if a cached catalog may be used.
     ///
     /// # Cancellation
@@ -205,21 +205,21 @@ impl AgentRun {
                 "Using cached catalog from environment '{}'",
                 head.environment
             ));
-            self.explicit = Some(Obtained {
+            self.forced_cached_catalog = Some(Obtained {
                 text,
                 head,
                 cached: CachedStatus::ExplicitlyRequested,
             });
             return Ok(self.proxy.definitions.of(&self.layout)?);
         }
-        if !self.away && self.convergence.has_node_request() {
+        if !self.server_unreachable && self.convergence.has_node_request() {
             let began = Instant::now();
             let answer = {
                 let (current, configured) =
                     (self.convergence.current(), self.convergence.configured());
                 self.endpoint().node(current, configured).await
             };
-            self.away |= answer
+            self.server_unreachable |= answer
                 .as_ref()
                 .is_err_and(RequestError::is_without_response);
             self.convergence.node(answer, log);
@@ -236,7 +236,7 @@ impl AgentRun {
             Ok(server) => self.server = Some(server),
             Err(error) if settings.usecacheonfailure || settings.use_cached_catalog => {
                 log.error(error.to_string());
-                self.away = true;
+                self.server_unreachable = true;
                 self.server = settings.server_list.first().cloned();
             }
             Err(error) => return Err(error.into()),
@@ -246,14 +246,14 @@ impl AgentRun {
 
     /// Step 7: the environment's own drivers, into the device's own directory.
     async fn plugins(&mut self, log: &mut dyn RunLog) -> Result<Arc<Registry>, RunError> {
-        if self.proxy.settings.pluginsync && !self.away {
+        if self.proxy.settings.pluginsync && !self.server_unreachable {
             let began = Instant::now();
             match self.sync_plugins(log).await {
                 Err(RunError::Plugins(PluginError::Request(error)))
                     if error.is_without_response() || error.status().is_some() =>
                 {
                     // What was synced earlier is still there, and the catalog decides.
-                    self.away |= error.is_without_response();
+                    self.server_unreachable |= error.is_without_response();
                     log.warning(format!("Could not retrieve definitions: {error}"));
                 }
                 other => other?,
@@ -287,7 +287,7 @@ impl AgentRun {
         facts: &Facts,
         log: &mut dyn RunLog,
     ) -> Result<(Obtained, Arc<Registry>), RunError> {
-        if let Some(obtained) = self.explicit.take() {
+        if let Some(obtained) = self.forced_cached_catalog.take() {
             return Ok((obtained, self.proxy.definitions.of(&self.layout)?));
         }
         facts.check(&self.proxy.settings.fact_limits, log);
@@ -333,7 +333,7 @@ impl AgentRun {
             .await
     }
 
-    /// The cached catalog in the place of one that could not be had.
+    /// The cached catalog, after an error of the request.
     fn cached(&mut self, error: RunError, log: &mut dyn RunLog) -> Result<Obtained, RunError> {
         if !self.proxy.settings.usecacheonfailure {
             return Err(error);
@@ -361,8 +361,8 @@ impl AgentRun {
         })
     }
 
-    /// Step 11: a catalog that was converted without fault is kept, unless nothing is applied.
-    pub async fn keep(
+    /// Step 11: stores a catalog that passed the checks in the cache, except in a noop run.
+    pub async fn store_catalog(
         &mut self,
         obtained: &Obtained,
         noop: bool,
@@ -375,9 +375,9 @@ impl AgentRun {
         catalog_cache::store(&self.layout, &obtained.text).await
     }
 
-    /// Step 15: facts once more, after the run. A failure is only told.
+    /// Step 15: submits the facts again after the run. An error is only logged.
     pub async fn resubmit(&mut self, facts: &Facts, log: &mut dyn RunLog) {
-        if !self.proxy.settings.resubmit_facts || self.client.is_none() || self.away {
+        if !self.proxy.settings.resubmit_facts || self.client.is_none() || self.server_unreachable {
             return;
         }
         let environment = self.convergence.current();
@@ -414,7 +414,7 @@ impl AgentRun {
         delivery.map(Some)
     }
 
-    /// What hooks may take at most.
+    /// Maximum duration of hooks.
     pub fn hook_limit(&self) -> Duration {
         self.proxy
             .settings

@@ -298,7 +298,7 @@ impl CatalogSource for ServerDevice<'_> {
     async fn before_transaction(&mut self, log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
         if let (None, Some(obtained)) = (&self.fleet.catalog, &self.obtained) {
             let noop = self.fleet.options.settings.noop;
-            self.agent.keep(obtained, noop, log).await?;
+            self.agent.store_catalog(obtained, noop, log).await?;
         }
         let command = self.fleet.proxy.settings.prerun_command.as_ref();
         self.hook("prerun_command", command, log).await

@@ -353,7 +353,7 @@ async fn nothing_is_cached_when_nothing_is_applied() {
         .unwrap();
     run.begin(&mut log).await.unwrap();
     let (obtained, _) = run.catalog(&facts(SW1), &mut log).await.unwrap();
-    run.keep(&obtained, true, &mut log).await.unwrap();
+    run.store_catalog(&obtained, true, &mut log).await.unwrap();
     assert!(!run.layout.cached_catalog().exists());
 }
 

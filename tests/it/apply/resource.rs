@@ -19,7 +19,7 @@ async fn what_belongs_to_the_device_is_no_code() {
     assert_eq!(titles, ["network_vlan { '10':"]);
     printed.assert_contains("# network_vlan { '1002':");
     let one = lab.run(&["resource", "sw1", "network_vlan", "1"]).await;
-    one.assert_contains("belongs to the device itself");
+    one.assert_contains("part of the device, cannot be managed");
 }
 
 /// A device without a secret has none to hide.

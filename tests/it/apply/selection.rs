@@ -122,7 +122,7 @@ async fn one_catalog_is_for_one_device() {
         .unwrap();
     let ran = ProgramOutput::from(output);
     ran.assert_code(1);
-    ran.assert_contains("is one catalog, and 3 devices are chosen");
+    ran.assert_contains("is one catalog, but 3 devices are selected");
     assert_eq!(contacted(&lab), Vec::<&str>::new());
 }
 

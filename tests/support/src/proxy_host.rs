@@ -151,7 +151,7 @@ pub async fn run_of(proxy: &Arc<Proxy>, name: &str) -> (LoggedRun, Result<Obtain
         agent.set_up(&CancellationToken::new(), &mut log).await?;
         agent.begin(&mut log).await?;
         let (obtained, _) = agent.catalog(&facts(name), &mut log).await?;
-        agent.keep(&obtained, false, &mut log).await?;
+        agent.store_catalog(&obtained, false, &mut log).await?;
         Ok(obtained)
     }
     .await;
