@@ -43,7 +43,7 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
     let offset = error.utf8_error().valid_up_to();
     let message = format!("{name} is not UTF-8 (byte {offset})");
     // Each invalid byte is shown as one replacement character; the text before it is unchanged.
-    let shown = redact_strings(&Source::new(
+    let display = redact_strings(&Source::new(
         name,
         String::from_utf8_lossy(error.as_bytes()).into_owned(),
     ));
@@ -51,7 +51,7 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Lo
     Err(LoadError {
         diagnostics: vec![
             Diagnostic::error("catalog-encoding", message.clone())
-                .at(&shown, bad, "")
+                .at(&display, bad, "")
                 .help("save it as UTF-8"),
         ],
         messages: Vec::new(),
@@ -299,7 +299,7 @@ fn register(
 /// Puppet's message about two resources with one name (section 14, *Collision*).
 pub(super) fn alias_collision(
     reference: &ResourceRef,
-    shown: &str,
+    display: &str,
     key: &[Value],
     place: Option<&ManifestPosition>,
     existing: Option<&ManifestPosition>,
@@ -311,7 +311,7 @@ pub(super) fn alias_collision(
     let mut parts = vec![Value::string(reference.type_name())];
     parts.extend_from_slice(key);
     format!(
-        "Cannot alias {reference} to {shown}{at}; resource {} already declared{}",
+        "Cannot alias {reference} to {display}{at}; resource {} already declared{}",
         Value::List(parts).inspect(),
         position(existing)
     )

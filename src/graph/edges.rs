@@ -107,8 +107,8 @@ impl<V: NodeTrait> Edges<V> {
     /// petgraph does not keep the order of edges on removal, so this builds the graph again.
     pub fn take_outgoing(&mut self, source: V) -> Vec<(V, EdgeCounts)> {
         let taken = self.outgoing(source).collect();
-        let kept = self.iter().filter(|(from, _, _)| *from != source);
-        self.0 = kept.collect();
+        let others = self.iter().filter(|(from, _, _)| *from != source);
+        self.0 = others.collect();
         taken
     }
 

@@ -34,7 +34,7 @@ impl Transaction<'_> {
         for name in self.audited(evaluation) {
             let value = evaluation.current.get(&name).cloned();
             let value = self.stored_value(evaluation, &name, value.unwrap_or(Value::Undef));
-            let state = self.memory.state(self.memory_index);
+            let state = self.memory.state(self.progress.memory_index);
             state.audited.insert(name.to_string(), StoredValue(value));
         }
     }

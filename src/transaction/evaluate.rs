@@ -77,7 +77,7 @@ impl Transaction<'_> {
             .map_err(|error| error.message)?;
 
         let now = self.now();
-        let state = self.memory.state(self.memory_index);
+        let state = self.memory.state(self.progress.memory_index);
         state.checked = Some(now);
         let evaluation = Evaluation {
             id,
@@ -97,7 +97,7 @@ impl Transaction<'_> {
         let changed = self.status(id).is_some_and(|status| status.changed);
         if changed && !self.is_noop(node) {
             let now = self.now();
-            self.memory.state(self.memory_index).synced = Some(now);
+            self.memory.state(self.progress.memory_index).synced = Some(now);
         }
         self.log_notes(id, result.notes);
         match result.failure {
@@ -116,7 +116,7 @@ impl Transaction<'_> {
         if as_undef {
             return resource.to_wanted(true);
         }
-        self.desired.get(node, resource)
+        self.progress.desired.get(node, resource)
     }
 
     /// Current values of the resource's properties, in the order of `names`. All are absent if the
@@ -191,13 +191,15 @@ impl Transaction<'_> {
         }
         let left: History = entry.into_iter().collect();
         if !left.is_empty() {
-            self.next_history.push((self.memory_index, left));
+            self.progress
+                .histories
+                .push((self.progress.memory_index, left));
         }
     }
 
     /// The history of a property that is out of sync: the stored value, otherwise the current one.
     fn history_value(&self, resource: &Resource, name: &str, event: &Event) -> Value {
-        if let Some(old) = self.memory.system_value(self.memory_index, name) {
+        if let Some(old) = self.memory.system_value(self.progress.memory_index, name) {
             return old.clone();
         }
         let previous = event.previous_value.clone().unwrap_or(Value::Undef);

@@ -12,6 +12,15 @@ pub(super) struct Failures {
     dependencies: HashMap<VertexId, Vec<NodeId>>,
 }
 
+/// Failed resources that messages have already named.
+#[derive(Debug, Default)]
+pub(super) struct AnnouncedFailures {
+    pub by_resource: HashSet<NodeId>,
+    pub by_class: HashSet<NodeId>,
+    /// In a merged warning of a class.
+    pub by_warning: HashSet<NodeId>,
+}
+
 impl Failures {
     pub fn is_empty(&self) -> bool {
         self.failed.is_empty()

@@ -57,7 +57,7 @@ impl Transaction<'_> {
     }
 
     fn log_generation_failure(&mut self, generator: NodeId, how: &str, message: &str) {
-        self.generation_failed = true;
+        self.progress.generation_failed = true;
         let node = self.resources.node(generator);
         let entry = LogEntry {
             level: Level::Err,
@@ -273,7 +273,7 @@ impl Transaction<'_> {
     }
 
     fn inner_key(&mut self, id: VertexId) -> crate::graph::OrderKey {
-        let number = self.generated_counts.entry(id).or_default();
+        let number = self.progress.generated_counts.entry(id).or_default();
         *number += 1;
         self.graph.key(id).inside(*number)
     }

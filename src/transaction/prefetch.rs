@@ -18,7 +18,7 @@ impl Transaction<'_> {
             return;
         };
         let model = Arc::clone(resource.model());
-        if self.prefetched.contains_key(&model.name)
+        if self.progress.prefetched.contains_key(&model.name)
             || resource.ty.behavior.providerless()
             || !self.provider.supports_prefetch(&model)
         {
@@ -35,7 +35,7 @@ impl Transaction<'_> {
             .added()
             .filter_map(|id| Some((id, self.resources.resource(id)?)))
             .filter(|(_, resource)| resource.model().name == model.name)
-            .map(|(id, resource)| self.desired.get(id, resource))
+            .map(|(id, resource)| self.progress.desired.get(id, resource))
             .collect();
         let wanted: Vec<&Wanted> = wanted.iter().map(Arc::as_ref).collect();
         let result = self.provider.prefetch(&model, &wanted).await;
@@ -47,6 +47,8 @@ impl Transaction<'_> {
             );
             self.log(Level::Err, message);
         }
-        self.prefetched.insert(model.name.clone(), result.is_ok());
+        self.progress
+            .prefetched
+            .insert(model.name.clone(), result.is_ok());
     }
 }

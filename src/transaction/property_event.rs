@@ -92,7 +92,10 @@ impl Transaction<'_> {
         if property.sensitive || !evaluation.resource.ty.behavior.idempotent(&property.name) {
             return event;
         }
-        let Some(stored) = self.memory.system_value(self.memory_index, &property.name) else {
+        let Some(stored) = self
+            .memory
+            .system_value(self.progress.memory_index, &property.name)
+        else {
             return event;
         };
         let values: &[Value] = match stored {

@@ -56,7 +56,7 @@ impl Transaction<'_> {
         if invalidates {
             let name = self.graph.vertex(id).display_name(&self.resources);
             self.log_vertex(id, Level::Info, format!("Unscheduling refresh on {name}"));
-            if let Some(queue) = self.queues.get_mut(&id) {
+            if let Some(queue) = self.progress.queues.get_mut(&id) {
                 *queue = EventQueue::default();
             }
         }
@@ -117,14 +117,14 @@ impl Transaction<'_> {
         } else {
             self.log_vertex(source, Level::Info, format!("Scheduling refresh of {name}"));
         }
-        let queue = self.queues.entry(target).or_default();
+        let queue = self.progress.queues.entry(target).or_default();
         queue.count += group.count;
         queue.real += group.real;
     }
 
     /// Drops the events that wait for a skipped vertex.
     pub(super) fn drop_events(&mut self, id: VertexId) {
-        if self.queues.remove(&id).is_some() {
+        if self.progress.queues.remove(&id).is_some() {
             let name = self.graph.vertex(id).display_name(&self.resources);
             self.log_vertex(
                 id,
@@ -137,6 +137,7 @@ impl Transaction<'_> {
     /// Refreshes a vertex once if events wait for it.
     pub(super) async fn process_events(&mut self, id: VertexId) {
         let Some(queue) = self
+            .progress
             .queues
             .get(&id)
             .copied()
@@ -159,7 +160,7 @@ impl Transaction<'_> {
         if let Vertex::Resource(node) = vertex
             && let Some(resource) = self.resources.resource(node)
         {
-            let wanted = self.desired.get(node, resource);
+            let wanted = self.progress.desired.get(node, resource);
             if let Err(error) = self.provider.refresh(&wanted).await {
                 self.failed_refresh(id, &error.message);
                 return;
@@ -183,7 +184,7 @@ impl Transaction<'_> {
             status.failed_to_restart = true;
             status.add(event);
         }
-        self.failures.add(id);
+        self.progress.failures.add(id);
         self.log_vertex(id, Level::Err, message);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use switchtender_devices::change::Wanted;
@@ -18,7 +18,7 @@ use crate::route::HostResourcePolicy;
 
 use super::desired_cache::DesiredCache;
 use super::event::{LogEntry, ResourceStatus, RunEvent, Sink};
-use super::failures::Failures;
+use super::failures::{AnnouncedFailures, Failures};
 use super::history::{History, Memory, MemoryIndex};
 use super::refresh::EventQueue;
 use super::settings::Settings;
@@ -59,20 +59,8 @@ pub struct TransactionError {
 /// resource is completed, and the remaining ones are reported as skipped.
 pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
     let mut run = Transaction {
-        started: None,
         graph: Graph::default(),
-        failures: Failures::default(),
-        queues: HashMap::default(),
-        announced: HashSet::default(),
-        announced_by_class: HashSet::default(),
-        warned: HashSet::default(),
-        prefetched: HashMap::default(),
-        next_history: Vec::new(),
-        memory_index: MemoryIndex::default(),
-        generation_failed: false,
-        generated_counts: HashMap::default(),
-        evaluated_count: 0,
-        desired: DesiredCache::default(),
+        progress: Progress::default(),
         deviations: input.settings.deviations,
         resources: input.resources,
         types: input.types,
@@ -100,7 +88,7 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
     };
     let finished = RunEvent::Finished {
         completed,
-        failed_to_generate: run.generation_failed,
+        failed_to_generate: run.progress.generation_failed,
         error,
         time: now,
     };
@@ -108,7 +96,7 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
     result.map(drop)
 }
 
-/// The state of a run.
+/// A run: its input, the graph, and the progress so far.
 pub(super) struct Transaction<'a> {
     pub resources: Resources,
     pub types: &'a dyn TypeSource,
@@ -121,28 +109,30 @@ pub(super) struct Transaction<'a> {
     pub provider_name: Arc<str>,
     pub sink: &'a mut dyn Sink,
     pub stop: &'a (dyn Fn() -> bool + Sync),
-
     pub graph: Graph,
-    pub failures: Failures,
-    pub queues: HashMap<VertexId, EventQueue>,
+    pub progress: Progress,
+}
+
+/// The progress of a run.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The number of evaluated vertices.
+    pub evaluated_count: usize,
     /// The status of the resource under evaluation.
-    pub started: Option<(NodeId, ResourceStatus)>,
-    /// Failed resources that were announced for a dependant.
-    pub announced: HashSet<NodeId>,
-    pub announced_by_class: HashSet<NodeId>,
-    /// Failed resources with a merged warning for their class.
-    pub warned: HashSet<NodeId>,
-    /// By type: whether prefetch succeeded.
-    pub prefetched: HashMap<String, bool>,
-    /// History of this run, stored at its end.
-    pub next_history: Vec<(MemoryIndex, History)>,
+    pub status: Option<(NodeId, ResourceStatus)>,
     /// The entry of the resource under evaluation.
     pub memory_index: MemoryIndex,
-    pub generation_failed: bool,
+    pub desired: DesiredCache,
+    /// By type: whether prefetch succeeded.
+    pub prefetched: HashMap<String, bool>,
+    pub failures: Failures,
+    pub announced: AnnouncedFailures,
+    pub queues: HashMap<VertexId, EventQueue>,
     /// The number of resources that a vertex generated during its evaluation.
     pub generated_counts: HashMap<VertexId, u32>,
-    pub evaluated_count: usize,
-    pub desired: DesiredCache,
+    pub generation_failed: bool,
+    /// Histories of this run, stored at its end.
+    pub histories: Vec<(MemoryIndex, History)>,
 }
 
 impl Transaction<'_> {
@@ -173,11 +163,11 @@ impl Transaction<'_> {
         self.refuse_cycles()?;
         let to_read = self.resources_to_read();
         self.provider.expect(to_read);
-        self.next_history.reserve(self.resources.len());
+        self.progress.histories.reserve(self.resources.len());
         self.memory.reserve(self.resources.len());
         let completed = self.traverse().await?;
         self.memory
-            .replace_histories(std::mem::take(&mut self.next_history));
+            .replace_histories(std::mem::take(&mut self.progress.histories));
         Ok(completed)
     }
 
@@ -316,7 +306,13 @@ impl Transaction<'_> {
             })
             .collect();
         read.into_iter()
-            .filter_map(|node| Some(self.desired.get(node, self.resources.resource(node)?)))
+            .filter_map(|node| {
+                Some(
+                    self.progress
+                        .desired
+                        .get(node, self.resources.resource(node)?),
+                )
+            })
             .collect()
     }
 

@@ -38,7 +38,7 @@ impl Transaction<'_> {
             return self.unusable(format!("Could not find schedule {name}"));
         };
         // This creates the entry of the resource, as in Puppet.
-        let checked = self.memory.state(self.memory_index).checked;
+        let checked = self.memory.state(self.progress.memory_index).checked;
         let now = self.now().to_zoned(self.zone.clone());
         if schedule.divides_by_zero(&now) {
             return self.unusable("divided by 0".to_owned());

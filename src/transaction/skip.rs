@@ -15,18 +15,19 @@ use super::schedule::ScheduleState;
 impl Transaction<'_> {
     /// Collects the failed resources that a vertex depends on, from its direct predecessors.
     pub(super) fn propagate_failure(&mut self, id: VertexId) {
-        if !self.failures.is_empty() {
+        if !self.progress.failures.is_empty() {
             let mut failed: IndexSet<NodeId> = IndexSet::new();
             for source in self.graph.edges.predecessors(id) {
-                failed.extend(self.failures.dependencies(source));
-                if self.failures.has(source) {
+                failed.extend(self.progress.failures.dependencies(source));
+                if self.progress.failures.has(source) {
                     failed.insert(self.graph.vertex(source).node());
                 }
             }
             let references = failed.iter();
             let references = references.map(|node| self.resources.node(*node).reference.clone());
             let references = references.collect();
-            self.failures
+            self.progress
+                .failures
                 .set_dependencies(id, failed.into_iter().collect());
             if let Some(status) = self.status_mut(id) {
                 status.failed_dependencies = references;
@@ -43,7 +44,7 @@ impl Transaction<'_> {
             return;
         };
         let type_name = &resource.model().name;
-        if self.prefetched.get(type_name) == Some(&false) {
+        if self.progress.prefetched.get(type_name) == Some(&false) {
             let message = format!(
                 "Prefetch failed for {type_name} provider '{}'",
                 self.provider.name()
@@ -52,7 +53,7 @@ impl Transaction<'_> {
             if let Some(status) = self.status_mut(id) {
                 status.add(event);
             }
-            self.failures.add(id);
+            self.progress.failures.add(id);
         }
     }
 
@@ -83,11 +84,11 @@ impl Transaction<'_> {
             self.log_vertex(id, Level::Debug, "Not scheduled");
             return Ok(Some(Skip::Schedule));
         }
-        if !self.failures.dependencies(id).is_empty() {
+        if !self.progress.failures.dependencies(id).is_empty() {
             self.log_failed_dependencies(id);
             return Ok(Some(Skip::FailedDependencies));
         }
-        if self.failures.has(id) {
+        if self.progress.failures.has(id) {
             self.log_vertex(
                 id,
                 Level::Warning,
@@ -120,7 +121,7 @@ impl Transaction<'_> {
     fn log_failed_dependencies(&mut self, id: VertexId) {
         let merge = self.settings.merge_dependency_warnings;
         let vertex = self.graph.vertex(id);
-        let dependencies = self.failures.dependencies(id).to_vec();
+        let dependencies = self.progress.failures.dependencies(id).to_vec();
         match vertex {
             Vertex::Resource(node) if merge => {
                 let class = self
@@ -129,13 +130,13 @@ impl Transaction<'_> {
                     .and_then(|container| self.graph.ends(container))
                     .map(|(admissible, completed)| {
                         // The marker that is evaluated last represents the container.
-                        if self.failures.dependencies(completed).is_empty() {
+                        if self.progress.failures.dependencies(completed).is_empty() {
                             admissible
                         } else {
                             completed
                         }
                     })
-                    .filter(|class| !self.failures.dependencies(*class).is_empty());
+                    .filter(|class| !self.progress.failures.dependencies(*class).is_empty());
                 let Some(class) = class else {
                     self.log_vertex(
                         id,
@@ -145,8 +146,8 @@ impl Transaction<'_> {
                     return;
                 };
                 let source = self.path(self.graph.vertex(class).node());
-                for dependency in self.failures.dependencies(class).to_vec() {
-                    if self.warned.insert(dependency) {
+                for dependency in self.progress.failures.dependencies(class).to_vec() {
+                    if self.progress.announced.by_warning.insert(dependency) {
                         self.log_from(
                             class,
                             source.clone(),
@@ -159,7 +160,7 @@ impl Transaction<'_> {
             }
             Vertex::Resource(_) => {
                 for dependency in dependencies {
-                    if self.announced.insert(dependency) {
+                    if self.progress.announced.by_resource.insert(dependency) {
                         let reference = self.resources.node(dependency).reference.to_string();
                         self.log_vertex(
                             id,
@@ -176,7 +177,7 @@ impl Transaction<'_> {
             }
             _ if merge => {
                 for dependency in dependencies {
-                    if self.announced_by_class.insert(dependency) {
+                    if self.progress.announced.by_class.insert(dependency) {
                         let reference = self.resources.node(dependency).reference.to_string();
                         self.log_vertex(
                             id,

@@ -11,7 +11,8 @@ use super::run::Transaction;
 impl Transaction<'_> {
     pub(super) fn status(&self, id: VertexId) -> Option<&ResourceStatus> {
         let vertex = self.graph.vertex(id);
-        self.started
+        self.progress
+            .status
             .as_ref()
             .filter(|(node, _)| vertex == Vertex::Resource(*node))
             .map(|(_, status)| status)
@@ -19,7 +20,8 @@ impl Transaction<'_> {
 
     pub(super) fn status_mut(&mut self, id: VertexId) -> Option<&mut ResourceStatus> {
         let vertex = self.graph.vertex(id);
-        self.started
+        self.progress
+            .status
             .as_mut()
             .filter(|(node, _)| vertex == Vertex::Resource(*node))
             .map(|(_, status)| status)

@@ -91,7 +91,7 @@ impl Transaction<'_> {
                 providerless.push(model.name.clone());
             }
             status.failed = true;
-            self.failures.add(id);
+            self.progress.failures.add(id);
             if self.deviations.has(Deviation::NoProviderHasEvent) {
                 let reason = self.provider.supports(&model).err().unwrap_or_default();
                 let message = if reason.is_empty() {
@@ -128,8 +128,8 @@ impl Transaction<'_> {
             self.prefetch_if_needed(id, node).await;
             self.eval_generate(id, ready);
         }
-        self.evaluated_count += 1;
-        let (number, total) = (self.evaluated_count, self.graph.len());
+        self.progress.evaluated_count += 1;
+        let (number, total) = (self.progress.evaluated_count, self.graph.len());
         if let Vertex::Resource(node) = vertex {
             let reference = self.resources.node(node).reference.clone();
             self.sink.emit(RunEvent::Evaluating {
@@ -155,12 +155,13 @@ impl Transaction<'_> {
                 format!("Evaluated in {elapsed:.2} seconds"),
             );
         }
-        if let Some((node, status)) = self.started.take() {
+        if let Some((node, status)) = self.progress.status.take() {
             // A skipped resource is still needed for the prefetch of its type, and a generator
             // until its children are evaluated.
-            let is_over = status.skipped.is_none() && !self.generated_counts.contains_key(&id);
+            let is_over =
+                status.skipped.is_none() && !self.progress.generated_counts.contains_key(&id);
             self.sink.emit(RunEvent::Resource(Arc::new(status)));
-            self.desired.remove(node);
+            self.progress.desired.remove(node);
             if is_over {
                 self.resources.release(node);
             }
@@ -173,9 +174,9 @@ impl Transaction<'_> {
         let vertex = self.graph.vertex(id);
         if let Vertex::Resource(node) = vertex {
             let status = self.new_status(node);
-            self.started = Some((node, status));
+            self.progress.status = Some((node, status));
             let reference = self.resources.node(node).reference.shared();
-            self.memory_index = self.memory.index_of(&reference);
+            self.progress.memory_index = self.memory.index_of(&reference);
         }
         self.propagate_failure(id);
         if let Some(skip) = self.skip(id)? {
@@ -197,7 +198,7 @@ impl Transaction<'_> {
             self.evaluate(id, node).await;
             let failed = self.status(id).is_some_and(|status| status.failed);
             if failed {
-                self.failures.add(id);
+                self.progress.failures.add(id);
             } else {
                 self.queue_own_events(id);
             }
@@ -208,9 +209,11 @@ impl Transaction<'_> {
 
     /// Keeps the history of a skipped resource.
     fn carry_history_over(&mut self) {
-        let history = self.memory.history(self.memory_index);
+        let history = self.memory.history(self.progress.memory_index);
         if !history.is_empty() {
-            self.next_history.push((self.memory_index, history.clone()));
+            self.progress
+                .histories
+                .push((self.progress.memory_index, history.clone()));
         }
     }
 }
