@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use switchtender::catalog::types::Types;
 use switchtender::catalog::{self, Level, Loading, Typing};
 use switchtender::report::Report;
-use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
+use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::map::IndexMap;
@@ -208,7 +208,7 @@ fn measure(shape: Shape, size: usize) {
 fn apply(text: String) -> Report {
     let model = Arc::new(model());
     let types = Types::new(|name: &str| (name == "bench_vlan").then(|| Arc::clone(&model)));
-    let settings = Settings::default();
+    let settings = TransactionSettings::default();
     let source = Source::new("bench.json", text);
     let catalog = catalog::load(&source, &Loading::default()).expect("the catalog is valid");
     // As in a device's run, which holds on to nothing but what it applies.

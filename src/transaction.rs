@@ -34,5 +34,5 @@ pub use event::{
 };
 pub use history::Memory;
 pub use run::{Input, TransactionError, refused, run};
-pub use settings::Settings;
+pub use settings::TransactionSettings;
 pub use tags::TagSelection;

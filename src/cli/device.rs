@@ -193,8 +193,8 @@ impl DeviceArgs {
     }
 
     /// The settings of the transaction.
-    fn transaction_settings(&self, settings: &Settings) -> transaction::Settings {
-        transaction::Settings {
+    fn transaction_settings(&self, settings: &Settings) -> transaction::TransactionSettings {
+        transaction::TransactionSettings {
             noop: settings.noop,
             tags: transaction::TagSelection::parse(&settings.tags.join(",")),
             skip_tags: transaction::TagSelection::parse(&settings.skip_tags.join(",")),
@@ -202,7 +202,7 @@ impl DeviceArgs {
             evaltrace: settings.evaltrace,
             host_resources: self.host_resources,
             deviations: super::run::deviations(self.compat),
-            ..transaction::Settings::default()
+            ..transaction::TransactionSettings::default()
         }
     }
 

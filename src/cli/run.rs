@@ -24,7 +24,7 @@ use crate::inventory::{self, Inventory, InventoryOptions, Secrets};
 use crate::route::HostResourcePolicy;
 use crate::store::{self, Store};
 use crate::telemetry::device_span;
-use crate::transaction::{Settings, TagSelection};
+use crate::transaction::{TagSelection, TransactionSettings};
 use crate::validate::Policy;
 
 /// The devices and catalogs of a run.
@@ -255,7 +255,7 @@ impl RunCommand<'_> {
                 path: self.targets.catalog.clone(),
             },
             options: RunOptions {
-                settings: Settings {
+                settings: TransactionSettings {
                     noop: self.noop,
                     tags: TagSelection::parse(&self.filter.tags.join(",")),
                     skip_tags: TagSelection::parse(&self.filter.skip_tags.join(",")),
@@ -263,7 +263,7 @@ impl RunCommand<'_> {
                     host_resources: self.targets.host_resources,
                     evaltrace: self.arguments.evaltrace,
                     deviations: deviations(self.filter.compat),
-                    ..Settings::default()
+                    ..TransactionSettings::default()
                 },
                 policy: Policy {
                     host_resources: self.targets.host_resources,

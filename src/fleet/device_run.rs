@@ -31,7 +31,7 @@ use crate::agent::run_log::RunLog as _;
 use crate::error_chain::chain;
 use crate::report::Report;
 use crate::store::{DeviceLock, DeviceStore, LockError, blocking_io};
-use crate::transaction::Settings;
+use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
 
 pub use error::DeviceRunError;
@@ -40,7 +40,7 @@ pub use recorder::{DeviceEvent, Observer};
 
 /// What the runs of all devices share.
 pub struct RunOptions {
-    pub settings: Settings,
+    pub settings: TransactionSettings,
     pub policy: Policy,
     pub mode: RunMode,
     /// When it is cancelled, the current resource is finished and the run ends in order.

@@ -21,14 +21,14 @@ use super::event::{LogEntry, ResourceStatus, RunEvent, Sink};
 use super::failures::{AnnouncedFailures, Failures};
 use super::history::{History, Memory, MemoryIndex};
 use super::refresh::EventQueue;
-use super::settings::Settings;
+use super::settings::TransactionSettings;
 
 /// The input of a run.
 pub struct Input<'a> {
     pub resources: Resources,
     /// For generated resources.
     pub types: &'a dyn TypeSource,
-    pub settings: &'a Settings,
+    pub settings: &'a TransactionSettings,
     /// Returns the current time.
     pub clock: &'a (dyn Fn() -> Timestamp + Sync),
     /// The time zone of schedules.
@@ -100,7 +100,7 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
 pub(super) struct Transaction<'a> {
     pub resources: Resources,
     pub types: &'a dyn TypeSource,
-    pub settings: &'a Settings,
+    pub settings: &'a TransactionSettings,
     pub deviations: Deviations,
     pub clock: &'a (dyn Fn() -> Timestamp + Sync),
     pub zone: TimeZone,

@@ -1,12 +1,12 @@
-//! Settings of a run.
+//! TransactionSettings of a run.
 
 use super::tags::TagSelection;
 use crate::compat::Deviations;
 use crate::route::HostResourcePolicy;
 
-/// Settings of a run. The default is for a device run.
+/// TransactionSettings of a run. The default is for a device run.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct TransactionSettings {
     /// Report changes without applying them. A resource's own `noop` takes precedence.
     pub noop: bool,
     /// Apply only resources with one of these tags. Empty: apply all.
@@ -26,7 +26,7 @@ pub struct Settings {
     pub deviations: Deviations,
 }
 
-impl Default for Settings {
+impl Default for TransactionSettings {
     fn default() -> Self {
         Self {
             noop: false,

@@ -17,7 +17,7 @@ use switchtender::catalog::{self, Catalog, Level, Loading, ResourceKind, Resourc
 use switchtender::compat::Deviations;
 use switchtender::report::{Context, Report};
 use switchtender::route::HostResourcePolicy;
-use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
+use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
 use switchtender_devices::change::{Change, Instance, Wanted};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
@@ -188,10 +188,10 @@ fn report(name: &str) -> Json {
     let source = catalog::source(name, text.into_bytes()).unwrap();
     let catalog = catalog::load(&source, &Loading::default()).unwrap();
     let types = Types::of(&catalog);
-    let settings = Settings {
+    let settings = TransactionSettings {
         host_resources: HostResourcePolicy::Silent,
         deviations: Deviations::puppet7(),
-        ..Settings::default()
+        ..TransactionSettings::default()
     };
     let mut memory = Memory::default();
     let mut json = Json::Null;

@@ -26,7 +26,7 @@ use crate::fleet::save_config::SaveDecision;
 use crate::fleet::state_files::{self, DeviceState, ManagedResources};
 use crate::inventory::SavePolicy;
 use crate::store::blocking_io;
-use crate::transaction::{self, Settings};
+use crate::transaction::{self, TransactionSettings};
 
 /// A device with an open session.
 pub(super) struct Contact {
@@ -135,7 +135,7 @@ impl Running<'_> {
         };
         let types = Types::new(|name: &str| registry.model(name).cloned());
         let cycles_file = files.graph_dir.as_ref().map(|dir| dir.join("cycles.dot"));
-        let settings = Settings {
+        let settings = TransactionSettings {
             cycles_file: cycles_file.map(|path| path.display().to_string()),
             ..self.options.settings.clone()
         };

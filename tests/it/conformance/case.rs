@@ -11,7 +11,8 @@ use switchtender::graph::{self, EdgeKind};
 use switchtender::report::{Context, Number, Report};
 use switchtender::route::HostResourcePolicy;
 use switchtender::transaction::{
-    self, Event, Input, LogEntry, Memory, ResourceStatus, RunEvent, Settings, TagSelection,
+    self, Event, Input, LogEntry, Memory, ResourceStatus, RunEvent, TagSelection,
+    TransactionSettings,
 };
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::value::{Attributes, Value};
@@ -104,7 +105,7 @@ fn play_step(
         .parse()
         .unwrap();
     let now = now.to_zoned(jiff::tz::TimeZone::UTC);
-    let settings = Settings {
+    let settings = TransactionSettings {
         noop: flag("noop", false),
         tags: TagSelection::parse(text("tags")),
         skip_tags: TagSelection::parse(text("skip_tags")),
@@ -155,7 +156,7 @@ fn apply(
     case: &Json,
     world: &Shared,
     memory: &mut Memory,
-    settings: &Settings,
+    settings: &TransactionSettings,
     default_schedules: bool,
     graph: bool,
     now: &Zoned,

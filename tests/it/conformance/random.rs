@@ -10,7 +10,7 @@ use switchtender::catalog::{self, Level, Loading, Resources, Typing};
 use switchtender::compat::Deviations;
 use switchtender::graph;
 use switchtender::report::Report;
-use switchtender::transaction::{self, Input, Memory, RunEvent, Settings};
+use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
 use switchtender_devices::diagnostic::Source;
 
 use test_support::report;
@@ -115,7 +115,7 @@ fn run(
     memory: &mut Memory,
 ) -> (Vec<RunEvent>, Result<(), transaction::TransactionError>) {
     let types = TestTypes::new(world);
-    let settings = Settings::default();
+    let settings = TransactionSettings::default();
     let mut events: Vec<RunEvent> = Vec::new();
     let result = tokio::runtime::Builder::new_current_thread()
         .build()
