@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::driver::Registry;
 use switchtender_devices::session::connect_params::ConnectParams;
 
 use super::inventory::{SavePolicy, Secrets};
@@ -49,6 +50,8 @@ pub struct Surroundings<'a> {
     pub device_dir: &'a Path,
     /// Who may be able to read credentials.
     pub readers: Readers,
+    /// The definitions, for the platforms of types. `None`: types are platforms by their own name.
+    pub definitions: Option<&'a Registry>,
 }
 
 /// Reads `device.conf`; a missing file means no devices.
@@ -134,10 +137,14 @@ impl Entry {
                 .await?;
                 (given, false)
             }
-            Some((scheme @ ("ssh" | "https"), _)) if schema::takes_url(&self.kind, scheme) => (
-                legacy_url::read(url, &self.url).map_err(|found| at_url(*found))?,
-                true,
-            ),
+            Some((scheme @ ("ssh" | "https"), _))
+                if schema::takes_url(&self.kind, scheme, around) =>
+            {
+                (
+                    legacy_url::read(url, &self.url).map_err(|found| at_url(*found))?,
+                    true,
+                )
+            }
             Some(("telnet", _)) => {
                 return Err(at_url(
                     Diagnostic::error("device-url", "telnet is not supported")

@@ -78,6 +78,12 @@ pub fn built_in(name: &str) -> Option<ResourceType> {
     TYPES.get(name).cloned()
 }
 
+/// Whether a type (lower-case name) belongs to the run instead of the device. Every catalog has
+/// resources of these types.
+pub fn is_auxiliary(name: &str) -> bool {
+    matches!(name, "schedule" | "filebucket")
+}
+
 /// Whether resources of a type (lower-case name) only contain others.
 pub fn is_container(name: &str) -> bool {
     matches!(name, "class" | "stage" | "component" | "whit" | "node")

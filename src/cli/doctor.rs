@@ -293,10 +293,22 @@ async fn check_device(
         checks.push(check_server_accepts(settings, &device.name, &ready).await);
     }
     checks.extend(check_run_state(&layout));
+    let registry = match Definitions::default().of(&layout) {
+        Ok(registry) => registry,
+        Err(error) => {
+            checks.push(CheckResult::new(
+                &device.name,
+                CheckState::Error,
+                chain(&error),
+            ));
+            return checks;
+        }
+    };
     let around = Surroundings {
         secrets,
         device_dir: &layout.var,
         readers: Readers::from(args.credentials_readers),
+        definitions: Some(&registry),
     };
     let connection = match device.connection(around).await {
         Ok(connection) => connection,
@@ -315,17 +327,6 @@ async fn check_device(
             .iter()
             .map(|found| CheckResult::finding(&device.name, found)),
     );
-    let registry = match Definitions::default().of(&layout) {
-        Ok(registry) => registry,
-        Err(error) => {
-            checks.push(CheckResult::new(
-                &device.name,
-                CheckState::Error,
-                chain(&error),
-            ));
-            return checks;
-        }
-    };
     let Some(platform) = registry.platform(&connection.platform) else {
         let platforms: Vec<&str> = registry
             .platforms()

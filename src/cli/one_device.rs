@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::exit::{CommandError, eprint_notice};
 use super::run::state_root;
 use crate::fleet::connector::Connector;
-use crate::fleet::device_run::DeviceRunError;
-use crate::fleet::mock_fleet::{self, MockFleet};
+use crate::fleet::mock_fleet::{MockFleet, platforms_with_mock};
 use crate::inventory::{DeviceSelection, Inventory, InventoryOptions, Secrets};
 use crate::store::Store;
 
@@ -22,7 +21,7 @@ pub struct OneDevice {
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
     inventory: PathBuf,
 
-    /// Search this directory for models and drivers before the built-in ones
+    /// Directory with additional models and drivers; they replace built-in ones of the same name
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 
@@ -59,17 +58,16 @@ impl OneDevice {
             return Err(CommandError::new(text).hint("name one"));
         };
         let mocks = if self.mock {
-            let started = MockFleet::start(&[device], self.mock_config.as_deref()).await;
+            let started = MockFleet::start(&[device], &registry, self.mock_config.as_deref()).await;
             let started = started
                 .map_err(|error| CommandError::new("cannot start a mock").with_source(error))?;
             if started.target(&device.name).is_none() {
-                return Err(CommandError::new(
-                    DeviceRunError::NoMock(device.platform.clone()).to_string(),
-                )
-                .hint(format!(
-                    "platforms that have one: {}",
-                    mock_fleet::PLATFORMS.join(", ")
-                )));
+                let platform = &device.platform;
+                let with_mock = platforms_with_mock(&registry).join(", ");
+                return Err(
+                    CommandError::new(format!("there is no mock of platform {platform}"))
+                        .hint(format!("platforms with a mock: {with_mock}")),
+                );
             }
             for note in started.take_notes(&device.name) {
                 eprint_notice(&format!("warning: {}: {note}", device.name));

@@ -197,7 +197,8 @@ impl RunCommand<'_> {
                 .hint("select its device with --target, or pass a directory"));
         }
         let mocks = if self.arguments.mock {
-            let started = MockFleet::start(&devices, self.arguments.mock_config.as_deref()).await;
+            let started =
+                MockFleet::start(&devices, &registry, self.arguments.mock_config.as_deref()).await;
             Some(
                 started
                     .map_err(|error| CommandError::new("cannot start a mock").with_source(error))?,

@@ -177,6 +177,7 @@ mod tests {
             device_dir: dir.path(),
             readers,
             secrets: &secrets,
+            definitions: None,
         };
         read("sw1", &path, around, &|found| found).await
     }
@@ -213,7 +214,7 @@ mod tests {
             ),
             (
                 "password { command = [\"false\"] }",
-                Err("`false` ended with exit code 1"),
+                Err("`false` failed with exit code 1"),
             ),
             ("password { vault = x }", Err("an object")),
         ];

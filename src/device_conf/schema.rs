@@ -5,6 +5,7 @@ mod checked;
 mod target;
 
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::driver::{Platform, Transport};
 
 use self::checked::Checked;
 use self::target::target;
@@ -113,49 +114,19 @@ const ATTRIBUTES: &[Attribute] = &[
     },
 ];
 
-/// What is known of a type of `device.conf`. Others are platforms by their own name, perhaps from
-/// a synced definition, and take the attributes of both.
-struct KnownType {
-    name: &'static str,
-    platform: &'static str,
-    scope: Scope,
-    scheme: &'static str,
+/// The platform of a type of `device.conf`, by name or alias. A type without a platform accepts the
+/// attributes of all transports.
+fn platform<'a>(kind: &str, around: Surroundings<'a>) -> Option<&'a Platform> {
+    let platform = around.definitions?.platform_by_alias(kind)?;
+    Some(platform)
 }
 
-const KNOWN_TYPES: &[KnownType] = &[
-    KnownType {
-        name: "cisco_ios",
-        platform: "cisco_ios",
-        scope: Scope::Ssh,
-        scheme: "ssh",
-    },
-    KnownType {
-        name: "cisco",
-        platform: "cisco_ios",
-        scope: Scope::Ssh,
-        scheme: "ssh",
-    },
-    KnownType {
-        name: "f5",
-        platform: "f5_bigip",
-        scope: Scope::Rest,
-        scheme: "https",
-    },
-    KnownType {
-        name: "f5_bigip",
-        platform: "f5_bigip",
-        scope: Scope::Rest,
-        scheme: "https",
-    },
-];
-
-fn known(kind: &str) -> Option<&'static KnownType> {
-    KNOWN_TYPES.iter().find(|known| known.name == kind)
-}
-
-/// Whether a type takes a legacy URL of this scheme.
-pub fn takes_url(kind: &str, scheme: &str) -> bool {
-    known(kind).is_none_or(|known| known.scheme == scheme)
+/// Whether a type accepts a legacy URL of this scheme.
+pub fn takes_url(kind: &str, scheme: &str, around: Surroundings<'_>) -> bool {
+    platform(kind, around).is_none_or(|platform| match platform.transport {
+        Transport::SshCli => scheme == "ssh",
+        Transport::Rest => scheme == "https",
+    })
 }
 
 /// Checks everything that was given, all mistakes together, and makes the connection of it.
@@ -165,8 +136,12 @@ pub fn connection(
     legacy: bool,
     around: Surroundings<'_>,
 ) -> Result<Connection, Vec<Diagnostic>> {
-    let known = known(&entry.kind);
-    let scope = known.map_or(Scope::Any, |known| known.scope);
+    let platform = platform(&entry.kind, around);
+    let scope = match platform.map(|platform| platform.transport) {
+        None => Scope::Any,
+        Some(Transport::SshCli) => Scope::Ssh,
+        Some(Transport::Rest) => Scope::Rest,
+    };
     let attributes: Vec<&Attribute> = ATTRIBUTES
         .iter()
         .filter(|attribute| {
@@ -205,9 +180,9 @@ pub fn connection(
     let save = checked.text("save_config");
     let transaction = checked.text("transaction");
     Ok(Connection {
-        platform: known
-            .map_or(entry.kind.as_str(), |known| known.platform)
-            .to_owned(),
+        platform: platform
+            .map_or(&entry.kind, |platform| &platform.name)
+            .clone(),
         target,
         shown_url: entry.shown_url(),
         save: save
@@ -227,6 +202,7 @@ mod tests {
     use std::path::Path;
 
     use secrecy::ExposeSecret as _;
+    use switchtender_devices::driver::Registry;
     use switchtender_devices::session::connect_params::{HostKeyPolicy, TlsPolicy};
 
     use super::super::{Readers, parse};
@@ -246,12 +222,13 @@ mod tests {
     }
 
     async fn from_conf(text: &str) -> Result<Connection, Vec<Diagnostic>> {
-        let secrets = Secrets::new(false);
+        let (secrets, definitions) = (Secrets::new(false), Registry::shipped());
         parse("device.conf", text).unwrap()[0]
             .connection(Surroundings {
                 secrets: &secrets,
                 device_dir: Path::new("/var/devices/sw1"),
                 readers: Readers::OwnerAndGroup,
+                definitions: Some(&definitions),
             })
             .await
     }

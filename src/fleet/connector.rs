@@ -12,7 +12,7 @@ use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::{self, Access, Session, SessionError};
 
 use super::device_run::DeviceRunError;
-use super::mock_fleet::MockFleet;
+use super::mock_fleet::{MockFleet, platforms_with_mock};
 use crate::inventory::{Device, Inventory, Secrets};
 use crate::store::{self, Store};
 
@@ -51,7 +51,10 @@ impl Connector {
         let mut target = match &self.mocks {
             Some(mocks) => mocks
                 .target(&device.name)
-                .ok_or_else(|| DeviceRunError::NoMock(device.platform.clone()))?,
+                .ok_or_else(|| DeviceRunError::NoMock {
+                    platform: device.platform.clone(),
+                    with_mock: platforms_with_mock(&self.registry),
+                })?,
             None => {
                 let root = self.store.root();
                 let resolved = self.inventory.resolve(device, &self.secrets, root).await;

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use secrecy::SecretString;
+use switchtender_devices::driver::{MockKind, Registry};
 use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
 };
@@ -52,8 +53,14 @@ pub enum MockFleetError {
     Start(#[from] StartFleetError),
 }
 
-/// The platforms that have a mock.
-pub const PLATFORMS: [&str; 2] = ["cisco_ios", "f5_bigip"];
+/// The names of the platforms with a mock.
+pub fn platforms_with_mock(registry: &Registry) -> Vec<String> {
+    registry
+        .platforms()
+        .filter(|platform| platform.mock.is_some())
+        .map(|platform| platform.name.clone())
+        .collect()
+}
 
 const USER: &str = "mock";
 const PASSWORD: &str = "mock";
@@ -67,6 +74,7 @@ impl MockFleet {
     /// A directory or a configuration cannot be read, or a port cannot be opened.
     pub async fn start(
         devices: &[&Device],
+        registry: &Registry,
         configs: Option<&Path>,
     ) -> Result<Self, MockFleetError> {
         if let Some(dir) = configs {
@@ -86,7 +94,10 @@ impl MockFleet {
                     path.display()
                 ));
             }
-            options.extend(describe(device, config)?);
+            let platform = registry.platform(&device.platform);
+            if let Some(kind) = platform.and_then(|platform| platform.mock) {
+                options.push(describe(device, kind, config)?);
+            }
         }
         let mocks = Fleet::start(options, 0).await?;
         for running in mocks.devices() {
@@ -151,11 +162,12 @@ impl MockFleet {
 
 fn describe(
     device: &Device,
+    kind: MockKind,
     config: Option<Config>,
-) -> Result<Option<DeviceOptions>, MockFleetError> {
+) -> Result<DeviceOptions, MockFleetError> {
     let name = device.name.clone();
-    Ok(match device.platform.as_str() {
-        "cisco_ios" => Some(DeviceOptions::Switch(SwitchOptions {
+    Ok(match kind {
+        MockKind::Switch => DeviceOptions::Switch(SwitchOptions {
             hostname: name.clone(),
             name,
             user: USER.to_owned(),
@@ -163,8 +175,8 @@ fn describe(
             enable_password: Some(PASSWORD.to_owned()),
             config: config.and_then(|config| config.text),
             ..SwitchOptions::default()
-        })),
-        "f5_bigip" => {
+        }),
+        MockKind::LoadBalancer => {
             let config = config.and_then(|Config { path, text }| Some((path, text?)));
             let config = config.map(|(path, text)| {
                 serde_json::from_str(&text).map_err(|source| MockFleetError::NotJson {
@@ -173,16 +185,15 @@ fn describe(
                     source,
                 })
             });
-            Some(DeviceOptions::LoadBalancer(LoadBalancerOptions {
+            DeviceOptions::LoadBalancer(LoadBalancerOptions {
                 hostname: format!("{name}.example"),
                 name,
                 user: USER.to_owned(),
                 password: PASSWORD.to_owned(),
                 config: config.transpose()?,
                 ..LoadBalancerOptions::default()
-            }))
+            })
         }
-        _ => None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use switchtender_devices::operation::Outcome;
 
+use crate::catalog::types;
 use crate::transaction::{EventStatus, RunEvent};
 
 /// Counts of one device's run.
@@ -35,12 +36,7 @@ impl RunCounts {
     /// Adds an event.
     pub fn fold(&mut self, event: &RunEvent) {
         match event {
-            // Every catalog has these; they are not on the device.
-            RunEvent::Resource(status)
-                if matches!(
-                    status.reference.model_name().as_str(),
-                    "schedule" | "filebucket"
-                ) => {}
+            RunEvent::Resource(status) if types::is_auxiliary(&status.reference.model_name()) => {}
             RunEvent::Resource(status) => {
                 self.resources += 1;
                 self.changed += usize::from(status.changed);

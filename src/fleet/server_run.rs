@@ -102,10 +102,13 @@ impl ServerFleet {
         agent: &AgentRun,
         entry: &Entry,
     ) -> Result<Connection, DeviceRunError> {
+        // Definitions that cannot be read are reported after the plugins are synchronized.
+        let definitions = self.definitions(agent).ok();
         let around = Surroundings {
             secrets: &self.secrets,
             device_dir: &agent.layout.var,
             readers: self.readers,
+            definitions: definitions.as_deref(),
         };
         let connection = entry.connection(around).await;
         connection.map_err(|findings| DeviceRunError::Connection {

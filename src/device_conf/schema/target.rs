@@ -101,7 +101,7 @@ fn tls(
     if let Some(file) = checked.text("ca_file") {
         return TlsPolicy::CaFile(PathBuf::from(file));
     }
-    if legacy && takes_url(&entry.kind, "https") {
+    if legacy && takes_url(&entry.kind, "https", around) {
         warnings.push(
             Diagnostic::warning(
                 "tls-first-use",

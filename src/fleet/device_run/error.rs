@@ -8,7 +8,6 @@ use crate::agent::hook::HookError;
 use crate::agent::run::RunError;
 use crate::error_chain::chain;
 use crate::fleet::catalog_files::CatalogError;
-use crate::fleet::mock_fleet;
 use crate::store::{LockError, StoreError};
 
 /// Why a device did not run, or why its run failed apart from its resources.
@@ -37,8 +36,12 @@ pub enum DeviceRunError {
     },
     #[error("unknown platform `{platform}`")]
     Platform { platform: String, hint: String },
-    #[error("there is no mock of platform {0}")]
-    NoMock(String),
+    #[error("there is no mock of platform {platform}")]
+    NoMock {
+        platform: String,
+        /// The platforms with a mock.
+        with_mock: Vec<String>,
+    },
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error("cannot read the state of the device")]
@@ -69,9 +72,9 @@ impl DeviceRunError {
             DeviceRunError::Catalog(error) => error.hint(),
             DeviceRunError::Agent(error) => error.hint(),
             DeviceRunError::Platform { hint, .. } => Some(hint.clone()),
-            DeviceRunError::NoMock(_) => Some(format!(
+            DeviceRunError::NoMock { with_mock, .. } => Some(format!(
                 "choose other devices with --target or --label; platforms with a mock: {}",
-                mock_fleet::PLATFORMS.join(", ")
+                with_mock.join(", ")
             )),
             _ => None,
         }

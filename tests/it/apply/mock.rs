@@ -42,7 +42,7 @@ async fn a_platform_without_a_mock_holds_no_other_device_up() {
     let ran = lab.run(&["facts", "r1", "--mock"]).await;
     ran.assert_code(1);
     ran.assert_contains("error: there is no mock of platform frr");
-    ran.assert_contains("platforms that have one: cisco_ios, f5_bigip");
+    ran.assert_contains("platforms with a mock: cisco_ios, f5_bigip");
 }
 
 /// `mock` with arguments that do not let it start.
