@@ -23,7 +23,7 @@ pub struct DriverArgs {
 enum DriverCommand {
     /// List the types and their platforms
     List {
-        /// Directory with additional models and drivers
+        /// Directory of models and drivers that override the built-in ones
         dir: Option<PathBuf>,
     },
     /// Validate models and drivers: keys, values, templates, missing tests
@@ -54,7 +54,7 @@ enum DriverCommand {
         type_name: String,
         /// Explain only this attribute
         attribute: Option<String>,
-        /// Directory with additional models and drivers
+        /// Directory of models and drivers that override the built-in ones
         #[arg(long, value_name = "DIR")]
         definitions: Option<PathBuf>,
     },

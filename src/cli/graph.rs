@@ -38,7 +38,7 @@ pub struct GraphArgs {
     #[arg(long)]
     svg: bool,
 
-    /// Directory with additional models; they replace built-in ones of the same name
+    /// Directory of models that override the built-in ones
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 }

@@ -21,7 +21,7 @@ pub struct OneDevice {
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
     inventory: PathBuf,
 
-    /// Directory with additional models and drivers; they replace built-in ones of the same name
+    /// Directory of models and drivers that override the built-in ones
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 

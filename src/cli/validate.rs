@@ -93,7 +93,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
 
-    /// Directory with additional models and drivers; they replace built-in ones of the same name
+    /// Directory of models and drivers that override the built-in ones
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 }
