@@ -77,7 +77,7 @@ impl Selection {
             targets: self.target.clone(),
             labels: labels
                 .collect::<Result<_, _>>()
-                .map_err(CommandError::new)?,
+                .map_err(|error| CommandError::new(error.to_string()))?,
         })
     }
 }

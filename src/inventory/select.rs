@@ -20,16 +20,21 @@ pub struct LabelSelector {
     pub value: String,
 }
 
-impl std::str::FromStr for LabelSelector {
-    type Err = String;
+/// A text that is not a label selector.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not of the form name=value")]
+pub struct LabelSyntaxError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl std::str::FromStr for LabelSelector {
+    type Err = LabelSyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, LabelSyntaxError> {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok(Self {
                 name: name.to_owned(),
                 value: value.to_owned(),
             }),
-            _ => Err(format!("`{text}` is not of the form name=value")),
+            _ => Err(LabelSyntaxError(text.to_owned())),
         }
     }
 }
