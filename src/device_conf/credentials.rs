@@ -22,9 +22,9 @@ pub enum Readers {
     Anyone,
 }
 
-struct Files;
+struct CredentialFiles;
 
-impl World for Files {
+impl World for CredentialFiles {
     fn read(&self, path: &Path) -> std::io::Result<String> {
         std::fs::read_to_string(path)
     }
@@ -74,7 +74,7 @@ pub(super) async fn read(
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| failed(format!("cannot read {}: {error}", path.display())))?;
-    let root = hocon::read(path, &text, &Files).map_err(|found| vec![*found])?;
+    let root = hocon::read(path, &text, &CredentialFiles).map_err(|found| vec![*found])?;
     let source = root.mark.source.clone();
     let Value::Object(fields) = root.value else {
         return Err(failed(format!("{} is not an object", path.display())));

@@ -23,5 +23,6 @@ mod removal_order;
 mod report_formats;
 mod state_directory;
 mod terminal;
+mod texts;
 mod tidy;
 mod validate_recorded;

@@ -22,7 +22,8 @@ pub fn path() -> PathBuf {
 /// The program, not yet started.
 pub fn switchtender(arguments: &[&str]) -> Command {
     let mut command = Command::new(path());
-    command.args(arguments);
+    // Help is as wide as without a terminal.
+    command.args(arguments).env_remove("COLUMNS");
     command
 }
 
