@@ -256,7 +256,7 @@ impl Running<'_> {
             facts,
             access: access_needed,
         };
-        let files = apply::Files {
+        let files = apply::RunFiles {
             state,
             graph_dir: settings.graph_dir,
             save: settings.save,

@@ -81,7 +81,7 @@ fn a_catalog_that_is_not_there_is_told_as_that() {
         switchtender(&["plan", "--inventory", &file, "--catalog", "no/such/place"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("cannot read no/such/place"), "{err}");
-    assert!(err.contains("--catalog names a catalog"), "{err}");
+    assert!(err.contains("pass a catalog, or a directory"), "{err}");
 }
 
 /// A plan of a catalog that is refused; nothing is connected to.

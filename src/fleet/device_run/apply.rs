@@ -37,7 +37,7 @@ pub(super) struct Contact {
 }
 
 /// The state of earlier runs, and what this run writes.
-pub(super) struct Files {
+pub(super) struct RunFiles {
     pub state: DeviceState,
     pub graph_dir: Option<PathBuf>,
     pub save: SavePolicy,
@@ -52,7 +52,7 @@ impl Running<'_> {
         &mut self,
         catalog: PreparedCatalog,
         contact: Contact,
-        mut files: Files,
+        mut files: RunFiles,
     ) -> DeviceRunResult {
         let Contact {
             connector,
@@ -123,7 +123,7 @@ impl Running<'_> {
         resources: crate::catalog::Resources,
         access: Access,
         provider: &mut DriverProvider,
-        files: &mut Files,
+        files: &mut RunFiles,
     ) {
         let mut guarded;
         let applied: &mut dyn Provider = match access {
