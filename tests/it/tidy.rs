@@ -1,4 +1,4 @@
-//! House rules that no compiler checks: which room may know what, and how files begin.
+//! Rules that no compiler checks: what modules must not use, how files begin, who prints.
 
 pub mod code;
 mod names;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use test_support::stderr_note;
 
-/// (room, what its code must not name, why)
-const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
+/// (module, what its code must not use, why)
+const FORBIDDEN_USES: &[(&str, &[&str], &str)] = &[
     ("src/catalog", PURE, "a catalog is data"),
     ("src/graph", PURE, "a graph is data"),
     (
         "src/transaction",
         PURE,
-        "the engine is given its clock, its state and its provider",
+        "the engine gets clock, state and provider as arguments",
     ),
     (
         "src/route",
@@ -39,7 +39,7 @@ const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
     (
         "src",
         &["russh::", "reqwest::"],
-        "SSH lives in devices/src/session and in the mocks, and the agent's HTTP in one room",
+        "SSH lives in devices/src/session and in the mocks, and the agent's HTTP in one module",
     ),
     (
         "src/agent",
@@ -51,7 +51,7 @@ const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
             "crate::transaction",
             "crate::report",
         ],
-        "the client of a Puppet Server knows nothing of what is applied",
+        "the client of a Puppet Server is independent of transactions",
     ),
     (
         "src/device_conf",
@@ -101,7 +101,7 @@ const MUST_NOT_KNOW: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// What a room without I/O does not name.
+/// What a module without I/O does not use.
 const PURE: &[&str] = &[
     "std::fs",
     "std::net::Tcp",
@@ -120,28 +120,28 @@ const PURE: &[&str] = &[
     "Zoned::now",
 ];
 
-/// (room, what it may name all the same, why)
+/// (module, exception, why)
 const EXCEPT: &[(&str, &str, &str)] = &[(
     "src/agent/http",
     "reqwest::",
-    "the Puppet Server client has TLS identities of its own, and one room knows the library",
+    "the Puppet Server client has TLS identities of its own, and one module uses the library",
 )];
 
 /// Where printing is the job.
 const MAY_PRINT: &[&str] = &["src/cli"];
 
 #[test]
-fn no_room_knows_what_it_must_not_know() {
+fn modules_use_only_what_is_below_them() {
     let mut broken = Vec::new();
-    for (room, forbidden, why) in MUST_NOT_KNOW {
-        for (path, text) in sources(room) {
+    for (module, forbidden, why) in FORBIDDEN_USES {
+        for (path, text) in sources(module) {
             if path.ends_with("tests.rs") {
                 continue;
             }
             let allowed = |word: &str| {
                 EXCEPT
                     .iter()
-                    .any(|(room, except, _)| is_in(&path, room) && *except == word)
+                    .any(|(module, except, _)| is_in(&path, module) && *except == word)
             };
             for (number, line) in product_lines(&text) {
                 if let Some(word) = forbidden
@@ -149,7 +149,7 @@ fn no_room_knows_what_it_must_not_know() {
                     .find(|word| line.contains(**word) && !allowed(word))
                 {
                     broken.push(format!(
-                        "{}:{number}: names `{word}`, but {why}",
+                        "{}:{number}: uses `{word}`, but {why}",
                         path.display()
                     ));
                 }
@@ -160,10 +160,10 @@ fn no_room_knows_what_it_must_not_know() {
 }
 
 #[test]
-fn every_module_says_what_it_is_responsible_for() {
+fn module_files_begin_with_their_purpose() {
     let mut silent = Vec::new();
-    for room in ["src", "devices/src", "mocks/src"] {
-        for (path, text) in sources(room) {
+    for module in ["src", "devices/src", "mocks/src"] {
+        for (path, text) in sources(module) {
             if !text.starts_with("//! ") {
                 silent.push(path.display().to_string());
             }
@@ -177,11 +177,11 @@ fn every_module_says_what_it_is_responsible_for() {
 }
 
 #[test]
-fn only_the_command_line_prints() {
+fn printing_is_left_to_the_command_line() {
     let mut printing = Vec::new();
-    for room in ["src", "devices/src", "mocks/src"] {
-        for (path, text) in sources(room) {
-            if MAY_PRINT.iter().any(|room| path.starts_with(room)) {
+    for module in ["src", "devices/src", "mocks/src"] {
+        for (path, text) in sources(module) {
+            if MAY_PRINT.iter().any(|module| path.starts_with(module)) {
                 continue;
             }
             for (number, line) in product_lines(&text) {
@@ -197,17 +197,17 @@ fn only_the_command_line_prints() {
     assert!(printing.is_empty(), "{}", printing.join("\n"));
 }
 
-/// Whether a file is one of a room's.
-fn is_in(path: &Path, room: &str) -> bool {
-    path.starts_with(room) || path.with_extension("") == Path::new(room)
+/// Whether a file belongs to a module.
+fn is_in(path: &Path, module: &str) -> bool {
+    path.starts_with(module) || path.with_extension("") == Path::new(module)
 }
 
-/// What a test prints is shown only when it fails; what it says aloud is always heard.
+/// The harness hides the output of passing tests; notes on standard error are always printed.
 #[test]
-fn what_a_passing_test_says_is_heard() {
+fn notes_of_passing_tests_are_printed() {
     let mut silent = Vec::new();
-    for room in ["tests", "devices/tests", "mocks/tests"] {
-        for (path, text) in sources(room) {
+    for module in ["tests", "devices/tests", "mocks/tests"] {
+        for (path, text) in sources(module) {
             let said = |line: &str| line.trim_start().starts_with("eprintln!(");
             if text.lines().any(said) {
                 silent.push(path.display().to_string());
@@ -220,7 +220,7 @@ fn what_a_passing_test_says_is_heard() {
         silent.join(", ")
     );
     let harness = std::process::Command::new(std::env::current_exe().expect("a test is a program"))
-        .args(["--ignored", "--exact", "tidy::one_that_says_something"])
+        .args(["--ignored", "--exact", "tidy::prints_a_note"])
         .output()
         .expect("it starts again");
     assert!(harness.status.success());
@@ -229,8 +229,8 @@ fn what_a_passing_test_says_is_heard() {
 }
 
 #[test]
-#[ignore = "what_a_passing_test_says_is_heard runs it"]
-fn one_that_says_something() {
+#[ignore = "notes_of_passing_tests_are_printed runs it"]
+fn prints_a_note() {
     stderr_note::print("skipped: nothing");
 }
 
@@ -244,11 +244,11 @@ pub fn for_each_source(folder: &Path, read: &mut impl FnMut(&str)) {
 }
 
 /// The Rust files of a module: the folder and the file beside it.
-fn sources(room: &str) -> Vec<(PathBuf, String)> {
+fn sources(module: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    collect(&root.join(room), &mut found);
-    let module = root.join(format!("{room}.rs"));
+    collect(&root.join(module), &mut found);
+    let module = root.join(format!("{module}.rs"));
     if module.is_file() {
         found.push(module);
     }
@@ -292,8 +292,8 @@ fn product_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 #[test]
-fn what_stands_below_the_name_of_the_tests_is_product_too() {
-    let text = "//! Room.\n#[cfg(test)]\nmod tests;\n// reqwest::\nuse reqwest::Url;\n\
+fn product_lines_include_those_below_a_tests_declaration() {
+    let text = "//! Module.\n#[cfg(test)]\nmod tests;\n// reqwest::\nuse reqwest::Url;\n\
                 #[cfg(test)]\nmod tests {\n    use reqwest::Body;\n}\n";
     let found = product_lines(text).filter(|(_, line)| line.contains("reqwest::"));
     assert_eq!(found.collect::<Vec<_>>(), [(5, "use reqwest::Url;")]);
