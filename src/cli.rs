@@ -18,7 +18,9 @@ pub mod graph;
 pub mod inventory;
 mod log_destination;
 pub mod man;
+#[cfg(feature = "mock")]
 pub mod mock;
+mod mock_options;
 pub mod model;
 pub mod one_device;
 pub mod plan;
@@ -112,6 +114,7 @@ pub enum Command {
     Inventory(inventory::InventoryArgs),
     Driver(driver::DriverArgs),
     Model(model::ModelArgs),
+    #[cfg(feature = "mock")]
     Mock(mock::MockArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -133,6 +136,7 @@ impl Command {
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Driver(args) => driver::run(&args, global),
             Command::Model(args) => model::run(&args),
+            #[cfg(feature = "mock")]
             Command::Mock(args) => mock::run(&args),
             Command::Completions(args) => completions::run(&args),
             Command::Man(args) => man::run(&args),

@@ -13,6 +13,7 @@ pub mod device_run;
 pub mod inspect;
 pub mod inventory_run;
 pub mod limits;
+#[cfg_attr(not(feature = "mock"), path = "fleet/no_mock_fleet.rs")]
 pub mod mock_fleet;
 pub mod run_counts;
 pub mod runner;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::exit::{CommandError, eprint_notice};
+use super::mock_options::MockOptions;
 use super::run::state_root;
 use crate::fleet::connector::Connector;
-use crate::fleet::mock_fleet::{MockFleet, platforms_with_mock};
+use crate::fleet::mock_fleet::platforms_with_mock;
 use crate::inventory::{DeviceSelection, Inventory, InventoryOptions, Secrets};
 use crate::store::Store;
 
@@ -25,14 +26,8 @@ pub struct OneDevice {
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 
-    /// Read a mock of its platform instead
-    #[arg(long)]
-    mock: bool,
-
-    /// Initial configuration of the mock: DIR/<device>.cfg, the running configuration of a switch,
-    /// or for a load balancer the JSON of `mock load-balancer --config`
-    #[arg(long, value_name = "DIR", requires = "mock")]
-    mock_config: Option<PathBuf>,
+    #[command(flatten)]
+    mock: MockOptions,
 
     /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
     /// ~/.local/state/switchtender for others
@@ -57,10 +52,8 @@ impl OneDevice {
             let text = format!("`{}` names {} devices", self.device, devices.len());
             return Err(CommandError::new(text).hint("name one"));
         };
-        let mocks = if self.mock {
-            let started = MockFleet::start(&[device], &registry, self.mock_config.as_deref()).await;
-            let started = started
-                .map_err(|error| CommandError::new("cannot start a mock").with_source(error))?;
+        let mocks = self.mock.start(&[device], &registry).await?;
+        if let Some(started) = &mocks {
             if started.target(&device.name).is_none() {
                 let platform = &device.platform;
                 let with_mock = platforms_with_mock(&registry).join(", ");
@@ -72,10 +65,7 @@ impl OneDevice {
             for note in started.take_notes(&device.name) {
                 eprint_notice(&format!("warning: {}: {note}", device.name));
             }
-            Some(started)
-        } else {
-            None
-        };
+        }
         let name = device.name.clone();
         let root = match &self.state_dir {
             Some(dir) => dir.clone(),

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::exit::{CommandError, Exit};
+use super::mock_options::MockOptions;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewTask};
 use super::{Global, InterruptTask};
 use crate::compat::Deviations;
@@ -18,7 +19,6 @@ use crate::fleet::connector::{self, Connector};
 use crate::fleet::device_run::{LockWait, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::{Limits, Membership};
-use crate::fleet::mock_fleet::MockFleet;
 use crate::fleet::runner;
 use crate::inventory::{self, Inventory, InventoryOptions, Secrets};
 use crate::route::HostResourcePolicy;
@@ -115,14 +115,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
     pub concurrency: u16,
 
-    /// Replace every device with a mock of its platform
-    #[arg(long)]
-    pub mock: bool,
-
-    /// Initial configurations of the mocks: DIR/<device>.cfg, the running configuration of a
-    /// switch, or for a load balancer the JSON of `mock load-balancer --config`
-    #[arg(long, value_name = "DIR", requires = "mock")]
-    pub mock_config: Option<PathBuf>,
+    #[command(flatten)]
+    pub mock: MockOptions,
 
     /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
     /// ~/.local/state/switchtender for others
@@ -196,17 +190,8 @@ impl RunCommand<'_> {
             return Err(CommandError::new(text)
                 .hint("select its device with --target, or pass a directory"));
         }
-        let mocks = if self.arguments.mock {
-            let started =
-                MockFleet::start(&devices, &registry, self.arguments.mock_config.as_deref()).await;
-            Some(
-                started
-                    .map_err(|error| CommandError::new("cannot start a mock").with_source(error))?,
-            )
-        } else {
-            None
-        };
-        let scratch = (self.arguments.mock && self.arguments.state_dir.is_none())
+        let mocks = self.arguments.mock.start(&devices, &registry).await?;
+        let scratch = (self.arguments.mock.is_enabled() && self.arguments.state_dir.is_none())
             .then(tempfile::tempdir)
             .transpose()
             .map_err(|error| {

@@ -1,0 +1,65 @@
+//! The options `--mock` and `--mock-config`. Both are absent without the feature `mock`.
+
+#[cfg(feature = "mock")]
+use std::path::PathBuf;
+
+use switchtender_devices::driver::Registry;
+
+use super::exit::CommandError;
+use crate::fleet::mock_fleet::MockFleet;
+use crate::inventory::Device;
+
+/// Options to replace devices by mocks.
+#[derive(Debug, clap::Args)]
+pub struct MockOptions {
+    /// Replace each device by a mock of its platform
+    #[cfg(feature = "mock")]
+    #[arg(long)]
+    mock: bool,
+
+    /// Initial configurations of the mocks: DIR/<device>.cfg, the running configuration of a
+    /// switch, or for a load balancer the JSON of `mock load-balancer --config`
+    #[cfg(feature = "mock")]
+    #[arg(long, value_name = "DIR", requires = "mock")]
+    mock_config: Option<PathBuf>,
+}
+
+#[cfg(feature = "mock")]
+impl MockOptions {
+    /// Whether mocks replace the devices.
+    pub fn is_enabled(&self) -> bool {
+        self.mock
+    }
+
+    /// Starts a mock for each device, if enabled.
+    pub async fn start(
+        &self,
+        devices: &[&Device],
+        registry: &Registry,
+    ) -> Result<Option<MockFleet>, CommandError> {
+        if !self.mock {
+            return Ok(None);
+        }
+        let started = MockFleet::start(devices, registry, self.mock_config.as_deref()).await;
+        let started =
+            started.map_err(|error| CommandError::new("cannot start a mock").with_source(error));
+        started.map(Some)
+    }
+}
+
+#[cfg(not(feature = "mock"))]
+impl MockOptions {
+    /// Always false: this build has no mocks.
+    pub fn is_enabled(&self) -> bool {
+        false
+    }
+
+    /// Starts nothing: this build has no mocks.
+    pub async fn start(
+        &self,
+        _: &[&Device],
+        _: &Registry,
+    ) -> Result<Option<MockFleet>, CommandError> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,30 @@
+//! Placeholder of the module `mock_fleet` in builds without the feature `mock`: there are no mocks.
+
+use switchtender_devices::driver::Registry;
+use switchtender_devices::session::connect_params::ConnectParams;
+
+/// Mock devices of a run. A build without the feature `mock` has no value of this type.
+#[derive(Debug)]
+pub enum MockFleet {}
+
+/// No platform has a mock.
+pub fn platforms_with_mock(_: &Registry) -> Vec<String> {
+    Vec::new()
+}
+
+impl MockFleet {
+    /// Never called.
+    pub fn take_notes(&self, _: &str) -> Vec<String> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn target(&self, _: &str) -> Option<ConnectParams> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub async fn stop(self) {
+        match self {}
+    }
+}
