@@ -225,11 +225,11 @@ fn misleading(context: &Context<'_>, item: &Item<'_>) -> Option<Misleading> {
         }
         when.push((name, values));
     }
-    let says = table.required_string("says");
+    let effect = table.required_string("effect");
     table.finish();
     Some(Misleading {
         when,
-        effect: says?,
+        effect: effect?,
     })
 }
 
