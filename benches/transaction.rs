@@ -268,7 +268,7 @@ fn model() -> TypeModel {
     .map(|(name, role)| (name.into(), attribute(name, role)))
     .collect();
     TypeModel {
-        name: "bench_vlan".to_owned(),
+        name: "bench_vlan".into(),
         style: Style::Classic,
         attributes,
         ..TypeModel::default()

@@ -35,6 +35,7 @@ use crate::map::IndexMap;
 use crate::change::{Change, Instance, Wanted};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
+use crate::names::TypeName;
 use crate::operation::Operation;
 use crate::predict;
 use crate::read::{ReadError, ReadRequest, State};
@@ -56,7 +57,7 @@ pub use type_driver::TypeDriver;
 #[derive(Clone, Debug)]
 pub struct Driver {
     platform: Arc<Platform>,
-    types: IndexMap<String, Result<Arc<dyn Implementation>, String>>,
+    types: IndexMap<TypeName, Result<Arc<dyn Implementation>, String>>,
 }
 
 impl Driver {

@@ -16,6 +16,7 @@ pub mod driver;
 pub mod error_chain;
 pub mod map;
 pub mod model;
+pub mod names;
 pub mod operation;
 pub mod pattern;
 pub mod predict;

@@ -19,6 +19,7 @@ use std::borrow::Cow;
 
 use crate::map::IndexMap;
 
+use crate::names::TypeName;
 use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
@@ -30,7 +31,7 @@ pub use rule_keys::Shutdown;
 #[derive(Clone, Debug, Default)]
 pub struct TypeModel {
     /// Lower-case name, `network_vlan`.
-    pub name: String,
+    pub name: TypeName,
     pub doc: String,
     pub runs_on: RunsOn,
     pub style: Style,

@@ -312,7 +312,7 @@ fn small_model(name: &str, runs_on: RunsOn, attributes: &[(&str, Role)]) -> Type
         .map(|(name, role)| (Name::from(*name), small_attribute(name, *role)))
         .collect();
     TypeModel {
-        name: name.to_owned(),
+        name: name.into(),
         runs_on,
         style: Style::Classic,
         attributes,

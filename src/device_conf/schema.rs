@@ -181,8 +181,8 @@ pub fn connection(
     let transaction = checked.text("transaction");
     Ok(Connection {
         platform: platform
-            .map_or(&entry.kind, |platform| &platform.name)
-            .clone(),
+            .map_or(entry.kind.as_str(), |platform| platform.name.as_str())
+            .to_owned(),
         target,
         shown_url: entry.shown_url(),
         save: save

@@ -58,7 +58,7 @@ pub fn platforms_with_mock(registry: &Registry) -> Vec<String> {
     registry
         .platforms()
         .filter(|platform| platform.mock.is_some())
-        .map(|platform| platform.name.clone())
+        .map(|platform| platform.name.to_string())
         .collect()
 }
 

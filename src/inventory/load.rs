@@ -9,6 +9,7 @@ use std::path::Path;
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, nearest};
 use switchtender_devices::document::{self, Findings, Table as Document};
 use switchtender_devices::map::IndexMap;
+use switchtender_devices::names::PlatformName;
 
 use super::check::check;
 use super::device::DeviceEntry;
@@ -26,7 +27,7 @@ const LARGEST: u64 = 64 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct InventoryOptions {
     /// Names of the platforms. `None`: platforms are not checked.
-    pub platforms: Option<BTreeSet<String>>,
+    pub platforms: Option<BTreeSet<PlatformName>>,
     /// Accept secrets in files that other users can read.
     pub allow_readable: bool,
     /// Check the files that the inventory names, too.
@@ -241,15 +242,24 @@ fn refuse(table: &Document<'_>, keys: &[&str]) {
     }
 }
 
-fn check_platform(findings: &Findings, names: &BTreeSet<String>, name: &str, span: Range<usize>) {
+fn check_platform(
+    findings: &Findings,
+    names: &BTreeSet<PlatformName>,
+    name: &str,
+    span: Range<usize>,
+) {
     if names.contains(name) {
         return;
     }
-    let help = match nearest(name, names.iter().map(String::as_str)) {
+    let help = match nearest(name, names.iter().map(PlatformName::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
             "platforms: {}",
-            names.iter().cloned().collect::<Vec<_>>().join(", ")
+            names
+                .iter()
+                .map(PlatformName::as_str)
+                .collect::<Vec<_>>()
+                .join(", ")
         ),
     };
     let message = format!("unknown platform `{name}`");

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use switchtender_devices::change::Wanted;
 use switchtender_devices::model::RunsOn;
+use switchtender_devices::names::TypeName;
 use switchtender_devices::provider::Provider;
 
 use crate::catalog::resource::{NodeId, Resource, Tags};
@@ -124,7 +125,7 @@ pub(super) struct Progress {
     pub memory_index: MemoryIndex,
     pub desired: DesiredCache,
     /// By type: whether prefetch succeeded.
-    pub prefetched: HashMap<String, bool>,
+    pub prefetched: HashMap<TypeName, bool>,
     pub failures: Failures,
     pub announced: AnnouncedFailures,
     pub queues: HashMap<VertexId, EventQueue>,

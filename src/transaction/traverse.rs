@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use switchtender_devices::names::TypeName;
+
 use crate::catalog::Level;
 use crate::compat::Deviation;
 use crate::graph::{ReadyQueue, Vertex, VertexId};
@@ -15,7 +17,7 @@ impl Transaction<'_> {
         let mut ready = ReadyQueue::new(&self.graph);
         let mut deferred = Vec::new();
         let mut progress = false;
-        let mut providerless: Vec<String> = Vec::new();
+        let mut providerless: Vec<TypeName> = Vec::new();
         let mut stopped = (self.stop)();
         while !stopped && let Some(id) = ready.pop() {
             if self.is_suitable(id) {
@@ -73,7 +75,7 @@ impl Transaction<'_> {
     }
 
     /// Fails a resource without a suitable provider.
-    fn fail_unsuitable(&mut self, id: VertexId, providerless: &mut Vec<String>) {
+    fn fail_unsuitable(&mut self, id: VertexId, providerless: &mut Vec<TypeName>) {
         let Vertex::Resource(node) = self.graph.vertex(id) else {
             return;
         };

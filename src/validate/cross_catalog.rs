@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Source};
+use switchtender_devices::names::TypeName;
 
 use super::Policy;
 use super::rule::{RULES, Rule, RuleCheck};
@@ -35,7 +36,7 @@ pub struct CatalogSummary {
 /// A name that stands for one instance at a site, such as the name of a VLAN.
 #[derive(Debug)]
 pub struct SiteName {
-    pub type_name: String,
+    pub type_name: TypeName,
     pub name: String,
     /// Value of the namevar, such as the number of the VLAN.
     pub instance: String,

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use switchtender_devices::driver::Driver;
+use switchtender_devices::names::TypeName;
 use switchtender_devices::read::{ReadError, Reads};
 use switchtender_devices::value::Value;
 
 /// The instances of a running configuration, by type and name.
 #[derive(Clone, Debug, Default)]
-pub struct RunningConfig(BTreeSet<(String, String)>);
+pub struct RunningConfig(BTreeSet<(TypeName, String)>);
 
 impl RunningConfig {
     /// Parses the answers of a device. Types without an answer have no instances.
@@ -36,6 +37,6 @@ impl RunningConfig {
 
     /// Whether the configuration has this instance.
     pub fn contains(&self, type_name: &str, name: &str) -> bool {
-        self.0.contains(&(type_name.to_owned(), name.to_owned()))
+        self.0.contains(&(type_name.into(), name.to_owned()))
     }
 }

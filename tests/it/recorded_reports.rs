@@ -105,7 +105,7 @@ fn model(name: &str, given: Vec<Name>) -> TypeModel {
         })
         .collect();
     TypeModel {
-        name: name.to_owned(),
+        name: name.into(),
         attributes,
         ..TypeModel::default()
     }

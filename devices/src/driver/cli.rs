@@ -38,6 +38,7 @@ use crate::diagnostic::{Diagnostic, Source};
 use crate::document::Table;
 use crate::model::canonical::ValueError;
 use crate::model::{ArrayKind, TypeModel};
+use crate::names::PlatformName;
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::read::{ReadError, ReadRequest, State};
@@ -51,7 +52,7 @@ use template::Vocabulary;
 #[derive(Debug)]
 pub struct CliType {
     pub model: Arc<TypeModel>,
-    pub platform: String,
+    pub platform: PlatformName,
     pub line_limit: usize,
     pub refused_characters: String,
     /// How the configuration shows where a free text ends.

@@ -8,6 +8,7 @@ use super::transport::Transport;
 use crate::diagnostic::Source;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
+use crate::names::PlatformName;
 
 /// The type's model, the file, and what the platform declares.
 #[derive(Clone, Copy)]
@@ -15,7 +16,7 @@ pub struct Context<'a> {
     pub model: &'a Arc<TypeModel>,
     pub source: &'a Arc<Source>,
     /// Name of the platform.
-    pub platform: &'a str,
+    pub platform: &'a PlatformName,
     pub transport: Transport,
     pub reads: &'a IndexMap<String, ReadRule>,
     pub ranks: &'a IndexMap<String, i64>,

@@ -16,6 +16,7 @@ use crate::dialogue::Protocol;
 use crate::document::Table;
 use crate::model::TypeModel;
 use crate::model::load::{check_schema, word};
+use crate::names::{PlatformName, TypeName};
 use crate::read::columns::Columns;
 use crate::read::indent::Tree;
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
@@ -32,7 +33,7 @@ pub enum MockKind {
 /// Everything that is known of a platform; made from `definitions/<platform>/`.
 #[derive(Debug)]
 pub struct Platform {
-    pub name: String,
+    pub name: PlatformName,
     pub doc: String,
     /// Other names of the platform as a `type` in `device.conf`.
     pub aliases: Vec<String>,
@@ -50,9 +51,9 @@ pub struct Platform {
     pub refused_characters: String,
     /// Longest line that the device's input takes.
     pub line_limit: usize,
-    pub types: IndexMap<String, Arc<TypeDriver>>,
+    pub types: IndexMap<TypeName, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this one lacks.
-    pub(super) platforms_by_type: BTreeMap<String, Vec<String>>,
+    pub(super) platforms_by_type: BTreeMap<TypeName, Vec<PlatformName>>,
 }
 
 impl Platform {
@@ -125,7 +126,7 @@ impl Platform {
             }
         }
         Some(Self {
-            name: name?,
+            name: name?.into(),
             doc,
             aliases,
             transport: transport?,

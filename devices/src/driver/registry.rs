@@ -15,16 +15,17 @@ use super::type_driver::TypeDriver;
 use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::Diagnostic;
 use crate::model::{TypeModel, load};
+use crate::names::{PlatformName, TypeName};
 use file::{SelectedFile, add_type, load_platform, load_type, misnamed, parts, select_files};
 
 /// What this program knows of types and platforms.
 #[derive(Debug, Default)]
 pub struct Registry {
     models: Arc<Models>,
-    platforms: BTreeMap<String, LazyDefinition<Platform>>,
+    platforms: BTreeMap<PlatformName, LazyDefinition<Platform>>,
 }
 
-type Models = BTreeMap<String, LazyDefinition<TypeModel>>;
+type Models = BTreeMap<TypeName, LazyDefinition<TypeModel>>;
 
 /// Something that is read when it is needed, or has been.
 type LazyDefinition<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
@@ -34,10 +35,10 @@ fn lazy<T>(make: impl FnOnce() -> Arc<T> + Send + 'static) -> LazyDefinition<T> 
 }
 
 /// By type: the platforms that have it.
-type PlatformsByType = BTreeMap<String, Vec<String>>;
+type PlatformsByType = BTreeMap<TypeName, Vec<PlatformName>>;
 
 /// The types of a platform: the file of each.
-type Types = BTreeMap<String, DefinitionFile>;
+type Types = BTreeMap<TypeName, DefinitionFile>;
 
 impl Registry {
     /// The definitions built into this program, each of which is read when it is needed.
@@ -46,21 +47,21 @@ impl Registry {
     /// Never, nor does whoever needs one, in a program whose tests pass: they load these files.
     pub fn shipped() -> Self {
         let mut models = Models::new();
-        let mut platforms: BTreeMap<String, DefinitionFile> = BTreeMap::new();
-        let mut types: BTreeMap<String, Types> = BTreeMap::new();
+        let mut platforms: BTreeMap<PlatformName, DefinitionFile> = BTreeMap::new();
+        let mut types: BTreeMap<PlatformName, Types> = BTreeMap::new();
         for file in definitions::shipped() {
             match parts(&file.path).expect("it stands at its place") {
                 ("models", kind) => {
-                    let kind = kind.to_owned();
+                    let kind = TypeName::from(kind);
                     let model = move || Arc::new(expect_loaded(load::load(&file.source)));
                     models.insert(kind, lazy(model));
                 }
                 (platform, "platform") => {
-                    platforms.insert(platform.to_owned(), file);
+                    platforms.insert(platform.into(), file);
                 }
                 (platform, kind) => {
-                    let of_platform = types.entry(platform.to_owned()).or_default();
-                    of_platform.insert(kind.to_owned(), file);
+                    let of_platform = types.entry(platform.into()).or_default();
+                    of_platform.insert(kind.into(), file);
                 }
             }
         }
@@ -109,7 +110,7 @@ impl Registry {
     ) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
         let files = select_files(shipped, own);
-        let mut models: BTreeMap<String, Arc<TypeModel>> = BTreeMap::new();
+        let mut models: BTreeMap<TypeName, Arc<TypeModel>> = BTreeMap::new();
         for (path, chosen) in &files {
             if path.starts_with("models/") {
                 match load::load(&chosen.file.source) {
@@ -128,7 +129,7 @@ impl Registry {
             if let Some(directory) = path.strip_suffix("/platform.toml")
                 && let Some(platform) = load_platform(directory, chosen, &mut findings)
             {
-                platforms.insert(directory.to_owned(), platform);
+                platforms.insert(PlatformName::from(directory), platform);
             }
         }
         for (path, chosen) in &files {
@@ -256,7 +257,7 @@ fn expect_loaded<T>(loaded: Result<T, Vec<Diagnostic>>) -> T {
 }
 
 /// From pairs of a platform and a type of it.
-fn elsewhere<'a>(pairs: impl Iterator<Item = (&'a String, &'a String)>) -> PlatformsByType {
+fn elsewhere<'a>(pairs: impl Iterator<Item = (&'a PlatformName, &'a TypeName)>) -> PlatformsByType {
     let mut elsewhere = PlatformsByType::new();
     for (platform, kind) in pairs {
         let of_kind = elsewhere.entry(kind.clone()).or_default();

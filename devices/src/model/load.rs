@@ -240,7 +240,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
     root.finish();
 
     Some(TypeModel {
-        name: name?,
+        name: name?.into(),
         doc,
         runs_on: runs_on.unwrap_or_default(),
         style: style.unwrap_or_default(),

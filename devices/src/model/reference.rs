@@ -5,13 +5,14 @@
 
 use super::relation::collect;
 use super::{AutoKind, RelationSource, TypeModel, ValueSpec};
+use crate::names::TypeName;
 use crate::value::{Attributes, Value};
 
 /// A value that names an instance of another type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// Type of the other instance.
-    pub target: String,
+    pub target: TypeName,
     /// The attribute; `members.name` is a field of structs.
     pub from: String,
     /// The value is a text of numbers, `10,20-29`: each number that stands alone is a name.

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use crate::names::TypeName;
 use crate::value::Value;
 
 /// An automatic relation to resources named by an attribute's value.
@@ -10,7 +11,7 @@ use crate::value::Value;
 pub struct AutoRelation {
     pub kind: AutoKind,
     /// Type of the other resource.
-    pub target: String,
+    pub target: TypeName,
     pub from: RelationSource,
 }
 

@@ -20,6 +20,7 @@ use crate::change::{Change, Instance, Wanted};
 use crate::driver::{Driver, SecretHistory};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
+use crate::names::TypeName;
 use crate::operation::{Operation, OperationResult, Outcome};
 use crate::read::{ReadRequest, Reads, State};
 use crate::session::{Session, SessionError, Statistics};
@@ -50,7 +51,7 @@ pub struct DriverProvider {
     /// Resources that the run will read; empty after the first prefetch.
     expected: Vec<Arc<Wanted>>,
     /// Types whose reads were sent.
-    prefetched_types: HashSet<String>,
+    prefetched_types: HashSet<TypeName>,
     /// The state before the run.
     read: State,
     /// The state with the changes of the run.

@@ -18,7 +18,7 @@ fn shipped_models_load_and_document_every_attribute() {
         count += 1;
         match load::load(&Source::new(format!("models/{name}.toml"), text.as_str())) {
             Ok(model) => {
-                if model.name != name {
+                if *model.name != *name {
                     wrong.push(format!("{name}.toml defines {}", model.name));
                 }
                 for attribute in model.attributes.values() {

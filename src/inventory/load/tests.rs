@@ -9,7 +9,7 @@ const DEVICE: &str =
 
 fn parse(text: &str) -> Result<Inventory, Vec<Diagnostic>> {
     let options = InventoryOptions {
-        platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
+        platforms: Some(["cisco_ios", "f5_bigip"].map(Into::into).into()),
         ..InventoryOptions::default()
     };
     Inventory::parse("inventory.toml", text, Path::new("/etc/st"), None, &options)
@@ -322,7 +322,7 @@ fn clear_text_secrets_are_errors_in_readable_files() {
 fn example_inventory_is_valid() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/inventory.toml");
     let options = InventoryOptions {
-        platforms: Some(["cisco_ios", "f5_bigip"].map(str::to_owned).into()),
+        platforms: Some(["cisco_ios", "f5_bigip"].map(Into::into).into()),
         ..InventoryOptions::default()
     };
     let inventory = Inventory::load(&path, &options).unwrap();

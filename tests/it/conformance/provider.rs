@@ -265,7 +265,7 @@ impl Provider for Simulated {
     ) -> Result<(), ProviderError> {
         let names: Vec<String> = resources.iter().map(|wanted| key(wanted)).collect();
         let mut world = self.world.lock().unwrap();
-        world.call(json!(["prefetch", model.name, names]));
+        world.call(json!(["prefetch", model.name.as_str(), names]));
         world.fault(&["prefetch", &model.name])?;
         for wanted in resources {
             let row = world.row(&model.name, &key(wanted));
@@ -329,7 +329,7 @@ impl Provider for Simulated {
 
     async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
         let mut world = self.world();
-        world.call(json!(["instances", model.name]));
+        world.call(json!(["instances", model.name.as_str()]));
         world.fault(&["instances", &model.name])?;
         Ok(world
             .table(&model.name)

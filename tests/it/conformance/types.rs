@@ -62,7 +62,7 @@ struct Draft(TypeModel);
 impl Draft {
     fn new(name: &str, runs_on: RunsOn) -> Self {
         Self(TypeModel {
-            name: name.to_owned(),
+            name: name.into(),
             runs_on,
             style: Style::Classic,
             ..TypeModel::default()
@@ -142,7 +142,7 @@ impl Draft {
     fn relation(mut self, kind: AutoKind, target: &str, from: &str) -> Self {
         self.0.relations.push(AutoRelation {
             kind,
-            target: target.to_owned(),
+            target: target.into(),
             from: RelationSource::Attribute(from.to_owned()),
         });
         self
@@ -159,7 +159,7 @@ impl Draft {
     fn classic(self, world: &Shared) -> ResourceType {
         ResourceType {
             behavior: Arc::new(Classic {
-                type_name: self.0.name.clone(),
+                type_name: self.0.name.to_string(),
                 world: Arc::clone(world),
             }),
             model: Arc::new(self.0),
@@ -170,7 +170,7 @@ impl Draft {
         self.0.style = Style::ResourceApi;
         ResourceType {
             behavior: Arc::new(Api {
-                type_name: self.0.name.clone(),
+                type_name: self.0.name.to_string(),
             }),
             model: Arc::new(self.0),
         }
@@ -259,7 +259,7 @@ impl TestTypes {
         ];
         let mut types = HashMap::new();
         for draft in drafts {
-            let name: &'static str = Box::leak(draft.0.name.clone().into_boxed_str());
+            let name: &'static str = Box::leak(draft.0.name.to_string().into_boxed_str());
             types.insert(name, draft.classic(world));
         }
         let api = [
@@ -282,7 +282,7 @@ impl TestTypes {
                 .relation(AutoKind::Require, "net_vlan", "tagged_vlans"),
         ];
         for draft in api {
-            let name: &'static str = Box::leak(draft.0.name.clone().into_boxed_str());
+            let name: &'static str = Box::leak(draft.0.name.to_string().into_boxed_str());
             types.insert(name, draft.api());
         }
         Self(types)

@@ -125,7 +125,7 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let rewrites = rewrites.iter().flatten();
     let cli = CliType {
         model: Arc::clone(model),
-        platform: context.platform.to_owned(),
+        platform: context.platform.clone(),
         line_limit: context.line_limit,
         refused_characters: context.refused_characters.to_owned(),
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),

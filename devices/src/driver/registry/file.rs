@@ -9,6 +9,7 @@ use crate::document::{Document, Findings, Table};
 use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
 use crate::model::{TypeModel, load};
+use crate::names::{PlatformName, TypeName};
 
 /// A file as it counts: the user's, what it extends, or the shipped one.
 pub(super) struct SelectedFile<'a> {
@@ -46,8 +47,8 @@ pub(super) fn load_platform(
 pub(super) fn add_type(
     path: &str,
     chosen: &SelectedFile<'_>,
-    models: &BTreeMap<String, Arc<TypeModel>>,
-    platforms: &mut BTreeMap<String, Platform>,
+    models: &BTreeMap<TypeName, Arc<TypeModel>>,
+    platforms: &mut BTreeMap<PlatformName, Platform>,
     findings: &mut Vec<Diagnostic>,
 ) {
     let source = &chosen.file.source;
@@ -63,7 +64,7 @@ pub(super) fn add_type(
         return;
     };
     let Some(platform) = platforms.get_mut(directory) else {
-        let known: Vec<&str> = platforms.keys().map(String::as_str).collect();
+        let known: Vec<&str> = platforms.keys().map(PlatformName::as_str).collect();
         findings.push(
             Diagnostic::error(
                 "unknown-platform",
@@ -78,7 +79,7 @@ pub(super) fn add_type(
         return;
     };
     let Some(model) = models.get(kind) else {
-        let names = models.keys().map(String::as_str);
+        let names = models.keys().map(TypeName::as_str);
         findings.push(
             Diagnostic::error(
                 "unknown-type",

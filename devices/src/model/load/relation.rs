@@ -32,7 +32,7 @@ pub fn read_relation(
     };
     Some(AutoRelation {
         kind,
-        target: target?,
+        target: target?.into(),
         from: source,
     })
 }
@@ -50,7 +50,7 @@ pub fn read_reference(
     }
     table.finish();
     Some(Reference {
-        target: target?,
+        target: target?.into(),
         from: path(&from?, attributes)?,
         numbers,
     })
