@@ -1,9 +1,9 @@
-//! The peer's inventory: `device.conf` and the credentials files it points to.
+//! `device.conf` and its credentials files: the devices of `switchtender device`.
 //!
-//! [`file`] reads the sections; [`Entry::connection`] makes one of them a [`Connection`], from a
+//! [`file`] reads the sections; [`DeviceSection::connection`] makes one of them a [`ConnectionSettings`], from a
 //! legacy URL ([`legacy_url`]) or a credentials file ([`credentials`], written in [`hocon`]),
-//! checked against the attributes of its type ([`schema`]). A mistake in `device.conf` refuses the
-//! file; a mistake in one device's credentials is that device's alone. What is accepted:
+//! checked against the attributes of its type ([`schema`]). An error in `device.conf` rejects the
+//! file; an error in the credentials of one device affects that device only. Accepted input:
 //! `docs/reference/agent-protocol.md`, section 2.
 
 mod credentials;
@@ -22,43 +22,43 @@ use switchtender_devices::session::connect_params::ConnectParams;
 
 use super::inventory::{SavePolicy, Secrets};
 
-pub use credentials::Readers;
-pub use file::{Entry, parse};
+pub use credentials::FileReaders;
+pub use file::{DeviceSection, parse};
 
-/// How a device is reached, from its entry.
+/// The connection parameters of a section.
 #[derive(Clone, Debug)]
-pub struct Connection {
+pub struct ConnectionSettings {
     /// The platform whose driver is used, `cisco_ios`.
     pub platform: String,
     pub target: ConnectParams,
-    /// Where the device is, without secrets: for logs and the report.
-    pub shown_url: String,
+    /// The URL without secrets, for logs and the report.
+    pub redacted_url: String,
     /// When the configuration is saved.
     pub save: SavePolicy,
-    /// Settings of the platform that are not about the connection (`transaction`).
+    /// Driver options (`transaction`).
     pub options: Vec<(String, String)>,
-    /// What people should know about the entry, such as checks that it turns off.
+    /// Warnings about the section, such as disabled checks.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What a device's entry needs from its surroundings.
+/// Context for reading the credentials of a section.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
-    /// Looks up secrets that are kept elsewhere.
+pub struct ResolveContext<'a> {
+    /// Reads secrets from other sources.
     pub secrets: &'a Secrets,
     /// `$vardir/devices/NAME`, for known hosts and transcripts.
     pub device_dir: &'a Path,
     /// Who may be able to read credentials.
-    pub readers: Readers,
+    pub readers: FileReaders,
     /// The definitions, for the platforms of types. `None`: types are platforms by their own name.
     pub definitions: Option<&'a Registry>,
 }
 
-/// Reads `device.conf`; a missing file means no devices.
+/// Reads `device.conf`; a missing file has no devices.
 ///
 /// # Errors
-/// All mistakes of the file, each with its line.
-pub fn load(path: &Path) -> Result<Vec<Entry>, Vec<Diagnostic>> {
+/// All errors of the file, with their lines.
+pub fn load(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
     match std::fs::read_to_string(path) {
         Ok(text) => parse(&path.display().to_string(), &text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -69,8 +69,8 @@ pub fn load(path: &Path) -> Result<Vec<Entry>, Vec<Diagnostic>> {
     }
 }
 
-/// Reads several files: a file as it is, of a directory all `*.conf` in order of their names.
-pub fn load_all(path: &Path) -> Result<Vec<Entry>, Vec<Diagnostic>> {
+/// Reads a file, or all `*.conf` files of a directory in the order of their names.
+pub fn load_all(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
     if !path.is_dir() {
         return load(path);
     }
@@ -90,7 +90,7 @@ pub fn load_all(path: &Path) -> Result<Vec<Entry>, Vec<Diagnostic>> {
         })
         .collect();
     files.sort();
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<DeviceSection> = Vec::new();
     let mut found = Vec::new();
     for file in files {
         match load(&file) {
@@ -112,18 +112,18 @@ pub fn load_all(path: &Path) -> Result<Vec<Entry>, Vec<Diagnostic>> {
     }
 }
 
-impl Entry {
-    /// Resolves the entry: reads the credentials, fetches secrets, checks everything together.
+impl DeviceSection {
+    /// Reads the credentials, resolves secrets and validates all attributes.
     ///
     /// # Errors
-    /// All mistakes of this device. None of them shows a value.
+    /// All errors of this device, without values.
     ///
     /// # Cancellation
     /// May be dropped at any time.
     pub async fn connection(
         &self,
-        around: Surroundings<'_>,
-    ) -> Result<Connection, Vec<Diagnostic>> {
+        around: ResolveContext<'_>,
+    ) -> Result<ConnectionSettings, Vec<Diagnostic>> {
         let at_url = |diagnostic: Diagnostic| {
             vec![diagnostic.at(&self.url.source, self.url.span.clone(), "")]
         };
@@ -157,7 +157,7 @@ impl Entry {
                         "device-url",
                         format!(
                             "Unexpected url '{}' found. Only file:/// URLs for configuration supported at the moment.",
-                            legacy_url::shown(url)
+                            legacy_url::redact(url)
                         ),
                     )
                     .help(format!("type {} takes `file:///PATH`", self.kind)),
@@ -168,24 +168,24 @@ impl Entry {
     }
 }
 
-/// A value that was given for a connection, with its place for findings.
-struct Given {
+/// An attribute of a connection as written, with its position.
+struct RawAttribute {
     key: String,
     key_mark: hocon::Mark,
     mark: hocon::Mark,
-    value: GivenValue,
+    value: RawAttributeValue,
 }
 
-enum GivenValue {
+enum RawAttributeValue {
     Bool(bool),
     Integer(i64),
     Text(SecretString),
-    /// Anything that no attribute takes, by its kind.
+    /// A type that no attribute accepts.
     Other(&'static str),
 }
 
-/// All that was given, and where from.
-struct GivenAll {
-    values: Vec<Given>,
+/// All attributes of a section, with their file.
+struct RawAttributes {
+    values: Vec<RawAttribute>,
     source: Arc<Source>,
 }

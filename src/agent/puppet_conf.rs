@@ -308,7 +308,7 @@ mod tests {
             "vardir must be a value that does not refer to itself, not `$vardir/x`",
         ] {
             assert!(
-                found.iter().any(|told| told == message),
+                found.iter().any(|text| text == message),
                 "{message}: {found:#?}"
             );
         }

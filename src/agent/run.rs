@@ -55,20 +55,20 @@ impl Proxy {
     }
 }
 
-/// A catalog that may be applied: its name and environment are right.
+/// A catalog with the right certname and environment.
 #[derive(Clone, Debug)]
-pub struct Obtained {
+pub struct RetrievedCatalog {
     pub text: String,
     pub head: CatalogHeader,
     pub cached: CachedStatus,
 }
 
-/// Why a run has no catalog.
+/// The run has no catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
-    #[error("certificates that are at hand cannot be used")]
+    #[error("cannot use the local certificates")]
     Tls(#[from] TlsError),
     #[error(transparent)]
     NoServer(#[from] ServerSelectionError),
@@ -99,17 +99,17 @@ impl RunError {
             }
             RunError::WrongName { .. }
             | RunError::Foreign(CatalogHeaderError::WrongName { .. }) => Some(
-                "the section in device.conf, the certname and the node on the server have one name"
+                "use one name for the section in device.conf, the certname and the node on the server"
                     .to_owned(),
             ),
             RunError::NoServer(_) => {
                 Some("check each server with `switchtender doctor`".to_owned())
             }
             RunError::Plugins(PluginError::Check(_)) => {
-                Some("mend the definitions in the module of the device's environment".to_owned())
+                Some("fix the definitions in the module of the device's environment".to_owned())
             }
             RunError::Environment(EnvironmentError::Unstable(_)) => {
-                Some("the classifier gives this node another environment each time".to_owned())
+                Some("check the node classifier: it assigns another environment each time".to_owned())
             }
             _ => None,
         }
@@ -124,20 +124,20 @@ pub struct AgentRun {
     pub transaction_uuid: String,
     /// Measured seconds, by the names that reports use.
     pub times: IndexMap<&'static str, f64>,
-    convergence: AgentEnvironment,
+    environment: AgentEnvironment,
     client: Option<Client>,
     /// The selected server.
     server: Option<Server>,
     /// No server is reachable: only the cached catalog is left.
     server_unreachable: bool,
-    forced_cached_catalog: Option<Obtained>,
+    forced_cached_catalog: Option<RetrievedCatalog>,
 }
 
 impl AgentRun {
     pub fn new(proxy: &Arc<Proxy>, certname: &str) -> Self {
         Self {
             layout: Layout::new(&proxy.settings, certname),
-            convergence: AgentEnvironment::new(&proxy.settings.environment),
+            environment: AgentEnvironment::new(&proxy.settings.environment),
             proxy: Arc::clone(proxy),
             transaction_uuid: uuid::Uuid::new_v4().to_string(),
             times: IndexMap::default(),
@@ -150,7 +150,7 @@ impl AgentRun {
 
     /// The current environment of the run.
     pub fn environment(&self) -> &str {
-        self.convergence.current()
+        self.environment.current()
     }
 
     /// For `server_used` in the report: only a server from a list is named.
@@ -200,32 +200,32 @@ impl AgentRun {
         if settings.use_cached_catalog
             && let Some((text, head)) = catalog_cache::load(&self.layout)?
         {
-            self.convergence.adopt(&head.environment);
+            self.environment.adopt(&head.environment);
             log.info(format!(
                 "Using cached catalog from environment '{}'",
                 head.environment
             ));
-            self.forced_cached_catalog = Some(Obtained {
+            self.forced_cached_catalog = Some(RetrievedCatalog {
                 text,
                 head,
                 cached: CachedStatus::ExplicitlyRequested,
             });
             return Ok(self.proxy.definitions.of(&self.layout)?);
         }
-        if !self.server_unreachable && self.convergence.has_node_request() {
+        if !self.server_unreachable && self.environment.has_node_request() {
             let began = Instant::now();
             let answer = {
                 let (current, configured) =
-                    (self.convergence.current(), self.convergence.configured());
+                    (self.environment.current(), self.environment.configured());
                 self.endpoint().node(current, configured).await
             };
             self.server_unreachable |= answer
                 .as_ref()
                 .is_err_and(RequestError::is_without_response);
-            self.convergence.node(answer, log);
+            self.environment.node(answer, log);
             self.took("node_retrieval", began);
         }
-        self.convergence.begin(log);
+        self.environment.begin(log);
         self.plugins(log).await
     }
 
@@ -264,13 +264,13 @@ impl AgentRun {
     }
 
     async fn sync_plugins(&mut self, log: &mut dyn RunLog) -> Result<(), RunError> {
-        let environment = self.convergence.current().to_owned();
+        let environment = self.environment.current().to_owned();
         let listed = self
             .endpoint()
             .plugins(&environment)
             .await
             .map_err(PluginError::Request)?;
-        self.convergence.listed(listed.is_some(), log)?;
+        self.environment.listed(listed.is_some(), log)?;
         if let Some(listed) = listed {
             pluginsync::sync(&self.endpoint(), &environment, listed, &self.layout, log).await?;
         }
@@ -286,7 +286,7 @@ impl AgentRun {
         &mut self,
         facts: &Facts,
         log: &mut dyn RunLog,
-    ) -> Result<(Obtained, Arc<Registry>), RunError> {
+    ) -> Result<(RetrievedCatalog, Arc<Registry>), RunError> {
         if let Some(obtained) = self.forced_cached_catalog.take() {
             return Ok((obtained, self.proxy.definitions.of(&self.layout)?));
         }
@@ -296,7 +296,7 @@ impl AgentRun {
         let outcome = loop {
             match self.request(facts).await {
                 Err(error) => break Err(error),
-                Ok((text, head)) => match self.convergence.catalog(&head.environment, log)? {
+                Ok((text, head)) => match self.environment.catalog(&head.environment, log)? {
                     CatalogDecision::Use => break Ok((text, head)),
                     CatalogDecision::Restart => registry = self.plugins(log).await?,
                 },
@@ -305,7 +305,7 @@ impl AgentRun {
         self.took("config_retrieval", began);
         match outcome {
             Ok((text, head)) => {
-                let obtained = Obtained {
+                let obtained = RetrievedCatalog {
                     text,
                     head,
                     cached: CachedStatus::NotUsed,
@@ -326,15 +326,19 @@ impl AgentRun {
         endpoint
             .catalog(
                 facts,
-                self.convergence.current(),
-                self.convergence.configured(),
+                self.environment.current(),
+                self.environment.configured(),
                 self.proxy.settings.http.catalog_timeout,
             )
             .await
     }
 
     /// The cached catalog, after an error of the request.
-    fn cached(&mut self, error: RunError, log: &mut dyn RunLog) -> Result<Obtained, RunError> {
+    fn cached(
+        &mut self,
+        error: RunError,
+        log: &mut dyn RunLog,
+    ) -> Result<RetrievedCatalog, RunError> {
         if !self.proxy.settings.usecacheonfailure {
             return Err(error);
         }
@@ -342,7 +346,7 @@ impl AgentRun {
             return Err(error);
         };
         log.error_chain(&error, error.hint().as_deref());
-        let current = self.convergence.current();
+        let current = self.environment.current();
         if head.environment != current {
             log.error(format!(
                 "Not using cached catalog because its environment '{}' does not match '{current}'",
@@ -354,7 +358,7 @@ impl AgentRun {
             "Using cached catalog from environment '{}'",
             head.environment
         ));
-        Ok(Obtained {
+        Ok(RetrievedCatalog {
             text,
             head,
             cached: CachedStatus::OnFailure,
@@ -364,7 +368,7 @@ impl AgentRun {
     /// Step 11: stores a catalog that passed the checks in the cache, except in a noop run.
     pub async fn store_catalog(
         &mut self,
-        obtained: &Obtained,
+        obtained: &RetrievedCatalog,
         noop: bool,
         log: &mut dyn RunLog,
     ) -> Result<(), FileError> {
@@ -380,7 +384,7 @@ impl AgentRun {
         if !self.proxy.settings.resubmit_facts || self.client.is_none() || self.server_unreachable {
             return;
         }
-        let environment = self.convergence.current();
+        let environment = self.environment.current();
         if let Err(error) = self.endpoint().facts(facts, environment).await {
             log.error(format!("Could not submit facts: {error}"));
         }
@@ -399,7 +403,7 @@ impl AgentRun {
             return Ok(None);
         }
         let spool = ReportSpool::new(&self.layout);
-        let environment = self.convergence.current().to_owned();
+        let environment = self.environment.current().to_owned();
         if self.client.is_none() {
             // Without a certificate the server takes nothing.
             spool.put(report, &environment).await?;

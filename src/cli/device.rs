@@ -25,7 +25,7 @@ use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;
 use crate::agent::run::Proxy;
 use crate::catalog::Level;
-use crate::device_conf::{self, Entry};
+use crate::device_conf::{self, DeviceSection};
 use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
 use crate::fleet::inspect;
 use crate::fleet::limits::{Limits, Membership};
@@ -206,7 +206,7 @@ impl DeviceArgs {
         }
     }
 
-    fn devices(&self, settings: &Settings) -> Result<Vec<Entry>, CommandError> {
+    fn devices(&self, settings: &Settings) -> Result<Vec<DeviceSection>, CommandError> {
         let file = settings.deviceconfig.display();
         let mut devices =
             device_conf::load_all(&settings.deviceconfig).map_err(CommandError::findings)?;
@@ -246,7 +246,7 @@ fn read_catalog(path: &std::path::Path) -> Result<String, CommandError> {
 
 fn switch<E: std::error::Error + Send + Sync + 'static>(
     settings: &Settings,
-    devices: &[Entry],
+    devices: &[DeviceSection],
     act: impl Fn(&Layout) -> Result<&'static str, E>,
 ) -> Result<Exit, CommandError> {
     for device in devices {
@@ -259,7 +259,7 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
 }
 
 /// Runs all devices; returns the bits of the exit code.
-async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<Entry>, view: Box<dyn View>) -> u8 {
+async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box<dyn View>) -> u8 {
     // A device that waits for its certificate needs no permit: the fleet counts active devices.
     let limits = Limits::new(devices.len(), None, None, []);
     let members = devices
@@ -275,7 +275,7 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<Entry>, view: Box<dyn Vie
         members,
         &limits,
         &stop,
-        move |device: Entry| {
+        move |device: DeviceSection| {
             let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
             async move {
                 let began = Instant::now();
@@ -327,7 +327,7 @@ fn exit_code(bits: u8, detailed: bool) -> Exit {
     Exit(if detailed { bits } else { bits & 1 })
 }
 
-async fn show_facts(fleet: &ServerFleet, device: &Entry) -> Result<Exit, CommandError> {
+async fn show_facts(fleet: &ServerFleet, device: &DeviceSection) -> Result<Exit, CommandError> {
     let read = async {
         let (connector, _) = fleet.connector(device).await?;
         inspect::facts(&connector).await
@@ -344,7 +344,7 @@ async fn show_facts(fleet: &ServerFleet, device: &Entry) -> Result<Exit, Command
 
 async fn show_resources(
     fleet: &ServerFleet,
-    device: &Entry,
+    device: &DeviceSection,
     wanted: &[String],
     yaml: bool,
 ) -> Result<Exit, CommandError> {

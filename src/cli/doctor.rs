@@ -22,7 +22,7 @@ use crate::agent::http::tls::Trust;
 use crate::agent::http::{Client, RequestError, RequestErrorKind};
 use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::{Server, Settings};
-use crate::device_conf::{self, Entry, Readers, Surroundings};
+use crate::device_conf::{self, DeviceSection, FileReaders, ResolveContext};
 use crate::error_chain::chain;
 use crate::inventory::Secrets;
 
@@ -181,7 +181,7 @@ async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> 
     } else {
         CheckResult::new("device.conf", CheckState::Ok, text)
     });
-    let wanted: Vec<&Entry> = devices
+    let wanted: Vec<&DeviceSection> = devices
         .iter()
         .filter(|device| args.target.is_empty() || args.target.contains(&device.name))
         .collect();
@@ -225,7 +225,7 @@ fn check_writable(directory: &Path) -> CheckResult {
 }
 
 /// Checks each server of a run, verified with the CA bundle of a device if there is one.
-async fn check_servers(settings: &Settings, device: Option<&Entry>) -> Vec<CheckResult> {
+async fn check_servers(settings: &Settings, device: Option<&DeviceSection>) -> Vec<CheckResult> {
     let bundle = device
         .map(|device| Layout::new(settings, &device.name))
         .and_then(|layout| std::fs::read_to_string(layout.ca()).ok())
@@ -285,7 +285,7 @@ async fn check_device(
     args: &DoctorArgs,
     settings: &Settings,
     secrets: &Secrets,
-    device: &Entry,
+    device: &DeviceSection,
 ) -> Vec<CheckResult> {
     let layout = Layout::new(settings, &device.name);
     let (mut checks, ready) = check_certificate(settings, &layout);
@@ -304,10 +304,10 @@ async fn check_device(
             return checks;
         }
     };
-    let around = Surroundings {
+    let around = ResolveContext {
         secrets,
         device_dir: &layout.var,
-        readers: Readers::from(args.credentials_readers),
+        readers: FileReaders::from(args.credentials_readers),
         definitions: Some(&registry),
     };
     let connection = match device.connection(around).await {
@@ -356,7 +356,7 @@ async fn check_device(
                 session.close().await;
                 let text = format!(
                     "logged in at {} in {:.1} s",
-                    connection.shown_url,
+                    connection.redacted_url,
                     login.as_secs_f64()
                 );
                 let state = if notes.is_empty() {

@@ -12,7 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use super::exit::CommandError;
 use crate::agent::puppet_conf::table::{PuppetSetting, SETTINGS, SettingSupport, SettingType};
 use crate::agent::puppet_conf::{self, PuppetDirectories, Settings};
-use crate::device_conf::Readers;
+use crate::device_conf::FileReaders;
 
 /// The settings on the command line.
 #[derive(Clone, Debug, Default)]
@@ -45,11 +45,11 @@ pub enum CredentialsReaders {
     Anyone,
 }
 
-impl From<CredentialsReaders> for Readers {
+impl From<CredentialsReaders> for FileReaders {
     fn from(readers: CredentialsReaders) -> Self {
         match readers {
-            CredentialsReaders::Group => Readers::OwnerAndGroup,
-            CredentialsReaders::Anyone => Readers::Anyone,
+            CredentialsReaders::Group => FileReaders::OwnerAndGroup,
+            CredentialsReaders::Anyone => FileReaders::Anyone,
         }
     }
 }

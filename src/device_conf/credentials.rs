@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use switchtender_devices::diagnostic::Diagnostic;
 
-use super::hocon::{self, Field, Value, World};
-use super::{Given, GivenAll, GivenValue, Surroundings};
+use super::hocon::{self, ConfigIo, HoconField, HoconValue};
+use super::{RawAttribute, RawAttributeValue, RawAttributes, ResolveContext};
 use crate::inventory::secret_source::SecretSource;
 use crate::inventory::setting::{InventoryTable, SettingOrigin, TableSetting};
 
 /// Who may be able to read files with credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Readers {
+pub enum FileReaders {
     /// Owner and group; a file that others can read is refused.
     #[default]
     OwnerAndGroup,
@@ -24,7 +24,7 @@ pub enum Readers {
 
 struct CredentialFiles;
 
-impl World for CredentialFiles {
+impl ConfigIo for CredentialFiles {
     fn read(&self, path: &Path) -> std::io::Result<String> {
         std::fs::read_to_string(path)
     }
@@ -41,9 +41,9 @@ impl World for CredentialFiles {
 pub(super) async fn read(
     device: &str,
     path: &Path,
-    around: Surroundings<'_>,
+    around: ResolveContext<'_>,
     place: &(dyn Fn(Diagnostic) -> Diagnostic + Sync),
-) -> Result<GivenAll, Vec<Diagnostic>> {
+) -> Result<RawAttributes, Vec<Diagnostic>> {
     let failed =
         |message: String| vec![place(Diagnostic::error("credentials-unreadable", message))];
     let metadata = match std::fs::metadata(path) {
@@ -56,7 +56,7 @@ pub(super) async fn read(
         }
         Err(error) => return Err(failed(format!("cannot read {}: {error}", path.display()))),
     };
-    if around.readers == Readers::OwnerAndGroup && metadata.mode() & 0o007 != 0 {
+    if around.readers == FileReaders::OwnerAndGroup && metadata.mode() & 0o007 != 0 {
         return Err(vec![place(
             Diagnostic::error(
                 "credentials-mode",
@@ -76,7 +76,7 @@ pub(super) async fn read(
         .map_err(|error| failed(format!("cannot read {}: {error}", path.display())))?;
     let root = hocon::read(path, &text, &CredentialFiles).map_err(|found| vec![*found])?;
     let source = root.mark.source.clone();
-    let Value::Object(fields) = root.value else {
+    let HoconValue::Object(fields) = root.value else {
         return Err(failed(format!("{} is not an object", path.display())));
     };
     let mut values = Vec::new();
@@ -88,7 +88,7 @@ pub(super) async fn read(
         }
     }
     if found.is_empty() {
-        Ok(GivenAll { values, source })
+        Ok(RawAttributes { values, source })
     } else {
         Err(found)
     }
@@ -97,15 +97,15 @@ pub(super) async fn read(
 /// A field as a given value; `null` is as good as nothing.
 async fn given(
     device: &str,
-    field: Field,
-    around: Surroundings<'_>,
-) -> Result<Option<Given>, Diagnostic> {
+    field: HoconField,
+    around: ResolveContext<'_>,
+) -> Result<Option<RawAttribute>, Diagnostic> {
     let mark = field.node.mark.clone();
     let value = match field.node.value {
-        Value::Null => return Ok(None),
-        Value::Bool(truth) => GivenValue::Bool(truth),
-        Value::Integer(number) => GivenValue::Integer(number),
-        Value::String(text) => GivenValue::Text(text.into()),
+        HoconValue::Null => return Ok(None),
+        HoconValue::Bool(truth) => RawAttributeValue::Bool(truth),
+        HoconValue::Integer(number) => RawAttributeValue::Integer(number),
+        HoconValue::String(text) => RawAttributeValue::Text(text.into()),
         other => match elsewhere(&other) {
             Some(source) => {
                 let setting = TableSetting {
@@ -116,12 +116,12 @@ async fn given(
                         span: field.key_mark.span.clone(),
                     },
                 };
-                GivenValue::Text(around.secrets.get(&setting).await?)
+                RawAttributeValue::Text(around.secrets.get(&setting).await?)
             }
-            None => GivenValue::Other(other.kind()),
+            None => RawAttributeValue::Other(other.kind()),
         },
     };
-    Ok(Some(Given {
+    Ok(Some(RawAttribute {
         key: field.key,
         key_mark: field.key_mark,
         mark,
@@ -130,21 +130,21 @@ async fn given(
 }
 
 /// Where a secret is kept, if the value says so.
-fn elsewhere(value: &Value) -> Option<SecretSource> {
-    let Value::Object(fields) = value else {
+fn elsewhere(value: &HoconValue) -> Option<SecretSource> {
+    let HoconValue::Object(fields) = value else {
         return None;
     };
     let [field] = fields.as_slice() else {
         return None;
     };
     match (field.key.as_str(), &field.node.value) {
-        ("env", Value::String(name)) => Some(SecretSource::Env(name.clone())),
-        ("file", Value::String(path)) => Some(SecretSource::File(PathBuf::from(path))),
-        ("command", Value::List(items)) if !items.is_empty() => items
+        ("env", HoconValue::String(name)) => Some(SecretSource::Env(name.clone())),
+        ("file", HoconValue::String(path)) => Some(SecretSource::File(PathBuf::from(path))),
+        ("command", HoconValue::List(items)) if !items.is_empty() => items
             .iter()
             .map(|item| match &item.value {
-                Value::String(text) => Some(text.clone()),
-                Value::Integer(number) => Some(number.to_string()),
+                HoconValue::String(text) => Some(text.clone()),
+                HoconValue::Integer(number) => Some(number.to_string()),
                 _ => None,
             })
             .collect::<Option<Vec<_>>>()
@@ -165,15 +165,15 @@ mod tests {
     async fn read_text(
         text: &str,
         mode: u32,
-        readers: Readers,
-    ) -> Result<GivenAll, Vec<Diagnostic>> {
+        readers: FileReaders,
+    ) -> Result<RawAttributes, Vec<Diagnostic>> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sw1.conf");
         std::fs::write(&path, text).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         let secrets =
             Secrets::with_environment(false, |name| (name == "SW_PASS").then(|| "s3cret".into()));
-        let around = Surroundings {
+        let around = ResolveContext {
             device_dir: dir.path(),
             readers,
             secrets: &secrets,
@@ -183,12 +183,12 @@ mod tests {
     }
 
     async fn password(text: &str) -> Result<String, String> {
-        let given = read_text(text, 0o600, Readers::OwnerAndGroup)
+        let given = read_text(text, 0o600, FileReaders::OwnerAndGroup)
             .await
             .map_err(|found| found[0].message.clone())?;
         match &given.values[0].value {
-            GivenValue::Text(text) => Ok(text.expose_secret().to_owned()),
-            GivenValue::Other(kind) => Err((*kind).to_owned()),
+            RawAttributeValue::Text(text) => Ok(text.expose_secret().to_owned()),
+            RawAttributeValue::Other(kind) => Err((*kind).to_owned()),
             _ => panic!("not a text"),
         }
     }
@@ -226,7 +226,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_file_that_everyone_can_read_is_refused_unless_allowed() {
-        let Err(found) = read_text("host: h", 0o644, Readers::OwnerAndGroup).await else {
+        let Err(found) = read_text("host: h", 0o644, FileReaders::OwnerAndGroup).await else {
             panic!("it was accepted")
         };
         let message = &found[0].message;
@@ -239,10 +239,14 @@ mod tests {
             "{found:?}"
         );
         assert!(
-            read_text("host: h", 0o640, Readers::OwnerAndGroup)
+            read_text("host: h", 0o640, FileReaders::OwnerAndGroup)
                 .await
                 .is_ok()
         );
-        assert!(read_text("host: h", 0o644, Readers::Anyone).await.is_ok());
+        assert!(
+            read_text("host: h", 0o644, FileReaders::Anyone)
+                .await
+                .is_ok()
+        );
     }
 }

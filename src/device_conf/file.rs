@@ -13,7 +13,7 @@ const KEYS: [&str; 3] = ["type", "url", "debug"];
 
 /// A section: one device.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct DeviceSection {
     /// The section's name, which is the certname.
     pub name: String,
     pub kind: String,
@@ -24,7 +24,7 @@ pub struct Entry {
     url_text: SecretString,
 }
 
-impl Entry {
+impl DeviceSection {
     /// The URL with whatever secrets it has.
     pub(super) fn url_text(&self) -> &str {
         self.url_text.expose_secret()
@@ -36,8 +36,8 @@ impl Entry {
     }
 
     /// The URL as people may see it.
-    pub fn shown_url(&self) -> String {
-        legacy_url::shown(self.url_text())
+    pub fn redacted_url(&self) -> String {
+        legacy_url::redact(self.url_text())
     }
 }
 
@@ -63,8 +63,8 @@ struct Mistake {
 ///
 /// # Errors
 /// All mistakes, each with its line; texts that may hold secrets are masked.
-pub fn parse(name: &str, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
-    let mut reader = Reader::default();
+pub fn parse(name: &str, text: &str) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
+    let mut reader = DeviceConfParser::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         reader.line(line, at);
@@ -87,7 +87,7 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
         .map(|section| {
             let (url, url_span) = section.url.expect("checked when the section ended");
             let (kind, _) = section.kind.expect("checked when the section ended");
-            Entry {
+            DeviceSection {
                 name: section.name.to_owned(),
                 kind: kind.to_owned(),
                 debug: section.debug,
@@ -100,7 +100,7 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
 }
 
 /// Two files of a directory with the same section.
-pub(super) fn duplicate(first: &Entry, second: &Entry) -> Diagnostic {
+pub(super) fn duplicate(first: &DeviceSection, second: &DeviceSection) -> Diagnostic {
     Diagnostic::error(
         "device-conf-duplicate",
         format!("device {} is defined twice", second.name),
@@ -124,13 +124,13 @@ fn diagnostic(mistake: Mistake, redacted: &Redacted) -> Diagnostic {
 }
 
 #[derive(Default)]
-struct Reader<'a> {
+struct DeviceConfParser<'a> {
     sections: Vec<Section<'a>>,
     mistakes: Vec<Mistake>,
     secrets: Vec<Range<usize>>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DeviceConfParser<'a> {
     fn line(&mut self, line: &'a str, at: usize) {
         let text = line.trim();
         let start = at + (line.len() - line.trim_start().len());
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
                 let line = if value.is_empty() {
                     key.to_owned()
                 } else {
-                    format!("{key} {}", legacy_url::shown(value))
+                    format!("{key} {}", legacy_url::redact(value))
                 };
                 let help = match nearest(key, KEYS) {
                     Some(known) if known != key => Some(format!("did you mean `{known}`?")),
@@ -304,7 +304,7 @@ mod tests {
         );
         assert_eq!(entries[1].line(), 8);
         assert_eq!(entries[1].url_text(), "https://admin:s3cret@lb1:8443/");
-        assert_eq!(entries[1].shown_url(), "https://••••@lb1:8443/");
+        assert_eq!(entries[1].redacted_url(), "https://••••@lb1:8443/");
         assert!(!entries[1].url.source.text.contains("s3cret"));
         assert!(!format!("{entries:?}").contains("s3cret"));
     }
@@ -312,8 +312,8 @@ mod tests {
     #[test]
     fn every_mistake_is_told_with_its_own_line() {
         // Line, message, help.
-        type Told = &'static [(usize, &'static str, &'static str)];
-        let cases: [(&str, Told); 8] = [
+        type Expected = &'static [(usize, &'static str, &'static str)];
+        let cases: [(&str, Expected); 8] = [
             (
                 "[a]\ntype x\nulr ssh://u:s3cret@h/\nurl file:///x\n",
                 &[(3, "Invalid entry: ulr ssh://••••@h/", "did you mean `url`?")],

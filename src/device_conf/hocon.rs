@@ -21,8 +21,8 @@ pub use redact::Redacted;
 
 /// A value with its place.
 #[derive(Clone)]
-pub struct Node {
-    pub value: Value,
+pub struct HoconNode {
+    pub value: HoconValue,
     pub mark: Mark,
 }
 
@@ -35,22 +35,22 @@ pub struct Mark {
 
 /// What a value is. There is no `Debug`: any of it may be a secret.
 #[derive(Clone, PartialEq)]
-pub enum Value {
+pub enum HoconValue {
     Null,
     Bool(bool),
     Integer(i64),
     Float(f64),
     String(String),
-    List(Vec<Node>),
-    Object(Vec<Field>),
+    List(Vec<HoconNode>),
+    Object(Vec<HoconField>),
 }
 
 /// A field of an object, at the place of its last definition.
 #[derive(Clone, PartialEq)]
-pub struct Field {
+pub struct HoconField {
     pub key: String,
     pub key_mark: Mark,
-    pub node: Node,
+    pub node: HoconNode,
 }
 
 impl PartialEq for Mark {
@@ -60,36 +60,36 @@ impl PartialEq for Mark {
     }
 }
 
-impl PartialEq for Node {
+impl PartialEq for HoconNode {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-impl Value {
+impl HoconValue {
     /// The kind of value, for messages that must not show it.
     pub fn kind(&self) -> &'static str {
         match self {
-            Value::Null => "nothing",
-            Value::Bool(_) => "a boolean",
-            Value::Integer(_) => "an integer",
-            Value::Float(_) => "a fraction",
-            Value::String(_) => "a string",
-            Value::List(_) => "a list",
-            Value::Object(_) => "an object",
+            HoconValue::Null => "nothing",
+            HoconValue::Bool(_) => "a boolean",
+            HoconValue::Integer(_) => "an integer",
+            HoconValue::Float(_) => "a fraction",
+            HoconValue::String(_) => "a string",
+            HoconValue::List(_) => "a list",
+            HoconValue::Object(_) => "an object",
         }
     }
 }
 
 /// What reading a file may ask of the world: included files and environment variables.
-pub trait World {
+pub trait ConfigIo {
     /// The text of a file.
     fn read(&self, path: &Path) -> std::io::Result<String>;
     fn variable(&self, name: &str) -> Option<String>;
 }
 
 /// Reads a file's text. The root must be an object, its braces may be left out.
-pub fn read(path: &Path, text: &str, world: &dyn World) -> Result<Node, Box<Diagnostic>> {
+pub fn read(path: &Path, text: &str, world: &dyn ConfigIo) -> Result<HoconNode, Box<Diagnostic>> {
     let root = read_included(path, text, world, &mut vec![path.to_owned()])?;
     resolve::resolve(root, world)
 }
@@ -97,7 +97,7 @@ pub fn read(path: &Path, text: &str, world: &dyn World) -> Result<Node, Box<Diag
 fn read_included(
     path: &Path,
     text: &str,
-    world: &dyn World,
+    world: &dyn ConfigIo,
     open: &mut Vec<PathBuf>,
 ) -> Result<parse::Raw, Box<Diagnostic>> {
     let document = parse::parse(&path.display().to_string(), text)?;
@@ -108,10 +108,10 @@ fn read_included(
 fn include(
     raw: parse::Raw,
     path: &Path,
-    world: &dyn World,
+    world: &dyn ConfigIo,
     open: &mut Vec<PathBuf>,
 ) -> Result<parse::Raw, Box<Diagnostic>> {
-    use parse::{Entry, Raw, RawValue};
+    use parse::{Raw, RawEntry, RawValue};
 
     let RawValue::Object(entries) = raw.value else {
         return Ok(raw);
@@ -119,15 +119,15 @@ fn include(
     let mut all = Vec::with_capacity(entries.len());
     for entry in entries {
         match entry {
-            Entry::Field(mut field) => {
+            RawEntry::Field(mut field) => {
                 for part in &mut field.parts {
                     if matches!(part.value, RawValue::Object(_)) {
                         *part = include(part.clone(), path, world, open)?;
                     }
                 }
-                all.push(Entry::Field(field));
+                all.push(RawEntry::Field(field));
             }
-            Entry::Include {
+            RawEntry::Include {
                 path: wanted,
                 required,
                 mark,

@@ -6,10 +6,10 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::secret::MASK;
 
 use super::hocon::Mark;
-use super::{Given, GivenAll, GivenValue};
+use super::{RawAttribute, RawAttributeValue, RawAttributes};
 
 /// Reads the parts of a URL as the attributes that a credentials file would have.
-pub fn read(url: &str, mark: &Mark) -> Result<GivenAll, Box<Diagnostic>> {
+pub fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnostic>> {
     let bad = |why: &str| {
         Box::new(Diagnostic::error("device-url", format!("this is not a URL of a device: {why}"))
             .help("it looks like `scheme://user:password@host:port/`; special characters are written as %XX"))
@@ -58,49 +58,49 @@ pub fn read(url: &str, mark: &Mark) -> Result<GivenAll, Box<Diagnostic>> {
             }
         }
     }
-    let given = |key: &str, value| Given {
+    let given = |key: &str, value| RawAttribute {
         key: key.to_owned(),
         key_mark: mark.clone(),
         mark: mark.clone(),
         value,
     };
-    let mut values: Vec<Given> = texts
+    let mut values: Vec<RawAttribute> = texts
         .into_iter()
-        .map(|(key, text)| given(key, GivenValue::Text(text.into())))
+        .map(|(key, text)| given(key, RawAttributeValue::Text(text.into())))
         .collect();
     if let Some(port) = port {
-        values.push(given("port", GivenValue::Integer(port.into())));
+        values.push(given("port", RawAttributeValue::Integer(port.into())));
     }
-    Ok(GivenAll {
+    Ok(RawAttributes {
         values,
         source: mark.source.clone(),
     })
 }
 
 /// The URL with everything masked that may be secret.
-pub fn shown(url: &str) -> String {
+pub fn redact(url: &str) -> String {
     match secret_range(url) {
         None => url.to_owned(),
         Some(range) => {
-            let mut shown = format!("{}{MASK}", &url[..range.start]);
+            let mut redacted = format!("{}{MASK}", &url[..range.start]);
             match url
                 .rfind('@')
                 .filter(|at| *at >= range.start && *at < url.len())
             {
                 // The host is no secret, a query may be.
-                Some(at) if range.end == at => shown.push_str(&url[at..]),
+                Some(at) if range.end == at => redacted.push_str(&url[at..]),
                 Some(at) => {
                     let end = url[at..]
                         .find('?')
                         .map_or(url.len(), |query| at + query + 1);
-                    shown.push_str(&url[at..end]);
+                    redacted.push_str(&url[at..end]);
                     if end < url.len() {
-                        shown.push_str(MASK);
+                        redacted.push_str(MASK);
                     }
                 }
                 None => {}
             }
-            shown
+            redacted
         }
     }
 }
@@ -166,8 +166,8 @@ mod tests {
             .into_iter()
             .map(|given| {
                 let text = match given.value {
-                    GivenValue::Text(text) => text.expose_secret().to_owned(),
-                    GivenValue::Integer(number) => number.to_string(),
+                    RawAttributeValue::Text(text) => text.expose_secret().to_owned(),
+                    RawAttributeValue::Integer(number) => number.to_string(),
                     _ => unreachable!(),
                 };
                 (given.key, text)
@@ -230,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn shown_urls_have_no_secret() {
+    fn redact_hides_secrets() {
         for (url, expected) in [
             ("https://admin:s3@lb1:8443/", "https://••••@lb1:8443/"),
             ("ssh://u:p@h/?enable=x", "ssh://••••@h/?••••"),
             ("ssh://h/?enable=x", "ssh://••••"),
             ("file:///etc/x.conf", "file:///etc/x.conf"),
         ] {
-            assert_eq!(shown(url), expected);
+            assert_eq!(redact(url), expected);
         }
     }
 }

@@ -7,9 +7,9 @@ mod target;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::{Platform, Transport};
 
-use self::checked::Checked;
+use self::checked::CheckedAttributes;
 use self::target::target;
-use super::{Connection, Entry, GivenAll, Surroundings};
+use super::{ConnectionSettings, DeviceSection, RawAttributes, ResolveContext};
 use crate::inventory::SavePolicy;
 
 /// An attribute of a connection.
@@ -17,14 +17,14 @@ struct Attribute {
     name: &'static str,
     /// Other spellings, from older files.
     aliases: &'static [&'static str],
-    kind: Kind,
+    kind: AttributeType,
     required: bool,
     /// For which connections it is.
     scope: Scope,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum AttributeType {
     Text,
     Boolean,
     Integer { low: i64, high: i64 },
@@ -42,7 +42,7 @@ const fn text(name: &'static str, scope: Scope) -> Attribute {
     Attribute {
         name,
         aliases: &[],
-        kind: Kind::Text,
+        kind: AttributeType::Text,
         required: false,
         scope,
     }
@@ -50,7 +50,7 @@ const fn text(name: &'static str, scope: Scope) -> Attribute {
 
 const fn seconds(name: &'static str) -> Attribute {
     Attribute {
-        kind: Kind::Integer {
+        kind: AttributeType::Integer {
             low: 1,
             high: 86_400,
         },
@@ -60,7 +60,7 @@ const fn seconds(name: &'static str) -> Attribute {
 
 const fn boolean(name: &'static str, scope: Scope) -> Attribute {
     Attribute {
-        kind: Kind::Boolean,
+        kind: AttributeType::Boolean,
         ..text(name, scope)
     }
 }
@@ -74,7 +74,7 @@ const ATTRIBUTES: &[Attribute] = &[
         ..text("host", Scope::Any)
     },
     Attribute {
-        kind: Kind::Integer {
+        kind: AttributeType::Integer {
             low: 1,
             high: 65_535,
         },
@@ -97,7 +97,7 @@ const ATTRIBUTES: &[Attribute] = &[
     boolean("ssh_logging", Scope::Ssh),
     text("ssh_log_file", Scope::Ssh),
     Attribute {
-        kind: Kind::OneOf(&["auto", "token", "basic"]),
+        kind: AttributeType::OneOf(&["auto", "token", "basic"]),
         ..text("auth", Scope::Rest)
     },
     text("login_provider", Scope::Rest),
@@ -105,24 +105,24 @@ const ATTRIBUTES: &[Attribute] = &[
     text("ca_file", Scope::Rest),
     text("fingerprint", Scope::Rest),
     Attribute {
-        kind: Kind::OneOf(&["never", "always", "on_change"]),
+        kind: AttributeType::OneOf(&["never", "always", "on_change"]),
         ..text("save_config", Scope::Any)
     },
     Attribute {
-        kind: Kind::OneOf(&["auto", "always", "never"]),
+        kind: AttributeType::OneOf(&["auto", "always", "never"]),
         ..text("transaction", Scope::Rest)
     },
 ];
 
 /// The platform of a type of `device.conf`, by name or alias. A type without a platform accepts the
 /// attributes of all transports.
-fn platform<'a>(kind: &str, around: Surroundings<'a>) -> Option<&'a Platform> {
+fn platform<'a>(kind: &str, around: ResolveContext<'a>) -> Option<&'a Platform> {
     let platform = around.definitions?.platform_by_alias(kind)?;
     Some(platform)
 }
 
 /// Whether a type accepts a legacy URL of this scheme.
-pub fn takes_url(kind: &str, scheme: &str, around: Surroundings<'_>) -> bool {
+pub fn takes_url(kind: &str, scheme: &str, around: ResolveContext<'_>) -> bool {
     platform(kind, around).is_none_or(|platform| match platform.transport {
         Transport::SshCli => scheme == "ssh",
         Transport::Rest => scheme == "https",
@@ -131,11 +131,11 @@ pub fn takes_url(kind: &str, scheme: &str, around: Surroundings<'_>) -> bool {
 
 /// Checks everything that was given, all mistakes together, and makes the connection of it.
 pub fn connection(
-    entry: &Entry,
-    given: GivenAll,
+    entry: &DeviceSection,
+    given: RawAttributes,
     legacy: bool,
-    around: Surroundings<'_>,
-) -> Result<Connection, Vec<Diagnostic>> {
+    around: ResolveContext<'_>,
+) -> Result<ConnectionSettings, Vec<Diagnostic>> {
     let platform = platform(&entry.kind, around);
     let scope = match platform.map(|platform| platform.transport) {
         None => Scope::Any,
@@ -148,7 +148,7 @@ pub fn connection(
             scope == Scope::Any || attribute.scope == Scope::Any || attribute.scope == scope
         })
         .collect();
-    let mut checked = Checked::default();
+    let mut checked = CheckedAttributes::default();
     for value in given.values {
         checked.add(value, &attributes);
     }
@@ -179,12 +179,12 @@ pub fn connection(
     let target = target(entry, &checked, legacy, around, &mut warnings);
     let save = checked.text("save_config");
     let transaction = checked.text("transaction");
-    Ok(Connection {
+    Ok(ConnectionSettings {
         platform: platform
             .map_or(entry.kind.as_str(), |platform| platform.name.as_str())
             .to_owned(),
         target,
-        shown_url: entry.shown_url(),
+        redacted_url: entry.redacted_url(),
         save: save
             .and_then(|word| SavePolicy::parse(&word))
             .unwrap_or_default(),
@@ -205,11 +205,11 @@ mod tests {
     use switchtender_devices::driver::Registry;
     use switchtender_devices::session::connect_params::{HostKeyPolicy, TlsPolicy};
 
-    use super::super::{Readers, parse};
+    use super::super::{FileReaders, parse};
     use super::*;
     use crate::inventory::Secrets;
 
-    async fn connect(kind: &str, credentials: &str) -> Result<Connection, Vec<Diagnostic>> {
+    async fn connect(kind: &str, credentials: &str) -> Result<ConnectionSettings, Vec<Diagnostic>> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sw1.conf");
         std::fs::write(&path, credentials).unwrap();
@@ -221,13 +221,13 @@ mod tests {
         .await
     }
 
-    async fn from_conf(text: &str) -> Result<Connection, Vec<Diagnostic>> {
+    async fn from_conf(text: &str) -> Result<ConnectionSettings, Vec<Diagnostic>> {
         let (secrets, definitions) = (Secrets::new(false), Registry::shipped());
         parse("device.conf", text).unwrap()[0]
-            .connection(Surroundings {
+            .connection(ResolveContext {
                 secrets: &secrets,
                 device_dir: Path::new("/var/devices/sw1"),
-                readers: Readers::OwnerAndGroup,
+                readers: FileReaders::OwnerAndGroup,
                 definitions: Some(&definitions),
             })
             .await
@@ -274,7 +274,7 @@ mod tests {
         )
         .await
         .unwrap_err();
-        let told: Vec<_> = found
+        let messages: Vec<_> = found
             .iter()
             .map(|found| {
                 (
@@ -287,7 +287,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            messages,
             [
                 (
                     "The connection info provided does not match the Transport Schema for cisco_ios",

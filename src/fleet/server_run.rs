@@ -19,12 +19,12 @@ use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
 use crate::agent::client::catalog_cache::CatalogHeader;
 use crate::agent::client::facts;
 use crate::agent::client::report_spool::Delivery;
-use crate::agent::run::{AgentRun, Obtained, Proxy, RunError};
+use crate::agent::run::{AgentRun, Proxy, RetrievedCatalog, RunError};
 use crate::agent::run_log::RunLog;
 use crate::agent::{PROTOCOL_VERSION, disabled, hook};
 use crate::catalog::{self, CachedStatus, Level, LoadError, Loading};
 use crate::clock;
-use crate::device_conf::{Connection, Entry, Readers, Surroundings};
+use crate::device_conf::{ConnectionSettings, DeviceSection, FileReaders, ResolveContext};
 use crate::inventory::Secrets;
 use crate::report;
 use crate::store::{self, DeviceStore, Store};
@@ -34,7 +34,7 @@ use crate::validate::CatalogTarget;
 pub struct ServerFleet {
     pub proxy: Arc<Proxy>,
     pub secrets: Secrets,
-    pub readers: Readers,
+    pub readers: FileReaders,
     pub options: RunOptions,
     /// Devices that may run at once; a device that waits for its certificate does not count.
     pub active: Semaphore,
@@ -49,7 +49,7 @@ impl ServerFleet {
     ///
     /// # Cancellation
     /// As [`device_run::run`].
-    pub async fn run(&self, entry: &Entry, observer: &Observer) -> DeviceRun {
+    pub async fn run(&self, entry: &DeviceSection, observer: &Observer) -> DeviceRun {
         let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
         let mut peer = ServerDevice {
             fleet: self,
@@ -71,7 +71,7 @@ impl ServerFleet {
     /// May be dropped at any time.
     pub async fn connector(
         &self,
-        entry: &Entry,
+        entry: &DeviceSection,
     ) -> Result<(DeviceConnector, Arc<Registry>), DeviceRunError> {
         let agent = AgentRun::new(&self.proxy, &entry.name);
         let connection = self.connection(&agent, entry).await?;
@@ -82,7 +82,7 @@ impl ServerFleet {
     }
 
     /// The facts of a device in the form that is sent to the server.
-    pub fn agent_facts(&self, entry: &Entry, device: &Facts) -> facts::Facts {
+    pub fn agent_facts(&self, entry: &DeviceSection, device: &Facts) -> facts::Facts {
         let values: Map<String, Json> = device
             .iter()
             .filter(|(name, _)| !name.starts_with("option."))
@@ -100,11 +100,11 @@ impl ServerFleet {
     async fn connection(
         &self,
         agent: &AgentRun,
-        entry: &Entry,
-    ) -> Result<Connection, DeviceRunError> {
+        entry: &DeviceSection,
+    ) -> Result<ConnectionSettings, DeviceRunError> {
         // Definitions that cannot be read are reported after the plugins are synchronized.
         let definitions = self.definitions(agent).ok();
-        let around = Surroundings {
+        let around = ResolveContext {
             secrets: &self.secrets,
             device_dir: &agent.layout.var,
             readers: self.readers,
@@ -126,19 +126,19 @@ impl ServerFleet {
 /// One device of a Puppet Server.
 struct ServerDevice<'a> {
     fleet: &'a ServerFleet,
-    entry: &'a Entry,
+    entry: &'a DeviceSection,
     store: &'a DeviceStore,
     agent: AgentRun,
-    connection: Option<Connection>,
+    connection: Option<ConnectionSettings>,
     platform: Option<Arc<Platform>>,
     /// Read from the device.
     facts: Option<facts::Facts>,
-    obtained: Option<Obtained>,
+    obtained: Option<RetrievedCatalog>,
     permit: Option<SemaphorePermit<'a>>,
 }
 
 impl ServerDevice<'_> {
-    fn connection(&self) -> &Connection {
+    fn connection(&self) -> &ConnectionSettings {
         self.connection.as_ref().expect("prepare comes first")
     }
 
@@ -155,7 +155,7 @@ impl ServerDevice<'_> {
         log.info(format!(
             "starting applying configuration to {} at {}",
             self.entry.name,
-            self.connection().shown_url
+            self.connection().redacted_url
         ));
         Ok(())
     }
@@ -164,12 +164,12 @@ impl ServerDevice<'_> {
         &mut self,
         facts: &facts::Facts,
         log: &mut dyn RunLog,
-    ) -> Result<(Obtained, Arc<Registry>), RunError> {
+    ) -> Result<(RetrievedCatalog, Arc<Registry>), RunError> {
         let Some(text) = &self.fleet.catalog else {
             return self.agent.catalog(facts, log).await;
         };
         let head = CatalogHeader::read(text, &self.entry.name).map_err(RunError::Foreign)?;
-        let obtained = Obtained {
+        let obtained = RetrievedCatalog {
             text: text.clone(),
             head,
             cached: CachedStatus::NotUsed,
@@ -388,7 +388,7 @@ impl ReportSink for ServerDevice<'_> {
 }
 
 fn device_connector(
-    connection: &Connection,
+    connection: &ConnectionSettings,
     platform: &Arc<Platform>,
     access: Access,
 ) -> DeviceConnector {
@@ -403,8 +403,8 @@ fn device_connector(
 
 fn platform(
     registry: &Registry,
-    connection: &Connection,
-    entry: &Entry,
+    connection: &ConnectionSettings,
+    entry: &DeviceSection,
 ) -> Result<Arc<Platform>, DeviceRunError> {
     let platform = registry.platform(&connection.platform).cloned();
     platform.ok_or_else(|| {

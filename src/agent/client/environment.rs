@@ -176,12 +176,12 @@ mod tests {
     fn a_node_request_that_fails_is_told_in_two_warnings() {
         let (run, log) = node(Err("500"));
         assert_eq!(run.current(), "production");
-        let told: Vec<_> = log
+        let messages: Vec<_> = log
             .iter()
             .map(|(level, message)| (*level, message.as_str()))
             .collect();
         assert_eq!(
-            told,
+            messages,
             [
                 (
                     Level::Warning,

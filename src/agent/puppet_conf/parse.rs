@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn lines_that_are_no_settings_are_told_with_their_place() {
         let found = parse("puppet.conf", "[main\nserver = a\n\nnoop\n").unwrap_err();
-        let told: Vec<_> = found
+        let messages: Vec<_> = found
             .iter()
             .map(|found| {
                 let label = &found.labels[0];
@@ -146,7 +146,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            messages,
             [
                 (1, "`]` is missing after the section"),
                 (4, "`noop` is no setting")

@@ -40,11 +40,13 @@ impl SettingValues<'_> {
                 && text != "false"
                 && self.origin(setting.name) != PuppetSettingSource::Default
             {
-                let told = Diagnostic::error(
+                let diagnostic = Diagnostic::error(
                     "setting-refused",
                     format!("{} is not supported", setting.name),
                 );
-                return Err(Box::new(self.placed(setting.name, told).help(instead)));
+                return Err(Box::new(
+                    self.placed(setting.name, diagnostic).help(instead),
+                ));
             }
         }
         Ok(())
@@ -185,18 +187,18 @@ impl SettingValues<'_> {
 
     pub fn wrong(&self, name: &str, expected: &str) -> Box<Diagnostic> {
         let (text, _) = self.raw(name);
-        let told = Diagnostic::error(
+        let diagnostic = Diagnostic::error(
             "setting-value",
             format!("{name} must be {expected}, not `{text}`"),
         );
-        Box::new(self.placed(name, told))
+        Box::new(self.placed(name, diagnostic))
     }
 
     /// Puts a finding where the value stands; flags have no place.
-    pub fn placed(&self, name: &str, told: Diagnostic) -> Diagnostic {
+    pub fn placed(&self, name: &str, diagnostic: Diagnostic) -> Diagnostic {
         match self.raw(name).1 {
-            Some(value) => told.at(&value.source, value.span.clone(), ""),
-            None => told,
+            Some(value) => diagnostic.at(&value.source, value.span.clone(), ""),
+            None => diagnostic,
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum RawValue {
     /// Pieces of a simple value, joined as text when there are several.
     Text(Vec<Piece>),
     List(Vec<Vec<Raw>>),
-    Object(Vec<Entry>),
+    Object(Vec<RawEntry>),
     /// `${path}`, or `${?path}` which may be missing.
     Substitution {
         path: Vec<String>,
@@ -34,7 +34,7 @@ pub enum Piece {
 }
 
 #[derive(Clone)]
-pub enum Entry {
+pub enum RawEntry {
     Field(RawField),
     Include {
         path: String,
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The fields of an object up to its closing brace, or to the end of the text.
-    fn entries(&mut self, close: Option<char>) -> Result<Vec<Entry>, Syntax> {
+    fn entries(&mut self, close: Option<char>) -> Result<Vec<RawEntry>, Syntax> {
         let mut entries = Vec::new();
         loop {
             self.separators();
@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn entry(&mut self) -> Result<Entry, Syntax> {
+    fn entry(&mut self) -> Result<RawEntry, Syntax> {
         if let Some(include) = self.include()? {
             return Ok(include);
         }
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         };
         self.blank_lines();
         let parts = self.value()?;
-        Ok(Entry::Field(RawField {
+        Ok(RawEntry::Field(RawField {
             path,
             mark,
             parts,
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `include "file"`, also as `file("…")` and `required(…)`.
-    fn include(&mut self) -> Result<Option<Entry>, Syntax> {
+    fn include(&mut self) -> Result<Option<RawEntry>, Syntax> {
         let start = self.at;
         let Some(rest) = self.rest().strip_prefix("include") else {
             return Ok(None);
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
             }
         }
         let mark = self.mark(start..self.at);
-        Ok(Some(Entry::Include {
+        Ok(Some(RawEntry::Include {
             path,
             required,
             mark,

@@ -1,21 +1,21 @@
-//! The tree as written to the tree as meant: duplicates merged, substitutions made, numbers read.
+//! Resolves a parsed tree: merges duplicate keys, replaces substitutions and reads numbers.
 
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::map::IndexMap;
 
-use super::parse::{Entry, Piece, Raw, RawField, RawValue};
-use super::{Field, Mark, Node, Value, World};
+use super::parse::{Piece, Raw, RawEntry, RawField, RawValue};
+use super::{ConfigIo, HoconField, HoconNode, HoconValue, Mark};
 
 /// How deep values may nest, substitutions included: enough for people, and an end for cycles.
 const DEPTH: usize = 64;
 
-pub fn resolve(root: Raw, world: &dyn World) -> Result<Node, Box<Diagnostic>> {
+pub fn resolve(root: Raw, world: &dyn ConfigIo) -> Result<HoconNode, Box<Diagnostic>> {
     let resolver = Resolver {
         world,
         tree: Tree::of(&root),
     };
     let mark = root.mark;
-    Ok(Node {
+    Ok(HoconNode {
         value: resolver.tree_value(&resolver.tree, 0)?,
         mark,
     })
@@ -46,7 +46,7 @@ impl Tree {
         let mut tree = Tree::default();
         if let RawValue::Object(entries) = &raw.value {
             for entry in entries {
-                if let Entry::Field(field) = entry {
+                if let RawEntry::Field(field) = entry {
                     tree.add(field, 0);
                 }
             }
@@ -82,23 +82,23 @@ impl Tree {
 }
 
 struct Resolver<'a> {
-    world: &'a dyn World,
+    world: &'a dyn ConfigIo,
     tree: Tree,
 }
 
 impl Resolver<'_> {
-    fn tree_value(&self, tree: &Tree, depth: usize) -> Result<Value, Box<Diagnostic>> {
+    fn tree_value(&self, tree: &Tree, depth: usize) -> Result<HoconValue, Box<Diagnostic>> {
         let mut fields = Vec::with_capacity(tree.fields.len());
         for (key, slot) in &tree.fields {
             if let Some(node) = self.slot(slot, slot.definitions.len(), depth)? {
-                fields.push(Field {
+                fields.push(HoconField {
                     key: key.clone(),
                     key_mark: slot.mark.clone(),
                     node,
                 });
             }
         }
-        Ok(Value::Object(fields))
+        Ok(HoconValue::Object(fields))
     }
 
     /// The value of a key from its first `count` definitions; nothing if all of it is optional
@@ -108,7 +108,7 @@ impl Resolver<'_> {
         slot: &Slot,
         count: usize,
         depth: usize,
-    ) -> Result<Option<Node>, Box<Diagnostic>> {
+    ) -> Result<Option<HoconNode>, Box<Diagnostic>> {
         if depth > DEPTH {
             return Err(Box::new(
                 Diagnostic::error(
@@ -118,10 +118,10 @@ impl Resolver<'_> {
                 .at(&slot.mark.source, slot.mark.span.clone(), ""),
             ));
         }
-        let mut value: Option<Node> = None;
+        let mut value: Option<HoconNode> = None;
         for definition in &slot.definitions[..count] {
             let next = match definition {
-                Definition::Object(tree) => Some(Node {
+                Definition::Object(tree) => Some(HoconNode {
                     value: self.tree_value(tree, depth + 1)?,
                     mark: slot.mark.clone(),
                 }),
@@ -143,14 +143,18 @@ impl Resolver<'_> {
         Ok(value)
     }
 
-    fn concatenate(&self, parts: &[Raw], depth: usize) -> Result<Option<Node>, Box<Diagnostic>> {
+    fn concatenate(
+        &self,
+        parts: &[Raw],
+        depth: usize,
+    ) -> Result<Option<HoconNode>, Box<Diagnostic>> {
         let single = parts.len() == 1;
-        let mut joined: Option<Node> = None;
+        let mut joined: Option<HoconNode> = None;
         for part in parts {
             let Some(value) = self.part(part, single, depth)? else {
                 continue;
             };
-            let node = Node {
+            let node = HoconNode {
                 value,
                 mark: part.mark.clone(),
             };
@@ -167,11 +171,11 @@ impl Resolver<'_> {
         part: &Raw,
         single: bool,
         depth: usize,
-    ) -> Result<Option<Value>, Box<Diagnostic>> {
+    ) -> Result<Option<HoconValue>, Box<Diagnostic>> {
         Ok(Some(match &part.value {
             RawValue::Text(pieces) => match pieces.as_slice() {
                 [Piece::Bare(text)] if single => scalar(text),
-                pieces => Value::String(
+                pieces => HoconValue::String(
                     pieces
                         .iter()
                         .map(|(Piece::Quoted(text) | Piece::Bare(text))| text.as_str())
@@ -183,7 +187,7 @@ impl Resolver<'_> {
                 for item in items {
                     list.extend(self.concatenate(item, depth + 1)?);
                 }
-                Value::List(list)
+                HoconValue::List(list)
             }
             RawValue::Object(_) => self.tree_value(&Tree::of(part), depth + 1)?,
             RawValue::Substitution { path, optional } => match self.lookup(path, depth + 1)? {
@@ -204,7 +208,7 @@ impl Resolver<'_> {
     }
 
     /// A key of the document, else an environment variable.
-    fn lookup(&self, path: &[String], depth: usize) -> Result<Option<Value>, Box<Diagnostic>> {
+    fn lookup(&self, path: &[String], depth: usize) -> Result<Option<HoconValue>, Box<Diagnostic>> {
         let (first, rest) = path.split_first().expect("a path has at least one part");
         let mut found = match self.tree.fields.get(first) {
             Some(slot) => self.slot(slot, slot.definitions.len(), depth)?,
@@ -212,7 +216,7 @@ impl Resolver<'_> {
         };
         for key in rest {
             found = found.and_then(|node| match node.value {
-                Value::Object(fields) => fields
+                HoconValue::Object(fields) => fields
                     .into_iter()
                     .find(|field| field.key == *key)
                     .map(|field| field.node),
@@ -221,40 +225,40 @@ impl Resolver<'_> {
         }
         Ok(found
             .map(|node| node.value)
-            .or_else(|| self.world.variable(&path.join(".")).map(Value::String)))
+            .or_else(|| self.world.variable(&path.join(".")).map(HoconValue::String)))
     }
 }
 
 /// Unquoted text as a value: the JSON words and numbers, everything else as text.
-fn scalar(text: &str) -> Value {
+fn scalar(text: &str) -> HoconValue {
     match text {
-        "true" => return Value::Bool(true),
-        "false" => return Value::Bool(false),
-        "null" => return Value::Null,
+        "true" => return HoconValue::Bool(true),
+        "false" => return HoconValue::Bool(false),
+        "null" => return HoconValue::Null,
         _ => {}
     }
     let number_like = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     if number_like {
         if let Ok(number) = text.parse::<i64>() {
-            return Value::Integer(number);
+            return HoconValue::Integer(number);
         }
         // A whole fraction is an integer, as the peer reads it.
         if let Ok(number) = text.parse::<f64>() {
             #[allow(clippy::cast_possible_truncation, reason = "whole and within bounds")]
             return if number.fract() == 0.0 && number.abs() < 1e15 {
-                Value::Integer(number as i64)
+                HoconValue::Integer(number as i64)
             } else {
-                Value::Float(number)
+                HoconValue::Float(number)
             };
         }
     }
-    Value::String(text.to_owned())
+    HoconValue::String(text.to_owned())
 }
 
 /// A later object adds to an earlier one; anything else replaces.
-fn merged(before: Node, next: Node) -> Node {
+fn merged(before: HoconNode, next: HoconNode) -> HoconNode {
     match (before.value, next.value) {
-        (Value::Object(mut fields), Value::Object(more)) => {
+        (HoconValue::Object(mut fields), HoconValue::Object(more)) => {
             for field in more {
                 match fields.iter_mut().find(|known| known.key == field.key) {
                     Some(known) => {
@@ -264,47 +268,47 @@ fn merged(before: Node, next: Node) -> Node {
                     None => fields.push(field),
                 }
             }
-            Node {
-                value: Value::Object(fields),
+            HoconNode {
+                value: HoconValue::Object(fields),
                 mark: next.mark,
             }
         }
-        (_, value) => Node {
+        (_, value) => HoconNode {
             value,
             mark: next.mark,
         },
     }
 }
 
-fn appended(before: Option<Node>, own: Node) -> Node {
+fn appended(before: Option<HoconNode>, own: HoconNode) -> HoconNode {
     let mut items = match before.map(|node| node.value) {
-        Some(Value::List(items)) => items,
+        Some(HoconValue::List(items)) => items,
         _ => Vec::new(),
     };
     let mark = own.mark.clone();
     items.push(own);
-    Node {
-        value: Value::List(items),
+    HoconNode {
+        value: HoconValue::List(items),
         mark,
     }
 }
 
 /// Two parts of one value beside each other.
-fn join(before: Node, next: Node) -> Result<Node, Box<Diagnostic>> {
+fn join(before: HoconNode, next: HoconNode) -> Result<HoconNode, Box<Diagnostic>> {
     let value = match (before.value, next.value) {
-        (Value::List(mut first), Value::List(second)) => {
+        (HoconValue::List(mut first), HoconValue::List(second)) => {
             first.extend(second);
-            Value::List(first)
+            HoconValue::List(first)
         }
-        (first @ Value::Object(_), second @ Value::Object(_)) => {
-            let node = |value| Node {
+        (first @ HoconValue::Object(_), second @ HoconValue::Object(_)) => {
+            let node = |value| HoconNode {
                 value,
                 mark: before.mark.clone(),
             };
             merged(node(first), node(second)).value
         }
         (first, second) => match (text(&first), text(&second)) {
-            (Some(first), Some(second)) => Value::String(first + &second),
+            (Some(first), Some(second)) => HoconValue::String(first + &second),
             _ => {
                 return Err(Box::new(
                     Diagnostic::error(
@@ -316,19 +320,19 @@ fn join(before: Node, next: Node) -> Result<Node, Box<Diagnostic>> {
             }
         },
     };
-    Ok(Node {
+    Ok(HoconNode {
         value,
         mark: before.mark,
     })
 }
 
-fn text(value: &Value) -> Option<String> {
+fn text(value: &HoconValue) -> Option<String> {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Float(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Null => Some("null".to_owned()),
-        Value::List(_) | Value::Object(_) => None,
+        HoconValue::String(text) => Some(text.clone()),
+        HoconValue::Integer(number) => Some(number.to_string()),
+        HoconValue::Float(number) => Some(number.to_string()),
+        HoconValue::Bool(truth) => Some(truth.to_string()),
+        HoconValue::Null => Some("null".to_owned()),
+        HoconValue::List(_) | HoconValue::Object(_) => None,
     }
 }

@@ -9,7 +9,7 @@ struct Fixed {
     variables: BTreeMap<&'static str, &'static str>,
 }
 
-impl World for Fixed {
+impl ConfigIo for Fixed {
     fn read(&self, path: &Path) -> std::io::Result<String> {
         self.files
             .get(path.to_str().unwrap())
@@ -33,15 +33,15 @@ fn world() -> Fixed {
 }
 
 /// The value as JSON, which these tests may see.
-fn json(value: &Value) -> serde_json::Value {
+fn json(value: &HoconValue) -> serde_json::Value {
     match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Bool(truth) => (*truth).into(),
-        Value::Integer(number) => (*number).into(),
-        Value::Float(number) => (*number).into(),
-        Value::String(text) => text.clone().into(),
-        Value::List(items) => items.iter().map(|item| json(&item.value)).collect(),
-        Value::Object(fields) => fields
+        HoconValue::Null => serde_json::Value::Null,
+        HoconValue::Bool(truth) => (*truth).into(),
+        HoconValue::Integer(number) => (*number).into(),
+        HoconValue::Float(number) => (*number).into(),
+        HoconValue::String(text) => text.clone().into(),
+        HoconValue::List(items) => items.iter().map(|item| json(&item.value)).collect(),
+        HoconValue::Object(fields) => fields
             .iter()
             .map(|field| (field.key.clone(), json(&field.node.value)))
             .collect::<serde_json::Map<_, _>>()
@@ -213,7 +213,7 @@ fn the_text_that_findings_show_has_keys_and_no_values() {
     let text = "{\"host\":\"h\",\"password\":\"s3cret\"} # was: 0ld\n";
     let node =
         read(Path::new("/c/d.conf"), text, &world()).unwrap_or_else(|e| panic!("{}", e.message));
-    let Value::Object(fields) = &node.value else {
+    let HoconValue::Object(fields) = &node.value else {
         panic!()
     };
     let mark = &fields[1].key_mark;

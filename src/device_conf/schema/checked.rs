@@ -5,25 +5,25 @@ use std::time::Duration;
 use secrecy::{ExposeSecret as _, SecretString};
 use switchtender_devices::diagnostic::{Diagnostic, nearest};
 
-use super::{Attribute, Kind};
+use super::{Attribute, AttributeType};
 use crate::device_conf::hocon::Mark;
-use crate::device_conf::{Given, GivenValue};
+use crate::device_conf::{RawAttribute, RawAttributeValue};
 
 /// Values that fit their attributes, and what did not fit.
 #[derive(Default)]
-pub struct Checked {
-    values: Vec<(&'static str, Fitting, Mark)>,
+pub struct CheckedAttributes {
+    values: Vec<(&'static str, CheckedValue, Mark)>,
     pub mistakes: Vec<Diagnostic>,
 }
 
-enum Fitting {
+enum CheckedValue {
     Text(SecretString),
     Boolean(bool),
     Integer(i64),
 }
 
-impl Checked {
-    pub fn add(&mut self, given: Given, attributes: &[&Attribute]) {
+impl CheckedAttributes {
+    pub fn add(&mut self, given: RawAttribute, attributes: &[&Attribute]) {
         let Some(attribute) = attributes.iter().find(|attribute| {
             attribute.name == given.key || attribute.aliases.contains(&given.key.as_str())
         }) else {
@@ -65,7 +65,7 @@ impl Checked {
                     )
                     .at(&given.mark.source, given.mark.span, ""),
                 );
-                let nothing = Fitting::Text(String::new().into());
+                let nothing = CheckedValue::Text(String::new().into());
                 self.values.push((attribute.name, nothing, given.key_mark));
             }
         }
@@ -78,7 +78,7 @@ impl Checked {
             .map(|(_, _, mark)| mark)
     }
 
-    fn value(&self, name: &str) -> Option<&Fitting> {
+    fn value(&self, name: &str) -> Option<&CheckedValue> {
         self.values
             .iter()
             .find(|(known, _, _)| *known == name)
@@ -87,7 +87,7 @@ impl Checked {
 
     pub fn secret(&self, name: &str) -> Option<SecretString> {
         match self.value(name) {
-            Some(Fitting::Text(text)) => Some(text.clone()),
+            Some(CheckedValue::Text(text)) => Some(text.clone()),
             _ => None,
         }
     }
@@ -99,14 +99,14 @@ impl Checked {
 
     pub fn boolean(&self, name: &str, default: bool) -> bool {
         match self.value(name) {
-            Some(Fitting::Boolean(truth)) => *truth,
+            Some(CheckedValue::Boolean(truth)) => *truth,
             _ => default,
         }
     }
 
     pub fn integer(&self, name: &str) -> Option<i64> {
         match self.value(name) {
-            Some(Fitting::Integer(number)) => Some(*number),
+            Some(CheckedValue::Integer(number)) => Some(*number),
             _ => None,
         }
     }
@@ -121,31 +121,31 @@ impl Checked {
 
 /// The value as the attribute takes it, or what the attribute expects. Numbers and booleans may
 /// arrive as text.
-fn fit(value: &GivenValue, kind: Kind) -> Result<Fitting, String> {
+fn fit(value: &RawAttributeValue, kind: AttributeType) -> Result<CheckedValue, String> {
     let as_text = match value {
-        GivenValue::Text(text) => Some(text.expose_secret()),
+        RawAttributeValue::Text(text) => Some(text.expose_secret()),
         _ => None,
     };
     match kind {
-        Kind::Text => match value {
-            GivenValue::Text(text) => Ok(Fitting::Text(text.clone())),
+        AttributeType::Text => match value {
+            RawAttributeValue::Text(text) => Ok(CheckedValue::Text(text.clone())),
             // An unquoted password of digits arrives as a number.
-            GivenValue::Integer(number) => Ok(Fitting::Text(number.to_string().into())),
+            RawAttributeValue::Integer(number) => Ok(CheckedValue::Text(number.to_string().into())),
             other => Err(format!("a text, got {}", kind_of(other))),
         },
-        Kind::Boolean => match (value, as_text) {
-            (GivenValue::Bool(truth), _) => Ok(Fitting::Boolean(*truth)),
-            (_, Some("true")) => Ok(Fitting::Boolean(true)),
-            (_, Some("false")) => Ok(Fitting::Boolean(false)),
+        AttributeType::Boolean => match (value, as_text) {
+            (RawAttributeValue::Bool(truth), _) => Ok(CheckedValue::Boolean(*truth)),
+            (_, Some("true")) => Ok(CheckedValue::Boolean(true)),
+            (_, Some("false")) => Ok(CheckedValue::Boolean(false)),
             _ => Err(format!("true or false, got {}", kind_of(value))),
         },
-        Kind::Integer { low, high } => {
+        AttributeType::Integer { low, high } => {
             let number = match value {
-                GivenValue::Integer(number) => Some(*number),
+                RawAttributeValue::Integer(number) => Some(*number),
                 _ => as_text.and_then(|text| text.trim().parse().ok()),
             };
             match number {
-                Some(number) if (low..=high).contains(&number) => Ok(Fitting::Integer(number)),
+                Some(number) if (low..=high).contains(&number) => Ok(CheckedValue::Integer(number)),
                 Some(_) => Err(format!("a number from {low} to {high}")),
                 None => Err(format!(
                     "a number from {low} to {high}, got {}",
@@ -153,18 +153,18 @@ fn fit(value: &GivenValue, kind: Kind) -> Result<Fitting, String> {
                 )),
             }
         }
-        Kind::OneOf(words) => match as_text {
-            Some(text) if words.contains(&text) => Ok(Fitting::Text(text.to_owned().into())),
+        AttributeType::OneOf(words) => match as_text {
+            Some(text) if words.contains(&text) => Ok(CheckedValue::Text(text.to_owned().into())),
             _ => Err(format!("one of {}", words.join(", "))),
         },
     }
 }
 
-fn kind_of(value: &GivenValue) -> &'static str {
+fn kind_of(value: &RawAttributeValue) -> &'static str {
     match value {
-        GivenValue::Bool(_) => "a boolean",
-        GivenValue::Integer(_) => "an integer",
-        GivenValue::Text(_) => "a string",
-        GivenValue::Other(kind) => kind,
+        RawAttributeValue::Bool(_) => "a boolean",
+        RawAttributeValue::Integer(_) => "an integer",
+        RawAttributeValue::Text(_) => "a string",
+        RawAttributeValue::Other(kind) => kind,
     }
 }

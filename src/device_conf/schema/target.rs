@@ -7,15 +7,15 @@ use switchtender_devices::session::connect_params::{
     Algorithms, ConnectParams, HostKeyPolicy, RestLogin, RestOptions, SshOptions, TlsPolicy,
 };
 
-use super::checked::Checked;
+use super::checked::CheckedAttributes;
 use super::takes_url;
-use crate::device_conf::{Entry, Surroundings};
+use crate::device_conf::{DeviceSection, ResolveContext};
 
 pub fn target(
-    entry: &Entry,
-    checked: &Checked,
+    entry: &DeviceSection,
+    checked: &CheckedAttributes,
     legacy: bool,
-    around: Surroundings<'_>,
+    around: ResolveContext<'_>,
     warnings: &mut Vec<Diagnostic>,
 ) -> ConnectParams {
     let port = checked
@@ -64,9 +64,9 @@ pub fn target(
 
 /// First use is trusted, as the peer does: its users have no file to begin with.
 fn host_key(
-    entry: &Entry,
-    checked: &Checked,
-    around: Surroundings<'_>,
+    entry: &DeviceSection,
+    checked: &CheckedAttributes,
+    around: ResolveContext<'_>,
     warnings: &mut Vec<Diagnostic>,
 ) -> HostKeyPolicy {
     if !checked.boolean("verify_hosts", true) {
@@ -89,10 +89,10 @@ fn host_key(
 
 /// Legacy URLs never had a way to say anything about TLS: their first contact is remembered.
 fn tls(
-    entry: &Entry,
-    checked: &Checked,
+    entry: &DeviceSection,
+    checked: &CheckedAttributes,
     legacy: bool,
-    around: Surroundings<'_>,
+    around: ResolveContext<'_>,
     warnings: &mut Vec<Diagnostic>,
 ) -> TlsPolicy {
     if let Some(fingerprint) = checked.text("fingerprint") {

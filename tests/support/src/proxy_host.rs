@@ -8,7 +8,7 @@ use std::sync::Arc;
 use switchtender::agent::client::facts::Facts;
 use switchtender::agent::client::report_spool::Delivery;
 use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
-use switchtender::agent::run::{AgentRun, Obtained, Proxy, RunError};
+use switchtender::agent::run::{AgentRun, Proxy, RetrievedCatalog, RunError};
 use switchtender::agent::run_log::Level;
 use switchtender_mocks::puppet_server::PuppetServer;
 use tokio_util::sync::CancellationToken;
@@ -144,7 +144,10 @@ pub fn has_message(log: &[(Level, String)], level: Level, beginning: &str) -> bo
 }
 
 /// Goes through a run up to its catalog, and stores it.
-pub async fn run_of(proxy: &Arc<Proxy>, name: &str) -> (LoggedRun, Result<Obtained, RunError>) {
+pub async fn run_of(
+    proxy: &Arc<Proxy>,
+    name: &str,
+) -> (LoggedRun, Result<RetrievedCatalog, RunError>) {
     let mut agent = AgentRun::new(proxy, name);
     let mut log = Vec::new();
     let outcome = async {
