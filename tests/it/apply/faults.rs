@@ -1,6 +1,8 @@
 //! Everything that can go wrong with a device: its message names device, resource or command and
 //! no secret; the other device of the run goes on; the exit code tells.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use test_support::catalog::{resource, vlan};
@@ -225,32 +227,71 @@ async fn a_refused_line_fails_its_resource_and_no_other() {
     );
 }
 
+/// Property and status of the events of a resource, in order.
+fn event_statuses(resource: &Value) -> Vec<(String, String)> {
+    let events = resource["events"].as_array().unwrap().iter();
+    let text = |event: &Value, key: &str| event[key].as_str().unwrap().to_owned();
+    events
+        .map(|event| (text(event, "property"), text(event, "status")))
+        .collect()
+}
+
+fn has_status(statuses: &[(String, String)], property: &str, status: &str) -> bool {
+    let mut statuses = statuses.iter();
+    statuses.any(|found| found.0 == property && found.1 == status)
+}
+
+/// The lines of a resource are sent at once, so the device also executes those after the refused one.
 #[tokio::test(flavor = "multi_thread")]
-async fn each_attribute_is_told_as_what_became_of_it() {
+async fn refused_line_fails_only_its_attribute_if_later_lines_were_sent() {
     let lab = two(&["refuse=^mtu"]).await;
     let ran = lab.apply().await;
     ran.assert_code(6);
-    let interface = "Network_interface[GigabitEthernet1/0/1]";
-    let told: Vec<(String, String)> = ran.resource("sw1", interface)["events"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|event| {
-            let word = |key: &str| event[key].as_str().unwrap().to_owned();
-            (word("property"), word("status"))
-        })
-        .collect();
-    let pair = |property: &str, status: &str| (property.to_owned(), status.to_owned());
-    assert!(told.contains(&pair("description", "success")), "{told:?}");
-    assert!(told.contains(&pair("mtu", "failure")), "{told:?}");
+    let interface = ran.resource("sw1", "Network_interface[GigabitEthernet1/0/1]");
+    let statuses = event_statuses(&interface);
+    assert!(
+        has_status(&statuses, "description", "success"),
+        "{statuses:?}"
+    );
+    assert!(has_status(&statuses, "mtu", "failure"), "{statuses:?}");
+    assert!(has_status(&statuses, "enable", "success"), "{statuses:?}");
+    assert_eq!(interface["failed"], true);
     let config = lab.switches["sw1"].running_config();
     assert!(config.contains("\n description desk\n"), "{config}");
     assert!(!config.contains("mtu"), "{config}");
-    // The lines of a resource go together: the last may have been carried out, or not sent.
-    let shut = config.contains("\n shutdown\n");
-    let enable = if shut { "success" } else { "failure" };
-    assert!(told.contains(&pair("enable", enable)), "{told:?}");
-    assert_eq!(ran.resource("sw1", interface)["failed"], true);
+    assert!(config.contains("\n shutdown\n"), "{config}");
+    the_other_succeeds(&lab, &ran);
+}
+
+/// With a window of one line, the refusal arrives before the next line is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_line_fails_later_attributes_if_their_lines_were_not_sent() {
+    let lab = two(&["refuse=^mtu"]).await;
+    let platform = lab.path("definitions/cisco_ios/platform.toml");
+    std::fs::create_dir_all(platform.parent().unwrap()).unwrap();
+    let shipped =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("devices/definitions/cisco_ios/platform.toml");
+    let one_line = std::fs::read_to_string(shipped)
+        .unwrap()
+        .replace("[connection]\n", "[connection]\nwindow = { lines = 1 }\n");
+    std::fs::write(platform, one_line).unwrap();
+    let arguments = ["apply", "--output", "json", "--detailed-exitcodes"];
+    let ran = lab
+        .run(&[&arguments[..], &["--definitions", "definitions"]].concat())
+        .await;
+    ran.assert_code(6);
+    let interface = ran.resource("sw1", "Network_interface[GigabitEthernet1/0/1]");
+    let statuses = event_statuses(&interface);
+    assert!(
+        has_status(&statuses, "description", "success"),
+        "{statuses:?}"
+    );
+    assert!(has_status(&statuses, "mtu", "failure"), "{statuses:?}");
+    assert!(has_status(&statuses, "enable", "failure"), "{statuses:?}");
+    let config = lab.switches["sw1"].running_config();
+    assert!(config.contains("\n description desk\n"), "{config}");
+    let lines = lab.log("sw1").configuration_lines();
+    assert!(!lines.contains(&"shutdown".to_owned()), "{lines:?}");
     the_other_succeeds(&lab, &ran);
 }
 
