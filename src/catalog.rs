@@ -1,8 +1,8 @@
 //! From the response of a Puppet server to a catalog that can be applied.
 //!
-//! Two steps, both without I/O. [`load`] reads the wire format (`docs/reference/transaction.md`, sections 1
+//! Two steps, both without I/O. [`mod@load`] reads the wire format (`docs/reference/transaction.md`, sections 1
 //! and 2, steps 1 to 4): it reads resources in order, resolves references and deferred calls, and
-//! decodes rich data. [`convert`] gives the resources their types (steps 5 to 9). Errors have
+//! decodes rich data. [`mod@convert`] gives the resources their types (steps 5 to 9). Errors have
 //! Puppet's wording and positions in the manifest and in the text.
 
 mod cached_status;

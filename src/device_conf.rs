@@ -1,6 +1,6 @@
 //! `device.conf` and its credentials files: the devices of `switchtender device`.
 //!
-//! [`file`] reads the sections; [`DeviceSection::connection`] makes one of them a [`ConnectionSettings`], from a
+//! [`mod@file`] reads the sections; [`DeviceSection::connection`] makes one of them a [`ConnectionSettings`], from a
 //! legacy URL ([`legacy_url`]) or a credentials file ([`credentials`], written in [`hocon`]),
 //! checked against the attributes of its type ([`schema`]). An error in `device.conf` rejects the
 //! file; an error in the credentials of one device affects that device only. Accepted input:

@@ -1,6 +1,6 @@
 //! The relationship graph of a catalog (`docs/reference/transaction.md`, sections 3, 4 and 16).
 //!
-//! [`build`] lists the steps from resources to the traversed graph, [`ready_queue`] orders the
+//! [`mod@build`] lists the steps from resources to the traversed graph, [`ready_queue`] orders the
 //! evaluation, [`cycle`] finds dependency cycles. No I/O, no evaluation.
 
 mod automatic;

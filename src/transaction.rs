@@ -1,11 +1,11 @@
 //! Applies a catalog to one device (`docs/reference/transaction.md`, sections 5 to 15).
 //!
-//! [`run`] traverses the relationship graph, reads the current state through a [`Provider`],
+//! [`mod@run`] traverses the relationship graph, reads the current state through a [`Provider`],
 //! computes changes, commits them, and emits [`RunEvent`]s. It uses no sockets, files or clocks:
 //! the caller passes time, memory of earlier runs, settings and provider. Views, stores and reports
 //! are folds of its events.
 //!
-//! Start reading at [`run`]. Each step of the evaluation of a resource has its own file.
+//! Start reading at [`mod@run`]. Each step of the evaluation of a resource has its own file.
 //!
 //! [`Provider`]: switchtender_devices::provider::Provider
 

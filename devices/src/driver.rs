@@ -173,7 +173,7 @@ impl Driver {
         }
     }
 
-    /// The instances of a type as far as these answers tell; see [`Implementation::known`].
+    /// The instances of a type in the answers so far; see [`Implementation::instances_so_far`].
     ///
     /// # Errors
     /// An answer cannot be understood.

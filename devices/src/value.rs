@@ -4,7 +4,7 @@
 //! there are enumerated values (interned names), the special value *absent*, and wrapped secrets.
 //! `Debug` masks secrets; nothing here prints one.
 //!
-//! Comparing in Puppet's sense is in [`compare`], the texts that people read are in [`show`].
+//! Comparing in Puppet's sense is in [`compare`], texts for people are in [`render`].
 
 mod attributes;
 pub mod compare;

@@ -1,6 +1,6 @@
 //! The JSON format of a catalog from a server (`docs/reference/transaction.md`, section 1).
 //!
-//! Unknown fields are ignored: servers and stores add their own. [`super::load`] interprets the
+//! Unknown fields are ignored: servers and stores add their own. [`mod@super::load`] interprets the
 //! fields.
 
 use std::borrow::Cow;

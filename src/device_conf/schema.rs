@@ -1,5 +1,5 @@
 //! The attributes that the connection of a type may have; [`checked`] says which were given and fit,
-//! [`target`] makes of them how the device is reached.
+//! [`mod@target`] makes of them how the device is reached.
 
 mod checked;
 mod target;

@@ -5,14 +5,16 @@ use switchtender_devices::session::connect_params::ConnectParams;
 
 /// Mock devices of a run. A build without the feature `mock` has no value of this type.
 #[derive(Debug)]
-pub enum MockFleet {}
+pub enum NoMockFleet {}
+
+pub use NoMockFleet as MockFleet;
 
 /// No platform has a mock.
 pub fn platforms_with_mock(_: &Registry) -> Vec<String> {
     Vec::new()
 }
 
-impl MockFleet {
+impl NoMockFleet {
     /// Never called.
     pub fn take_notes(&self, _: &str) -> Vec<String> {
         match *self {}

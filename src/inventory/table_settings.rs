@@ -1,6 +1,6 @@
 //! The settings of one table of the inventory, and the merge of tables.
 //!
-//! The list in [`settings!`] below has all keys, each with its type and parser. A device's settings are its own table over its platform's over the defaults,
+//! The list in `settings!` below has all keys, each with its type and parser. A device's settings are its own table over its platform's over the defaults,
 //! key by key; `labels` and `options` are merged entry by entry.
 
 use std::collections::BTreeMap;

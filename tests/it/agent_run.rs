@@ -526,7 +526,7 @@ async fn definitions_come_from_the_environment_of_the_device() {
     let (_, outcome) = run_of(&process, SW1).await;
     let message = chain(&outcome.unwrap_err());
     assert!(
-        message.starts_with("the synced definitions are not usable: "),
+        message.starts_with("invalid definitions from the server: "),
         "{message}"
     );
     assert!(message.contains("models/syslog_server.toml:"), "{message}");

@@ -273,7 +273,7 @@ async fn refusals_of_the_server_name_device_url_and_remedy() {
         (
             json(406, "Not Acceptable"),
             "406: Not Acceptable",
-            "Puppet 5",
+            "Puppet Server 5",
         ),
         (
             ServerResponse::text(429, "slow down"),

@@ -5,7 +5,7 @@
 
 use crate::pattern::{Pattern, Patterns};
 
-/// Index of a mode in [`Rules::modes`].
+/// Index of a mode in [`CliRules::modes`].
 pub(crate) type ModeId = usize;
 
 /// Rules of a platform's command line.

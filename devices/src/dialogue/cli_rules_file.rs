@@ -162,7 +162,7 @@ fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
         prompt_line: compile(&item, &format!(r"^(?:{prompt})\s*$"))?,
         prompt_prefix: compile(&item, &format!("^(?:{prompt}) ?"))?,
         excludes,
-        transitions: transitions,
+        transitions,
     })
 }
 

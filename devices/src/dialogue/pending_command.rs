@@ -35,7 +35,7 @@ impl PendingCommand {
         Self {
             echo_text: command.line.reveal(),
             body_sent: command.body.is_empty(),
-            command: command,
+            command,
             echoed: false,
             prompt_width: 0,
             output_before_echo: Vec::new(),

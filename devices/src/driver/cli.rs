@@ -1,6 +1,6 @@
 //! Types made of configuration lines.
 //!
-//! [`CliType`] holds the [`rules`] of one type on one platform, which [`load`] reads. Line templates are read and written in
+//! [`CliType`] holds the [`rules`] of one type on one platform, which [`mod@load`] reads. Line templates are read and written in
 //! [`template`]; instances are located in [`instances`] and read in [`find`] and [`members`], lines are made in [`render`], their effect is
 //! foreseen in [`predict`], and what can be wrong with the rules is told in [`audit`].
 

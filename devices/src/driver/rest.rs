@@ -1,7 +1,7 @@
 //! The REST half of drivers: how a type is read from JSON and written by requests, as data.
 //!
-//! A [`Definition`](definition::Definition) is what `definitions/<platform>/<type>.toml` says. From
-//! it, functions from data to data: [`read`] turns answers into instances, [`write`] a change into
+//! A [`RestDefinition`](definition::RestDefinition) has the rules of `definitions/<platform>/<type>.toml`. From
+//! it, functions from data to data: [`read`] turns answers into instances, [`mod@write`] a change into
 //! requests, [`predict`] applies requests to the answers that were read. Nothing here knows connections,
 //! logins or retries.
 

@@ -1,6 +1,6 @@
 //! Checks of what a session may send.
 //!
-//! A [`Permitted`] line can only be made here, and only such lines can be sent. A read-only
+//! A [`PermittedCommand`] can only be made here, and only such lines can be sent. A read-only
 //! session may send the reads of the platform and the lines that open and close the session.
 
 use super::Access;

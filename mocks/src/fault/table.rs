@@ -102,7 +102,7 @@ fault_table! {
     Slow, "slow", Time, "slow=1ms", BOTH,
         "pause for TIME between bytes (switch) or chunks (load balancer) of output";
     Confirm, "confirm", Each, "confirm=^reload", SWITCH,
-        "ask an unexpected [confirm] question";
+        "ask an unexpected confirmation question";
     SyslogAfter, "syslog-after", Once, "syslog-after=^show", SWITCH,
         "print a system message in the middle of the output";
     HalfBody, "half-body", Once, "half-body=^GET /mgmt/tm/ltm/pool", LOAD_BALANCER,

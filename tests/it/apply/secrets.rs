@@ -230,7 +230,7 @@ async fn what_is_shown_of_a_secret_is_not_taken_for_one() {
         lab.write_resources("sw1", &[resource(&declared, name, attributes)]);
         let ran = lab.run(&["apply", "--target", "sw1"]).await;
         ran.assert_code(1);
-        ran.assert_contains("stands for a secret");
+        ran.assert_contains("contains the mask of a secret");
         assert_eq!(
             lab.log("sw1").received(),
             Vec::<String>::new(),

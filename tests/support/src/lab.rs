@@ -29,6 +29,12 @@ pub struct Lab {
     pub environment: BTreeMap<String, String>,
 }
 
+impl Default for Lab {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Lab {
     pub fn new() -> Self {
         let lab = Self {

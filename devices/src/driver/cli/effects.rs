@@ -1,4 +1,4 @@
-//! What a resource sets, in the words of its lines; see [`Setting`].
+//! The effects of a resource on the lines of a device; see [`Effect`].
 
 use super::render::{Goal, Rendering};
 use super::rules::{CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, range_set};

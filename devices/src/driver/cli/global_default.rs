@@ -34,7 +34,7 @@ impl CliType {
         is_about(only, names).then(|| value.clone())
     }
 
-    /// As [`CliType::own_default`], of what stands in a tree.
+    /// As [`CliType::global_default`], from the nodes of a tree.
     pub(super) fn default_in(
         &self,
         rule: &CliAttributeRule,

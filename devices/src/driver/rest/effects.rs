@@ -1,4 +1,4 @@
-//! What a resource sets, by the fields of its object; see [`Setting`]. Members that are objects of
+//! The effects of a resource on the fields of its object; see [`Effect`]. Members that are objects of
 //! their own are not among it.
 
 use super::definition::RestDefinition;

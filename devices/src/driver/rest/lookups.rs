@@ -70,7 +70,7 @@ impl Lookups {
         surveyed
     }
 
-    /// As [`Surveyed::new`], made once for all objects of a type.
+    /// As [`Lookups::new`], built once for all objects of a type.
     pub fn of(definition: &RestDefinition, model: &TypeModel, state: &State) -> Arc<Self> {
         state.derived_from_all(&model.name, || Self::new(definition, state))
     }

@@ -41,7 +41,7 @@ impl ModeFailure {
     fn into_result(self, operation: &ConfigLine, duration: Duration) -> OperationResult {
         let failed_mode_line = self.line.filter(|line| line != operation);
         OperationResult {
-            failed_mode_line: failed_mode_line,
+            failed_mode_line,
             ..OperationResult::new(self.outcome, duration)
         }
     }
