@@ -170,14 +170,14 @@ impl CliType {
     /// not be found.
     fn named<'r, T>(
         &self,
-        kept: &'r IndexMap<String, T>,
+        stored: &'r IndexMap<String, T>,
         attribute: &str,
         value: &Value,
     ) -> Option<&'r T> {
-        if kept.is_empty() {
+        if stored.is_empty() {
             return None;
         }
-        kept.get(self.value_name(attribute, value)?.as_ref())
+        stored.get(self.value_name(attribute, value)?.as_ref())
     }
 
     /// The value that a name of the model stands for, where it is one value.
@@ -243,8 +243,8 @@ impl Implementation for CliType {
     fn canonicalize(&self, mut attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
         for (name, value) in attributes.iter_mut() {
-            if let Some(kept) = self.stored_value(name, value) {
-                *value = kept;
+            if let Some(stored) = self.stored_value(name, value) {
+                *value = stored;
             }
             if let Some(codec) = self.codecs.get(name.as_str())
                 && !is_unset(value)

@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::driver::MockKind;
 
-    fn told(findings: &[Diagnostic]) -> String {
+    fn render_all(findings: &[Diagnostic]) -> String {
         let lines: Vec<String> = findings
             .iter()
             .map(|finding| {
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn definitions_that_are_read_when_they_are_needed_are_those_that_are_read_at_once() {
         let at_once = Registry::from_files(&definitions::shipped(), &[])
-            .unwrap_or_else(|findings| panic!("{}", told(&findings)));
+            .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
         let when_needed = Registry::shipped();
         // Asking for all of them reads them.
         assert_eq!(when_needed.models().count(), at_once.models().count());
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn shipped_definitions_load_and_pass_their_own_tests_and_checks() {
         let registry = Registry::from_files(&definitions::shipped(), &[])
-            .unwrap_or_else(|findings| panic!("{}", told(&findings)));
+            .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
         let failed: Vec<String> = registry
             .test(None)
             .into_iter()
@@ -365,6 +365,6 @@ mod tests {
             .collect();
         assert!(failed.is_empty(), "\n{}", failed.join("\n\n"));
         let findings = registry.check();
-        assert!(findings.is_empty(), "\n{}", told(&findings));
+        assert!(findings.is_empty(), "\n{}", render_all(&findings));
     }
 }

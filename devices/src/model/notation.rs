@@ -372,13 +372,13 @@ mod tests {
 
     #[test]
     fn what_a_model_cannot_say_is_anything_and_told() {
-        for (text, told) in [
+        for (text, widened_text) in [
             ("Hash[String, Integer]", "Hash"),
             ("Optional[Stdlib::IP::Address]", "Stdlib::IP::Address"),
             ("Pattern[/(?=x)/]", "Pattern"),
         ] {
             let (model, notation) = attribute(text);
-            assert_eq!(notation.widened, [told]);
+            assert_eq!(notation.widened, [widened_text]);
             assert!(model.values.is_empty(), "{text}");
         }
         let (_, secret) = attribute("Optional[Sensitive[String]]");

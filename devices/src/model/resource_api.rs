@@ -490,13 +490,13 @@ EOS
     #[test]
     fn a_type_file_becomes_a_model_and_what_was_left_out_is_told() {
         let import = import(TYPE, "site_route.rb").unwrap();
-        let told: Vec<String> = import
+        let messages: Vec<String> = import
             .left_out
             .iter()
             .map(|left| format!("{}: {}", left.line, left.what))
             .collect();
         assert_eq!(
-            told,
+            messages,
             [
                 "14: title_patterns: a pattern that is not only names and text",
                 "31: seen: `Hash` is taken as anything",

@@ -31,7 +31,7 @@ pub(super) enum Reply {
         /// `banner motd` …
         identity: String,
         /// Text after the delimiter on the first line.
-        begun: String,
+        started: String,
         /// The character that ends the text.
         delimiter: String,
     },

@@ -39,14 +39,14 @@ impl Filter {
 
     /// The lines that remain.
     pub(super) fn apply(&self, text: &str) -> String {
-        let mut begun = false;
+        let mut started = false;
         let mut section: Option<usize> = None;
-        let kept = text.lines().filter(|line| match self {
+        let matching = text.lines().filter(|line| match self {
             Filter::Include(regex) => regex.is_match(line),
             Filter::Exclude(regex) => !regex.is_match(line),
             Filter::Begin(regex) => {
-                begun |= regex.is_match(line);
-                begun
+                started |= regex.is_match(line);
+                started
             }
             Filter::Section(regex) => {
                 let depth = line.len() - line.trim_start().len();
@@ -57,6 +57,6 @@ impl Filter {
                 section.is_some()
             }
         });
-        kept.flat_map(|line| [line, "\n"]).collect()
+        matching.flat_map(|line| [line, "\n"]).collect()
     }
 }

@@ -288,8 +288,8 @@ impl Grammar {
                     Label::Parameter(parameter) => {
                         let joined;
                         let text = match &thread.unfinished {
-                            Some(begun) => {
-                                joined = format!("{begun}{}", token.text);
+                            Some(started) => {
+                                joined = format!("{started}{}", token.text);
                                 joined.as_str()
                             }
                             None => token.text,
@@ -306,11 +306,11 @@ impl Grammar {
                                 filled.push(next);
                                 rest = true;
                             }
-                            Some(Accepted::Begun(begun)) if thread.unfinished.is_none() => {
-                                next.unfinished = Some(begun);
+                            Some(Accepted::Partial(started)) if thread.unfinished.is_none() => {
+                                next.unfinished = Some(started);
                                 filled.push(next);
                             }
-                            Some(Accepted::Begun(_)) | None => {}
+                            Some(Accepted::Partial(_)) | None => {}
                         }
                     }
                 }

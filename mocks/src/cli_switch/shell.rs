@@ -335,9 +335,9 @@ impl Shell {
             },
             Ok(Reply::Collect {
                 identity,
-                begun,
+                started,
                 delimiter,
-            }) => match begun.split_once(&delimiter) {
+            }) => match started.split_once(&delimiter) {
                 Some((text, _)) => {
                     if !lost {
                         self.store_banner(&identity, text);
@@ -348,7 +348,7 @@ impl Shell {
                     text: format!("Enter TEXT message.  End with the character '{delimiter}'.\n"),
                     then: AfterOutput::Wait(InputState::Banner {
                         identity,
-                        text: begun,
+                        text: started,
                         delimiter,
                     }),
                 },

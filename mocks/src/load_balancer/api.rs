@@ -401,10 +401,10 @@ impl Api {
                 return Err(answer);
             }
         }
-        let mut shown = self.transactions.show(number, &links).unwrap_or_default();
-        shown["validateOnly"] = json!(only_validate);
-        shown["state"] = json!("COMPLETED");
-        Ok(shown)
+        let mut rendered = self.transactions.show(number, &links).unwrap_or_default();
+        rendered["validateOnly"] = json!(only_validate);
+        rendered["state"] = json!("COMPLETED");
+        Ok(rendered)
     }
 }
 

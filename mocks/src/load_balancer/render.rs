@@ -85,18 +85,18 @@ impl Links {
         object: &Object,
         view: &QueryOptions,
     ) -> Value {
-        let mut shown = self.head(kind, uri, object);
+        let mut rendered = self.head(kind, uri, object);
         let mut fields: Vec<(&String, &Value)> = object.fields.iter().collect();
         fields.sort_by_key(|(name, _)| *name);
         for (name, value) in fields {
-            shown.insert(name.clone(), value.clone());
+            rendered.insert(name.clone(), value.clone());
             if let (Some(FieldType::Reference(family)), Some(path)) = (
                 kind.fields.get(name).map(|field| &field.field_type),
                 value.as_str(),
             ) && !family.ends_with('*')
             {
                 let link = self.to(&format!("{family}/{}", to_url(path)));
-                shown.insert(format!("{name}Reference"), json!({"link": link}));
+                rendered.insert(format!("{name}Reference"), json!({"link": link}));
             }
         }
         for (name, sub) in &kind.subs {
@@ -113,9 +113,9 @@ impl Links {
             if view.expand && !items.is_empty() {
                 reference["items"] = Value::Array(items);
             }
-            shown.insert(format!("{name}Reference"), reference);
+            rendered.insert(format!("{name}Reference"), reference);
         }
-        view.selected(shown)
+        view.selected(rendered)
     }
 
     /// An object of the subcollection at `uri`.
@@ -227,20 +227,20 @@ impl Links {
     /// A singleton.
     pub(super) fn singleton(&self, path: &str, fields: &Fields, view: &QueryOptions) -> Value {
         let last = path.rsplit('/').next().unwrap_or_default();
-        let mut shown = Fields::new();
-        shown.insert(
+        let mut rendered = Fields::new();
+        rendered.insert(
             "kind".to_owned(),
             json!(format!("{}:{last}state", kind_tag(path))),
         );
-        shown.insert("selfLink".to_owned(), json!(self.to(path)));
+        rendered.insert("selfLink".to_owned(), json!(self.to(path)));
         let mut sorted: Vec<(&String, &Value)> = fields.iter().collect();
         sorted.sort_by_key(|(name, _)| *name);
-        shown.extend(
+        rendered.extend(
             sorted
                 .into_iter()
                 .map(|(name, value)| (name.clone(), value.clone())),
         );
-        view.selected(shown)
+        view.selected(rendered)
     }
 }
 

@@ -166,14 +166,14 @@ async fn exchange(
     } else {
         answer.body.to_string()
     };
-    let shown = if is_login {
+    let rendered = if is_login {
         String::new()
     } else {
         text.clone()
     };
     shared
         .log
-        .record(connection, "rest", received, &shown, Some(answer.status));
+        .record(connection, "rest", received, &rendered, Some(answer.status));
     if decision.has(FaultKind::DropUnanswered) {
         return Err(ConnectionCut);
     }

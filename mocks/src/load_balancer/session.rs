@@ -87,11 +87,11 @@ impl Sessions {
         self.count += 1;
         let token = format!("MOCK{:022}", self.count);
         self.tokens.insert(token.clone(), now + self.lifetime);
-        let shown = self.show(&token, now);
+        let rendered = self.show(&token, now);
         Ok(json!({
             "username": self.user,
             "loginProviderName": "tmos",
-            "token": shown,
+            "token": rendered,
             "generation": 0,
             "lastUpdateMicros": 0,
         }))
@@ -141,9 +141,9 @@ impl Sessions {
         match method {
             "GET" => Ok(self.show(token, now)),
             "DELETE" => {
-                let shown = self.show(token, now);
+                let rendered = self.show(token, now);
                 self.tokens.remove(token);
-                Ok(shown)
+                Ok(rendered)
             }
             "PATCH" => {
                 let timeout = body

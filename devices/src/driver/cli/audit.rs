@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm};
-use super::template::{Bindings, KEPT, LineTemplate, Vocabulary, trailing_number};
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
 use super::{CliType, is_unset};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Role, ValueSpec};
@@ -134,16 +134,16 @@ impl CliType {
                     continue;
                 }
                 let message = "line template reads back differently".to_owned();
-                let told = read.map_or_else(
+                let rendered = read.map_or_else(
                     || "nothing".to_owned(),
                     |read| {
-                        let told = read
+                        let rendered = read
                             .iter()
                             .map(|(name, value)| format!("{name}={}", value.inspect()));
-                        told.collect::<Vec<_>>().join(" ")
+                        rendered.collect::<Vec<_>>().join(" ")
                     },
                 );
-                let help = format!("wrote  {text}\nread   {told}");
+                let help = format!("wrote  {text}\nread   {rendered}");
                 findings.push(self.finding("round-trip", span, message).help(help));
                 return;
             }
@@ -158,8 +158,8 @@ impl CliType {
         text: &str,
         template: &LineTemplate,
     ) -> bool {
-        let told = read.iter().all(|(name, value)| {
-            if name.starts_with(KEPT) {
+        let same = read.iter().all(|(name, value)| {
+            if name.starts_with(CAPTURE_MARK) {
                 return false;
             }
             if let Some(name) = name.strip_suffix("|number") {
@@ -185,7 +185,7 @@ impl CliType {
             }))
             .collect();
         let again = template.write(&|name| values.get(name), self);
-        told && again.is_some_and(|again| again.reveal() == text)
+        same && again.is_some_and(|again| again.reveal() == text)
     }
 
     /// The `no` form must begin what the template reads, or be a line of its own.
@@ -329,9 +329,13 @@ impl CliType {
 fn subsets<'a>(names: &[&'a str]) -> Vec<Vec<&'a str>> {
     if names.len() > SUBSET_LIMIT {
         let each = names.iter().map(|name| vec![*name]);
-        let others = names
-            .iter()
-            .map(|kept| names.iter().copied().filter(|name| name != kept).collect());
+        let others = names.iter().map(|chosen| {
+            names
+                .iter()
+                .copied()
+                .filter(|name| name != chosen)
+                .collect()
+        });
         return each
             .chain(others)
             .chain([Vec::new(), names.to_vec()])

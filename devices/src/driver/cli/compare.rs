@@ -108,14 +108,14 @@ impl CliType {
 
     /// Whether two secrets are equal once those that are hidden reversibly are shown.
     fn same_secret(&self, secret: &str, form: &str, a: &Attributes, b: &Attributes) -> bool {
-        let shown = |attributes: &Attributes| {
+        let rendered = |attributes: &Attributes| {
             let text = attributes.get(secret)?.scalar_text()?;
             match attributes.get(form).and_then(Value::scalar_text).as_deref() {
                 Some("7") => decode_type7(&text),
                 _ => Some(text),
             }
         };
-        shown(a).is_some() && shown(a) == shown(b)
+        rendered(a).is_some() && rendered(a) == rendered(b)
     }
 
     pub(super) fn problems(&self, wanted: &Wanted) -> Vec<Problem> {
@@ -203,9 +203,8 @@ impl CliType {
         for (name, value, rule) in &attributes {
             let left_out = rule.and_then(|rule| rule.not_applied.as_ref());
             // What is declared off or at its default says nothing that would be missed.
-            let says_something =
-                !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
-            if let Some(left_out) = left_out.filter(|_| says_something) {
+            let is_set = !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
+            if let Some(left_out) = left_out.filter(|_| is_set) {
                 let how = match left_out.severity {
                     Severity::Note => "is ignored",
                     Severity::Warning => "is left out",
@@ -302,21 +301,21 @@ impl CliType {
             if templates.is_empty() && !matches!(place, CliLocation::Elsewhere(_)) {
                 return None;
             }
-            let shown = if is_secret {
+            let rendered = if is_secret {
                 "the value".to_owned()
             } else {
                 format!("{text:?}")
             };
             if text.chars().any(char::is_control) {
                 return Some(format!(
-                    "{shown} has a line break or another control character"
+                    "{rendered} has a line break or another control character"
                 ));
             }
             let has_blanks = text.contains(char::is_whitespace);
             let words_only = !templates.iter().any(|line| line.takes_blanks(name));
             if has_blanks && words_only {
                 return Some(format!(
-                    "{shown} has blanks, and {} takes one word here",
+                    "{rendered} has blanks, and {} takes one word here",
                     self.platform
                 ));
             }

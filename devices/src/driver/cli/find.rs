@@ -5,7 +5,7 @@ use foldhash::HashMap;
 use super::found::FoundInstance;
 use super::instances::{IndexedInstance, Instances, nodes_of, rows_of};
 use super::rules::{Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
-use super::template::{Bindings, KEPT, LineTemplate, Vocabulary, trailing_number};
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
 use super::{CliType, rules};
 use crate::read::State;
 use crate::read::indent::Node;
@@ -276,7 +276,7 @@ impl CliType {
 
     /// Adds a value; elements of a list are collected.
     fn add(&self, name: &str, value: Value, text: &str, found: &mut FoundInstance) {
-        if name.starts_with(KEPT) || name.contains('|') {
+        if name.starts_with(CAPTURE_MARK) || name.contains('|') {
             return;
         }
         let rule = self.attributes.get(name);
@@ -309,7 +309,7 @@ impl CliType {
     /// Takes over what the line or the header of an instance tells.
     pub(super) fn bind(&self, bindings: Bindings, found: &mut FoundInstance) {
         for (name, value) in bindings {
-            if name.starts_with(KEPT) {
+            if name.starts_with(CAPTURE_MARK) {
                 found.unmanaged.insert(name, value);
             } else if !name.contains('|') {
                 let value = self.finished(&name, value);

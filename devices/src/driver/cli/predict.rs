@@ -261,16 +261,16 @@ impl CliType {
             })
         };
         let gone = elements(rest).filter(|_| rule.many);
-        let mut kept = Vec::new();
+        let mut remaining = Vec::new();
         for node in std::mem::take(&mut level.nodes) {
             let (Some(gone), Some(there)) = (&gone, elements(&node.text)) else {
                 if !begins_with(&node.text, rest) {
-                    kept.push(node);
+                    remaining.push(node);
                 }
                 continue;
             };
             if !there.iter().any(|item| gone.contains(item)) {
-                kept.push(node);
+                remaining.push(node);
                 continue;
             }
             // One of several elements in a line: `no ip name-server A` and `ip name-server A B`.
@@ -280,10 +280,10 @@ impl CliType {
                     .lines
                     .first()
                     .and_then(|line| line.write(&values, self));
-                kept.extend(line.map(|line| Node::new(line.reveal())));
+                remaining.extend(line.map(|line| Node::new(line.reveal())));
             }
         }
-        level.nodes = kept;
+        level.nodes = remaining;
     }
 
     fn replace_instance(

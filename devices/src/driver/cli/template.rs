@@ -34,7 +34,7 @@ use self::part::{HoleKind, Part, collect_conditions, collect_holes};
 use crate::value::{Name, Value};
 
 /// What the names begin with under which words are bound that no attribute tells.
-pub const KEPT: char = '*';
+pub const CAPTURE_MARK: char = '*';
 
 /// What a template read: attribute (or `0`, `name|number`, `*`) and value, in order.
 pub type Bindings = Vec<(Name, Value)>;
@@ -76,7 +76,10 @@ impl LineTemplate {
         let mut names = Vec::new();
         collect_holes(&self.parts, &mut |hole| {
             let name = hole.name.as_str();
-            if !name.starts_with(KEPT) && name.parse::<usize>().is_err() && !names.contains(&name) {
+            if !name.starts_with(CAPTURE_MARK)
+                && name.parse::<usize>().is_err()
+                && !names.contains(&name)
+            {
                 names.push(name);
             }
         });

@@ -41,7 +41,7 @@ fn files(model: &str, implementation: &str) -> Vec<DefinitionFile> {
     ]
 }
 
-fn told(findings: &[Diagnostic]) -> String {
+fn render_all(findings: &[Diagnostic]) -> String {
     let lines = findings.iter().map(|finding| match &finding.help {
         Some(help) => format!("{} ({help})", finding.message),
         None => finding.message.clone(),
@@ -53,7 +53,7 @@ fn told(findings: &[Diagnostic]) -> String {
 #[track_caller]
 fn holds(model: &str, implementation: &str) {
     let registry = Registry::from_files(&[], &files(model, implementation))
-        .unwrap_or_else(|findings| panic!("{}", told(&findings)));
+        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
     let results = registry.test(None);
     assert!(!results.is_empty());
     for result in results {
@@ -64,7 +64,7 @@ fn holds(model: &str, implementation: &str) {
         .into_iter()
         .filter(|finding| finding.severity == Severity::Error)
         .collect();
-    assert!(errors.is_empty(), "{}", told(&errors));
+    assert!(errors.is_empty(), "{}", render_all(&errors));
 }
 
 #[test]
@@ -538,8 +538,8 @@ fn mistakes_are_told_with_what_was_meant() {
     ];
     for (implementation, expected) in cases {
         let findings = Registry::from_files(&[], &files(model, implementation)).unwrap_err();
-        let told = told(&findings);
-        assert!(told.contains(expected), "{implementation}\n{told}");
+        let text = render_all(&findings);
+        assert!(text.contains(expected), "{implementation}\n{text}");
     }
 }
 
@@ -575,9 +575,9 @@ fn checks_find_what_loading_does_not() {
         let implementation =
             format!("[instance]\nfrom = \"config\"\nblock = \"x {{name}}\"\n{attributes}");
         let registry = Registry::from_files(&[], &files(model, &implementation))
-            .unwrap_or_else(|findings| panic!("{}", told(&findings)));
-        let told = told(&registry.check());
-        assert!(told.contains(expected), "{attributes}\n{told}");
+            .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
+        let text = render_all(&registry.check());
+        assert!(text.contains(expected), "{attributes}\n{text}");
     }
 }
 
@@ -616,8 +616,8 @@ fn a_default_in_another_line_is_checked_when_it_is_loaded() {
         let implementation =
             format!("[instance]\nfrom = \"config\"\nblock = \"x {{name}}\"\n{attributes}");
         let findings = Registry::from_files(&[], &files(model, &implementation)).unwrap_err();
-        let told = told(&findings);
-        assert!(told.contains(expected), "{attributes}\n{told}");
+        let text = render_all(&findings);
+        assert!(text.contains(expected), "{attributes}\n{text}");
     }
 }
 
@@ -639,15 +639,15 @@ fn a_users_file_changes_only_what_it_says() {
         "extends = \"shipped\"\n[attr.mode]\nline = \"kind {mode}\"\n[[test]]\nname = \"t\"\nwant = { name = \"n\", mode = \"a\" }\ncommands = [\"x n\", \" kind a\"]\n",
     );
     let registry = Registry::from_files(&shipped, &changed)
-        .unwrap_or_else(|findings| panic!("{}", told(&findings)));
+        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
     let platform = registry.platform("box").unwrap();
     assert_eq!(platform.types["thing"].rank, 7);
     assert_eq!(registry.test(None)[0].failure, None);
     let findings =
         Registry::from_files(&shipped, &own("[attr.mode]\nline = \"kind {mode}\"\n")).unwrap_err();
     assert!(
-        told(&findings).contains("key `instance` is missing"),
+        render_all(&findings).contains("key `instance` is missing"),
         "{}",
-        told(&findings)
+        render_all(&findings)
     );
 }

@@ -17,20 +17,21 @@ impl CliType {
                     let empty = text.trim_matches(['\r', '\n']).is_empty();
                     return rule.absent.clone().filter(|_| empty);
                 }
-                let kept = text.trim();
-                let loses = kept.len() != text.len() && !is_unset(value) && self.in_a_line(name);
-                loses.then(|| kept.into())
+                let trimmed = text.trim();
+                let changes =
+                    trimmed.len() != text.len() && !is_unset(value) && self.in_a_line(name);
+                changes.then(|| trimmed.into())
             }
             Value::List(items) => {
-                let kept: Vec<Option<Value>> = items
+                let trimmed: Vec<Option<Value>> = items
                     .iter()
                     .map(|item| self.stored_value(name, item))
                     .collect();
-                kept.iter().any(Option::is_some).then(|| {
-                    let items = kept.into_iter().zip(items);
+                trimmed.iter().any(Option::is_some).then(|| {
+                    let items = trimmed.into_iter().zip(items);
                     Value::List(
                         items
-                            .map(|(kept, item)| kept.unwrap_or_else(|| item.clone()))
+                            .map(|(trimmed, item)| trimmed.unwrap_or_else(|| item.clone()))
                             .collect(),
                     )
                 })

@@ -41,10 +41,10 @@ impl FieldPath {
 
     /// Takes the field out.
     pub fn remove(&self, object: &mut Json) {
-        let Some((last, way)) = self.0.split_last() else {
+        let Some((last, parents)) = self.0.split_last() else {
             return;
         };
-        let parent = way.iter().try_fold(object, |at, step| at.get_mut(step));
+        let parent = parents.iter().try_fold(object, |at, step| at.get_mut(step));
         if let Some(Json::Object(fields)) = parent {
             fields.shift_remove(last);
         }

@@ -201,12 +201,12 @@ fn refused(
         Some(expected) if messages.contains(expected) => Ok(()),
         Some(expected) if messages.is_empty() => Err(format!("expected to be refused: {expected}")),
         Some(expected) => {
-            let told: Vec<String> = messages.into_iter().step_by(4).collect();
-            Err(difference(std::slice::from_ref(expected), &told))
+            let texts: Vec<String> = messages.into_iter().step_by(4).collect();
+            Err(difference(std::slice::from_ref(expected), &texts))
         }
         None => {
-            let told: Vec<String> = messages.into_iter().step_by(4).collect();
-            Err(format!("refused: {}", told.join("; ")))
+            let texts: Vec<String> = messages.into_iter().step_by(4).collect();
+            Err(format!("refused: {}", texts.join("; ")))
         }
     }
 }

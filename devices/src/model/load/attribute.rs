@@ -62,22 +62,22 @@ pub fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
     });
     let values = table.get("values");
     let notation = values.as_ref().and_then(read_notation);
-    let said = notation.as_ref();
+    let declared = notation.as_ref();
     let attribute = AttributeModel {
         name: name.into(),
         doc: table.string("doc").unwrap_or_default(),
         role: role.unwrap_or(Role::Property),
-        values: match (said, values) {
+        values: match (declared, values) {
             (Some(notation), _) => notation.values.clone(),
             (None, Some(item)) if item.is_list() => read_values(&item),
             _ => Vec::new(),
         },
-        array: array.or(said.and_then(|notation| notation.array)),
+        array: array.or(declared.and_then(|notation| notation.array)),
         default: table.get("default").and_then(|item| value_of(&item)),
         required: table.bool("required").unwrap_or(false),
         sensitive: table
             .bool("sensitive")
-            .unwrap_or_else(|| said.is_some_and(|notation| notation.sensitive)),
+            .unwrap_or_else(|| declared.is_some_and(|notation| notation.sensitive)),
         canon: canon.unwrap_or_default(),
     };
     if let Some(default) = &attribute.default

@@ -71,7 +71,7 @@ pub(crate) enum Accepted {
     /// This word and the rest of the line.
     Rest(String),
     /// The first part; the next word completes it.
-    Begun(String),
+    Partial(String),
 }
 
 impl Parameter {
@@ -151,7 +151,7 @@ impl Parameter {
             Parameter::Interface => match InterfaceName::parse(word) {
                 Some(name) => name.to_string(),
                 None if InterfaceName::is_type(word) => {
-                    return Some(Accepted::Begun(word.to_owned()));
+                    return Some(Accepted::Partial(word.to_owned()));
                 }
                 None => return None,
             },

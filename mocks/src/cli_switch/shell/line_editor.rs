@@ -62,15 +62,15 @@ impl Shell {
 
     /// Scrolls a long line: returns to its start, prints a dollar sign and its last characters.
     fn scroll(&mut self) {
-        let shown = self.cursor - self.prompt_text().len().min(self.cursor);
+        let columns = self.cursor - self.prompt_text().len().min(self.cursor);
         let tail = self.line[self.line.len().saturating_sub(10)..].to_vec();
-        self.out.extend(std::iter::repeat_n(0x08, shown));
+        self.out.extend(std::iter::repeat_n(0x08, columns));
         self.out.push(b'$');
         self.out.extend(&tail);
-        let blank = shown.saturating_sub(tail.len() + 1);
+        let blank = columns.saturating_sub(tail.len() + 1);
         self.out.extend(std::iter::repeat_n(b' ', blank));
         self.out.extend(std::iter::repeat_n(0x08, blank));
-        self.cursor = self.cursor - shown + tail.len() + 1;
+        self.cursor = self.cursor - columns + tail.len() + 1;
     }
 
     /// Ctrl-C discards the line and leaves the configuration mode; Ctrl-Z is `end`.
@@ -94,7 +94,7 @@ impl Shell {
     fn help(&mut self) {
         let line = String::from_utf8_lossy(&self.line).into_owned();
         let mut words = tokens(&line);
-        let begun = if line.ends_with(' ') || line.is_empty() {
+        let started = if line.ends_with(' ') || line.is_empty() {
             None
         } else {
             words.pop()
@@ -115,10 +115,10 @@ impl Shell {
         } else {
             &EXEC
         };
-        let begun = begun.map_or("", |token| token.text).to_ascii_lowercase();
+        let started = started.map_or("", |token| token.text).to_ascii_lowercase();
         let answer = match grammar.expected(&scope, &line, &words) {
             Some(mut expected) => {
-                expected.retain(|word| word.to_ascii_lowercase().starts_with(&begun));
+                expected.retain(|word| word.to_ascii_lowercase().starts_with(&started));
                 if expected.is_empty() {
                     "% Unrecognized command".to_owned()
                 } else {

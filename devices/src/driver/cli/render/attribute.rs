@@ -162,17 +162,17 @@ impl Rendering<'_> {
             let rule = cli.attributes.get(name)?;
             rule.absent.as_ref()
         };
-        let kept: IndexMap<&Name, &Value> = names
+        let present: IndexMap<&Name, &Value> = names
             .iter()
             .filter_map(|name| Some((*name, self.merged.get(name)?)))
             .filter(|(name, value)| !is_unset(value) && absent(name) != Some(value))
             .collect();
-        let text = if kept.is_empty() {
+        let text = if present.is_empty() {
             self.no_form(rule, None)?
         } else {
             let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
             let values = |name: &str| match names.iter().find(|other| **other == name) {
-                Some(name) => kept.get(*name).copied(),
+                Some(name) => present.get(*name).copied(),
                 None => self.merged.get(name),
             };
             template

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::part::{Address, Hole, HoleKind, Part, collect_literals};
-use super::{KEPT, LineTemplate};
+use super::{CAPTURE_MARK, LineTemplate};
 
 impl LineTemplate {
     /// Parses a template.
@@ -110,7 +110,7 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
 }
 
 fn hole(text: &str) -> Result<Hole, String> {
-    if text.len() == KEPT.len_utf8() && text.starts_with(KEPT) {
+    if text.len() == CAPTURE_MARK.len_utf8() && text.starts_with(CAPTURE_MARK) {
         return Ok(Hole {
             name: text.into(),
             kind: HoleKind::Rest,

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of};
-use super::{Bindings, KEPT, LineTemplate, Vocabulary};
+use super::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary};
 use crate::value::Value;
 
 impl LineTemplate {
@@ -129,11 +129,11 @@ impl Matcher<'_> {
                 (Value::Bool(true), at + 1)
             }
             _ if first && is_literal(word) => return None,
-            HoleKind::Rest if hole.name.starts_with(KEPT) => {
+            HoleKind::Rest if hole.name.starts_with(CAPTURE_MARK) => {
                 let text = self.line.text[offset..].trim_end();
                 (text.into(), self.line.words.len())
             }
-            HoleKind::Word if hole.name.starts_with(KEPT) => (word.into(), at + 1),
+            HoleKind::Word if hole.name.starts_with(CAPTURE_MARK) => (word.into(), at + 1),
             HoleKind::Address(kind) if !kind.is(word) => return None,
             HoleKind::Rest => {
                 let text = self.line.text[offset..].trim_end();

@@ -186,11 +186,11 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
     // Without `when` an attribute is read by what it sets; with it, in the order given there.
     let Some(when) = table.table("when") else {
         for state in states.values_mut() {
-            let told = state
+            let conditions = state
                 .set
                 .iter()
                 .map(|(path, json)| (path.clone(), vec![json.clone()]));
-            state.when = Some(told.collect());
+            state.when = Some(conditions.collect());
         }
         return states;
     };
@@ -205,13 +205,13 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
             continue;
         };
         if let Some(table) = item.table() {
-            let told = all_fields(&table)
+            let conditions = all_fields(&table)
                 .into_iter()
                 .map(|(path, json)| match json {
                     Json::Array(any) => (path, any),
                     one => (path, vec![one]),
                 });
-            state.when = Some(told.collect());
+            state.when = Some(conditions.collect());
         }
         ordered.insert(name, state);
     }

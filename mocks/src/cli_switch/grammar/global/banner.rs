@@ -15,7 +15,7 @@ pub(super) fn banner(session: &mut ConfigSession<'_>, command: &Command) -> Repl
     };
     Reply::Collect {
         identity,
-        begun: typed[delimiter.len_utf8()..].to_owned(),
+        started: typed[delimiter.len_utf8()..].to_owned(),
         delimiter: delimiter.to_string(),
     }
 }

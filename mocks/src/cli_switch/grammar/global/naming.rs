@@ -25,7 +25,7 @@ pub(super) fn name_server(session: &mut ConfigSession<'_>, command: &Command) ->
     let one_line = session.device.profile.xe && command.word(2) != "vrf";
     let servers = command.words[2..].to_vec();
     let root = &mut session.device.edit().root;
-    let mut kept: Vec<String> = root
+    let mut remaining: Vec<String> = root
         .entries()
         .iter()
         .filter(|entry| entry.rule == command.rule)
@@ -50,24 +50,24 @@ pub(super) fn name_server(session: &mut ConfigSession<'_>, command: &Command) ->
     if command.is_set() {
         let fresh: Vec<String> = servers
             .into_iter()
-            .filter(|server| !kept.contains(server))
+            .filter(|server| !remaining.contains(server))
             .collect();
-        if kept.len() + fresh.len() > 6 {
+        if remaining.len() + fresh.len() > 6 {
             return Reply::Text("% Name-server table is full; limit is 6".to_owned());
         }
-        kept.extend(fresh);
+        remaining.extend(fresh);
     } else {
-        kept.retain(|server| !servers.is_empty() && !servers.contains(server));
+        remaining.retain(|server| !servers.is_empty() && !servers.contains(server));
     }
     root.retain(|entry| entry.rule != command.rule);
-    if one_line && !kept.is_empty() {
+    if one_line && !remaining.is_empty() {
         root.set(Entry::line(
             command.rule,
             "ip name-server",
-            format!("ip name-server {}", kept.join(" ")),
+            format!("ip name-server {}", remaining.join(" ")),
         ));
     } else {
-        for server in kept {
+        for server in remaining {
             let text = format!("ip name-server {server}");
             root.set(Entry::line(command.rule, text.clone(), text));
         }
