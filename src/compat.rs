@@ -285,7 +285,7 @@ fn render_document() -> String {
         "# Compatibility with Puppet\n\n\
          Catalogs are applied as Puppet 7 applies them. `docs/reference/transaction.md` describes the rules, and recorded\n\
          runs of Puppet in `tests/fixtures/conformance` verify them. The differences below are deliberate, and the\n\
-         list is complete. `--compat puppet7` (of `apply` and `plan`) switches all of them off.\n",
+         list is complete. `--compat puppet7` (of `apply`, `plan` and `device`) switches all of them off.\n",
     );
     for row in &TABLE {
         text += &format!(

@@ -12,11 +12,12 @@ mod types;
 mod unrecorded;
 mod world;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use switchtender::compat::Deviations;
+use switchtender::compat::{Deviation, Deviations, TABLE};
 
 /// How many disagreements are shown in full.
 const SHOWN: usize = 3;
@@ -75,6 +76,74 @@ fn expected(case: &Json) -> Vec<Json> {
 
 fn name(case: &Json) -> &str {
     case["name"].as_str().unwrap_or("?")
+}
+
+/// The cases that differ from Puppet by default, each with the deviations that cause it.
+const DEVIATING: &str = "tests/fixtures/conformance/deviating_cases.txt";
+
+#[test]
+fn recorded_cases_differ_by_default_only_by_declared_deviations() {
+    if std::env::var_os("SWITCHTENDER_CONFORMANCE").is_some() {
+        return;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DEVIATING);
+    let is_update = std::env::var_os("UPDATE_DOCS").is_some();
+    let recorded = fs::read_to_string(&path).unwrap_or_default();
+    let recorded: BTreeMap<&str, &str> = recorded
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .collect();
+    let mut found = BTreeMap::new();
+    for case in &cases() {
+        let expected = expected(case);
+        let agrees = |deviations| diff::of(&expected, &case::play(case, deviations)).is_empty();
+        let name = name(case).to_owned();
+        if agrees(Deviations::default()) {
+            assert!(is_update || !recorded.contains_key(&*name), "{name} agrees");
+        } else if is_update {
+            found.insert(name, names_of(&causes(agrees)));
+        } else {
+            let causes = recorded.get(&*name).unwrap_or_else(|| {
+                panic!("{name} differs from Puppet by default, and {DEVIATING} has no cause")
+            });
+            let rows = TABLE.iter().map(|row| row.deviation);
+            let without: Deviations = rows
+                .filter(|deviation| {
+                    !causes
+                        .split(", ")
+                        .any(|cause| cause == format!("{deviation:?}"))
+                })
+                .collect();
+            assert!(agrees(without), "{name} differs without {causes}, too");
+        }
+    }
+    if is_update {
+        let text: String = found
+            .iter()
+            .map(|(name, causes)| format!("{name}: {causes}\n"))
+            .collect();
+        fs::write(&path, text).unwrap();
+    }
+}
+
+/// The deviations without which a case agrees. Each one is needed.
+fn causes(agrees: impl Fn(Deviations) -> bool) -> Vec<Deviation> {
+    let mut applied = Deviations::puppet7();
+    let mut causes = Vec::new();
+    for row in &TABLE {
+        let more = applied.with(row.deviation);
+        if agrees(more) {
+            applied = more;
+        } else {
+            causes.push(row.deviation);
+        }
+    }
+    causes
+}
+
+fn names_of(deviations: &[Deviation]) -> String {
+    let names: Vec<String> = deviations.iter().map(|one| format!("{one:?}")).collect();
+    names.join(", ")
 }
 
 #[test]
