@@ -270,8 +270,8 @@ fn wrong_and_unknown_host_keys(router: &Router, site: &Site) {
     let other = std::fs::read_to_string(router.setting("IDENTITY") + ".pub").unwrap();
     let wrong = format!("[127.0.0.1]:{} {other}", router.setting("PORT"));
     for (known, told) in [
-        (wrong.as_str(), " has changed to "),
-        ("", " is not known: "),
+        (wrong.as_str(), " has changed: its fingerprint is "),
+        ("", " is not in known_hosts: "),
     ] {
         let file = site.dir.join("other_known_hosts");
         std::fs::write(&file, known).unwrap();
