@@ -1,17 +1,17 @@
-//! Drivers: how a platform reads and writes the resource types it has, from data files.
+//! Drivers: how a platform reads and writes its resource types, loaded from data files.
 //!
-//! The way in, from files to operations (all of it pure):
+//! Data flow from files to operations. All functions are pure:
 //!
 //! ```text
 //! definitions::{shipped, from_directory} ─► Registry ─► Platform ─► Driver (for one device's facts)
-//! Driver::reads ─► (a session asks the device) ─► Platform::parse ─► State
+//! Driver::reads ─► (a session reads the device) ─► Platform::parse ─► State
 //! wanted: TypeModel::resolve ─► Driver::canonicalize ─► Driver::check      all offline
 //! State ─► Driver::instance(s) ─► Driver::resolve ─► Driver::differs ─► Driver::render ─► operations
 //! operations ─► Driver::predict ─► State ─► Driver::config_diff
 //! ```
 //!
-//! The file format is described in `definitions/README.md`. [`cli`] is the implementation of
-//! types by line templates, [`rest`] the one by fields of JSON objects; [`Implementation`] is the interface of all implementations.
+//! The file format is described in `definitions/README.md`. [`cli`] implements types with line
+//! templates, [`rest`] with fields of JSON objects. [`Implementation`] is the interface of both.
 
 pub mod cli;
 pub mod codec;
@@ -53,7 +53,7 @@ pub use self_test::run::TestResult;
 pub use transport::Transport;
 pub use type_driver::TypeDriver;
 
-/// A platform's types as one device has them: for each, the variant that its facts choose.
+/// A platform's types for one device: for each type, the variant that the device's facts select.
 #[derive(Clone, Debug)]
 pub struct Driver {
     platform: Arc<Platform>,
@@ -89,19 +89,18 @@ impl Driver {
     /// Whether resources of the type can be applied on this device.
     ///
     /// # Errors
-    /// Why not, in a sentence: the platform lacks the type, or the device's variant excludes it.
+    /// The reason as a sentence: the platform lacks the type, or the device's variant excludes it.
     pub fn supports(&self, model: &TypeModel) -> Result<(), String> {
         self.implementation(model).map(|_| ())
     }
 
-    /// Whether the device has exactly one instance of the type, whatever a resource calls it.
+    /// Whether the device has exactly one instance of the type, independent of the title.
     pub fn is_singleton(&self, model: &TypeModel) -> bool {
         self.implementation(model)
             .is_ok_and(|implementation| implementation.is_singleton())
     }
 
-    /// What must be read for resources of these types, each read once. Types that are not
-    /// supported need none.
+    /// The reads for resources of these types, each once. Unsupported types need none.
     pub fn reads(&self, models: &[&Arc<TypeModel>]) -> Vec<ReadRequest> {
         let mut requests: Vec<ReadRequest> = Vec::new();
         for model in models {
@@ -117,8 +116,8 @@ impl Driver {
         requests
     }
 
-    /// What must be read for these resources, and no more: some types have objects in several
-    /// places and need only those of the kinds that are wanted.
+    /// The reads for these resources only. Some types have collections per kind and need only those
+    /// of the desired kinds.
     pub fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
         let mut by_type: IndexMap<&str, Vec<&Wanted>> = IndexMap::default();
         for resource in resources {
@@ -139,10 +138,11 @@ impl Driver {
         requests
     }
 
-    /// The platform's canonical form of attributes that are in the model's.
+    /// Converts attributes from the model's canonical form to the platform's.
     ///
     /// # Errors
-    /// The values that have no form on the platform. A type that is not supported changes nothing.
+    /// The values that the platform cannot represent. Attributes of an unsupported type are
+    /// unchanged.
     pub fn canonicalize(
         &self,
         model: &TypeModel,
@@ -154,7 +154,7 @@ impl Driver {
         }
     }
 
-    /// What can be said against a resource without the device; [`Driver::supports`] comes first.
+    /// Problems of a resource that are found without the device. Call [`Driver::supports`] first.
     pub fn check(&self, wanted: &Wanted) -> Vec<Problem> {
         match self.implementation(&wanted.model) {
             Ok(implementation) => implementation.check(wanted),
@@ -162,10 +162,10 @@ impl Driver {
         }
     }
 
-    /// All instances of a type; none of a type that is not supported.
+    /// All instances of a type; none if the type is not supported.
     ///
     /// # Errors
-    /// An answer cannot be understood.
+    /// An answer is invalid.
     pub fn instances(&self, model: &TypeModel, state: &State) -> Result<Vec<Instance>, ReadError> {
         match self.implementation(model) {
             Ok(implementation) => implementation.instances(state),
@@ -173,10 +173,10 @@ impl Driver {
         }
     }
 
-    /// The instances of a type in the answers so far; see [`Implementation::instances_so_far`].
+    /// The instances of a type in the answers so far. See [`Implementation::instances_so_far`].
     ///
     /// # Errors
-    /// An answer cannot be understood.
+    /// An answer is invalid.
     pub fn instances_so_far(
         &self,
         model: &TypeModel,
@@ -188,10 +188,10 @@ impl Driver {
         }
     }
 
-    /// The instance that a resource is about; `None` when the device has none.
+    /// The instance of a resource; `None` if the device has none.
     ///
     /// # Errors
-    /// An answer cannot be understood.
+    /// An answer is invalid.
     pub fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
         match self.implementation(&wanted.model) {
             Ok(implementation) => implementation.instance(wanted, state),
@@ -199,8 +199,8 @@ impl Driver {
         }
     }
 
-    /// The resource with values that depend on the current state worked out; to be called before
-    /// [`Driver::differs`] and kept for the change.
+    /// Resolves values that depend on the current state. Call it before [`Driver::differs`] and use
+    /// the result for the change.
     pub fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
         match self.implementation(&wanted.model) {
             Ok(implementation) => implementation.resolve(wanted, current),
@@ -208,7 +208,8 @@ impl Driver {
         }
     }
 
-    /// The properties that are out of sync, `ensure` first. What the platform ignores never is.
+    /// The properties that are out of sync, `ensure` first. Attributes that the platform ignores
+    /// are always in sync.
     pub fn differs(
         &self,
         wanted: &Wanted,
@@ -221,7 +222,7 @@ impl Driver {
         }
     }
 
-    /// What attributes of a type can set, whatever their values.
+    /// The settings that attributes of a type can change, for all values.
     pub fn effect_slots(&self, model: &TypeModel) -> Vec<EffectSlot> {
         self.implementation(model).map_or_else(
             |_| Vec::new(),
@@ -229,7 +230,7 @@ impl Driver {
         )
     }
 
-    /// What these attributes of a resource set on the device.
+    /// The settings that these attributes of a resource change on the device.
     pub fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
         match self.implementation(&wanted.model) {
             Ok(implementation) => implementation.effects(wanted, attributes),
@@ -237,7 +238,7 @@ impl Driver {
         }
     }
 
-    /// The operations that make a change, in order.
+    /// The operations of a change, in order.
     ///
     /// # Errors
     /// A value cannot be written, or the type is not supported.
@@ -250,8 +251,7 @@ impl Driver {
             .render(change, state)
     }
 
-    /// Changes what is known of the device as the device would, given operations on resources of
-    /// one type.
+    /// Applies operations on resources of one type to the state, as the device would.
     pub fn predict(&self, model: &TypeModel, state: &mut State, operations: &[Operation]) {
         if let Ok(implementation) = self.implementation(model) {
             implementation.predict(state, operations);
@@ -261,8 +261,8 @@ impl Driver {
         }
     }
 
-    /// The difference between two states as a unified diff of the configuration, secrets masked.
-    /// Empty when there is none.
+    /// The difference between two states as a unified diff of the configuration. Secrets are
+    /// masked. Empty if there is no difference.
     pub fn config_diff(&self, before: &State, after: &State) -> String {
         let mut secrets = Vec::new();
         for state in [before, after] {
@@ -283,7 +283,7 @@ impl Driver {
         })
     }
 
-    /// Place of a type's resources in a device's batch; removals run in the reverse order.
+    /// Position of a type in the order of changes to a device. Removals run in reverse order.
     pub fn rank(&self, model: &TypeModel) -> i64 {
         self.platform
             .types

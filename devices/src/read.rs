@@ -1,9 +1,9 @@
-//! Reading: what to ask a device for, what it answered, and the answers in a form that can be
-//! searched and changed.
+//! Reads: the requests to a device, its answers as text, and the answers parsed for search and
+//! change.
 //!
-//! A driver names its reads (`config`, `vlan_brief`, `GET /mgmt/tm/ltm/pool`); each is sent at
-//! most once per run and its text kept in [`Reads`]. [`State`] holds the same texts parsed, once
-//! for all types. Turning them into instances is the driver's part and needs no device.
+//! A driver names its reads (`config`, `vlan_brief`, `GET /mgmt/tm/ltm/pool`). Each is sent at most
+//! once per run, and [`Reads`] has its text. [`State`] has the parsed answers, shared by all types.
+//! The driver converts them to instances without the device.
 
 pub mod columns;
 mod derived;
@@ -23,21 +23,21 @@ use derived::Derived;
 use indent::Tree;
 use row::Row;
 
-/// One thing to ask a device for.
+/// A read: one request to a device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReadRequest {
-    /// The name in the platform's data, unique per platform.
+    /// The name in the platform definition, unique per platform.
     pub name: String,
-    /// The command line (CLI) or the path with query (REST, always by GET).
+    /// The command line (CLI) or the path with query (REST, always GET).
     pub command: String,
-    /// A refusal means "there is nothing of this kind" and reads as empty text.
+    /// If the device rejects the command, the answer is empty text: it has no such objects.
     pub optional: bool,
 }
 
-/// Answers by name of the read: the device's text, echo and prompt removed, lines ended by `\n`.
+/// Answers by name of the read: device text without echo and prompt, with `\n` as line end.
 pub type Reads = IndexMap<String, String>;
 
-/// An answer, parsed.
+/// A parsed answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
     Tree(Tree),
@@ -47,19 +47,19 @@ pub enum Parsed {
     Text(String),
 }
 
-/// What operations made of the instances of a type, in the order in which they were touched.
+/// Predicted instances of a type, in the order of their first operation.
 pub type Predicted = IndexMap<String, Option<Attributes>>;
 
-/// What is known of a device: its answers, and what operations have changed since (predicted).
+/// State of a device: its parsed answers, with the predicted effect of later operations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// Shared with the states that they were copied from or to, until one of them changes.
+    /// Shared between copies of a state until one of them changes.
     reads: IndexMap<String, Arc<Parsed>>,
     derived: Derived,
-    /// By type and instance: what operations made of something that was read from a table, whose
-    /// text they do not change. `None`: it is gone.
+    /// Predicted instances by type and name, for objects that were read from a table. `None`:
+    /// removed. The text of the table is not changed.
     predicted: IndexMap<String, Predicted>,
-    /// Secrets that predicted operations carried, as they were sent.
+    /// Secrets in predicted operations, as they were sent.
     secrets: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl State {
         self.reads.insert(name, Arc::new(parsed));
     }
 
-    /// Takes over the answers of another state.
+    /// Copies the answers of another state.
     pub fn extend(&mut self, other: State) {
         for (name, parsed) in other.reads {
             self.derived.forget(&name);
@@ -108,9 +108,9 @@ impl State {
         }
     }
 
-    /// Something that follows from the answer to one read alone, worked out at the first question
-    /// and again after the answer has changed. `owner` tells things of one kind apart: a type, and
-    /// what of it. A state is one device's, on which each type has one implementation.
+    /// A value computed from the answer to one read, cached until the answer changes. `owner`
+    /// distinguishes values of one Rust type: a resource type and a label. A state belongs to one
+    /// device, so that each type has one implementation.
     pub fn derived<T: Any + Send + Sync>(
         &self,
         owner: (&str, &str),
@@ -120,7 +120,7 @@ impl State {
         self.derived.get(owner, Some(from), make)
     }
 
-    /// As [`State::derived`], for what follows from several answers.
+    /// Like [`State::derived`], for a value computed from several answers.
     pub fn derived_from_all<T: Any + Send + Sync>(
         &self,
         owner: &str,
@@ -129,12 +129,12 @@ impl State {
         self.derived.get((owner, ""), None, make)
     }
 
-    /// What was predicted for instances of a type, if anything; `None` of one says that it is gone.
+    /// Predicted instances of a type, if any. `None` for an instance means that it was removed.
     pub fn predicted(&self, kind: &str) -> Option<&Predicted> {
         self.predicted.get(kind)
     }
 
-    /// Secrets that stand in what was predicted, to be masked wherever it is shown.
+    /// Secrets in the predicted state, to be masked in output.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(String::as_str)
     }
@@ -152,15 +152,15 @@ impl State {
         of_kind.insert(instance.to_owned(), attributes);
     }
 
-    /// Forgets what was predicted for instances of a type: the device was asked anew.
+    /// Drops the predicted instances of a type after the device was read again.
     pub fn forget_predicted(&mut self, kind: &str) {
         self.predicted.shift_remove(kind);
     }
 }
 
-/// A device's answer that cannot be understood.
+/// An invalid answer of a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot understand the answer to `{read}`: {message}")]
+#[error("cannot parse the answer to `{read}`: {message}")]
 pub struct ReadError {
     /// Name of the read.
     pub read: String,

@@ -1,8 +1,8 @@
-//! Types made of configuration lines.
+//! Types that are configured with command lines.
 //!
-//! [`CliType`] holds the [`rules`] of one type on one platform, which [`mod@load`] reads. Line templates are read and written in
-//! [`template`]; instances are located in [`instances`] and read in [`find`] and [`members`], lines are made in [`render`], their effect is
-//! foreseen in [`predict`], and what can be wrong with the rules is told in [`audit`].
+//! [`CliType`] has the [`rules`] of one type on one platform, loaded by [`mod@load`]. [`template`]
+//! reads and writes lines. [`instances`], [`find`] and [`members`] read instances. [`render`] makes
+//! lines, [`predict`] predicts their effect, and [`audit`] checks the rules.
 
 mod audit;
 mod compare;
@@ -55,19 +55,19 @@ pub struct CliType {
     pub platform: PlatformName,
     pub line_limit: usize,
     pub refused_characters: String,
-    /// How the configuration shows where a free text ends.
+    /// The end marker of a free text in the configuration.
     pub opaque_ends: Vec<Pattern>,
     pub source: Arc<Source>,
     pub requests: Vec<ReadRequest>,
     pub instance: CliInstanceRule,
-    /// In the order in which lines are sent.
+    /// In the order in which their lines are sent.
     pub attributes: IndexMap<Name, CliAttributeRule>,
     pub codecs: IndexMap<String, Arc<Codec>>,
-    /// In order; each sees what those before it made.
+    /// In order; each gets the result of the one before it.
     pub rewrites: Vec<Rewrite>,
 }
 
-/// Reads the part of a type's file that is about command lines.
+/// Reads the sections about command lines from a type's file.
 pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
     load::load(context, root).map(|cli| Arc::new(cli) as Arc<dyn Implementation>)
 }
@@ -86,7 +86,7 @@ impl Vocabulary for CliType {
             // Elements of tuples and members of other blocks have no model of their own.
             None => Some(value),
             Some(model) => match &value {
-                // A word or a line of the device may tell several elements.
+                // A word or line of the device may have several elements.
                 Value::List(items) if model.array.is_some() => {
                     let items = items.iter().map(|item| model.canonicalize_element(item));
                     items.collect::<Option<_>>().map(Value::List)
@@ -112,7 +112,7 @@ impl Vocabulary for CliType {
 }
 
 impl CliType {
-    /// The canonical value of an attribute from what its template or cell told: lists in order,
+    /// Converts the value from a template or table cell to its canonical form: lists in order,
     /// secrets wrapped.
     fn finished(&self, attribute: &str, value: Value) -> Value {
         let Some(model) = self.model.attributes.get(attribute) else {
@@ -126,7 +126,7 @@ impl CliType {
                 }
                 Value::List(items)
             }
-            // Several words of an attribute that is one text.
+            // Several words of one text attribute.
             (None, Value::List(items)) if self.in_words(attribute) => {
                 let words: Vec<String> = items.iter().filter_map(Value::scalar_text).collect();
                 words.join(" ").into()
@@ -143,7 +143,7 @@ impl CliType {
         }
     }
 
-    /// Whether a template takes the attribute as several words.
+    /// Whether a template reads the attribute as several words.
     fn in_words(&self, attribute: &str) -> bool {
         let lines = match &self.instance.kind {
             rules::InstanceKind::Line { spellings, .. } => spellings.as_slice(),
@@ -156,7 +156,7 @@ impl CliType {
             .any(|line| line.takes_words(attribute))
     }
 
-    /// The name in the model of a canonical value.
+    /// The model's name of a canonical value.
     fn value_name(&self, attribute: &str, value: &Value) -> Option<Cow<'_, str>> {
         let model = self.model.attributes.get(attribute)?;
         let value = match (model.array, value.unwrap_sensitive()) {
@@ -166,8 +166,8 @@ impl CliType {
         model.kind_of(value).map(crate::model::ValueSpec::name)
     }
 
-    /// What a rule keeps under the name of a value. Most rules keep nothing, and the name need
-    /// not be found.
+    /// The entry of a rule for a value, by the value's name. Most rules have no entries, so that
+    /// the name is not computed.
     fn named<'r, T>(
         &self,
         stored: &'r IndexMap<String, T>,
@@ -180,7 +180,7 @@ impl CliType {
         stored.get(self.value_name(attribute, value)?.as_ref())
     }
 
-    /// The value that a name of the model stands for, where it is one value.
+    /// The value with this name in the model, if the name has exactly one value.
     fn named_value(&self, attribute: &str, name: &str) -> Option<Value> {
         use crate::model::ValueSpec;
         let model = self.model.attributes.get(attribute)?;
@@ -193,7 +193,8 @@ impl CliType {
         Some(self.finished(attribute, value))
     }
 
-    /// The codec's canonical form; word by word where a line has the value in several words.
+    /// The codec's canonical form. If a line has the value as several words, each word is
+    /// converted.
     fn in_canonical_words(
         &self,
         name: &str,
@@ -212,7 +213,7 @@ impl CliType {
         }
     }
 
-    /// The namevars of a resource, as one text.
+    /// The namevars of a resource as one text.
     fn instance_name(&self, attributes: &Attributes) -> String {
         let names: Vec<String> = self
             .model
@@ -223,7 +224,7 @@ impl CliType {
     }
 }
 
-/// Whether a value says "not there": the word `unset`, alone or as the only element.
+/// Whether a value means "not set": the word `unset`, alone or as the only element.
 fn is_unset(value: &Value) -> bool {
     match value.unwrap_sensitive() {
         Value::List(items) => match items.as_slice() {
@@ -271,7 +272,7 @@ impl Implementation for CliType {
 
     fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
         let found = self.find_all(state, None);
-        // In the model's order, whatever the order of the device's lines.
+        // In the model's order, not in the order of the device's lines.
         let order = |name: &Name| self.model.attributes.get_index_of(name);
         let present = found.into_iter().filter(found::FoundInstance::is_present);
         let in_order = present.map(|found| {

@@ -1,8 +1,8 @@
-//! Codecs: how a platform writes what a model calls by another name.
+//! Codecs: translate between a platform's spelling of a value and the model's.
 //!
-//! A codec is one of the kinds below with parameters from `platform.toml`. It translates between
-//! the words of a device and canonical values in both directions, and brings what a catalog says
-//! into the same form, so that `gi 0/1` and `GigabitEthernet0/1` are one interface.
+//! A codec is one of the kinds below with parameters from `platform.toml`. It translates words of a
+//! device to canonical values and back. It also converts catalog values, so that `gi 0/1` and
+//! `GigabitEthernet0/1` are one interface.
 
 mod prefix;
 mod range_set;
@@ -16,38 +16,39 @@ use crate::value::Value;
 pub use range_set::RangeSet;
 pub use type7::decode as decode_type7;
 
-/// Longest range of numbers that is believed: a device's text decides nothing about our memory.
+/// Longest range of numbers that is expanded, so that device text cannot exhaust memory.
 const LONGEST_RANGE: u32 = 65_535;
 
 /// A codec.
 #[derive(Clone, Debug)]
 pub enum Codec {
-    /// Names that may be shortened: pairs of the shortest form and the full one.
+    /// Names that may be abbreviated: pairs of the shortest form and the full name.
     Prefix {
         table: Vec<(String, String)>,
-        /// Other names are none of the device's.
+        /// Other names are invalid on the device.
         only: bool,
     },
     /// Words of the device for certain values; other values pass unchanged.
     Map {
-        /// The device's word and the value.
+        /// Pairs of the device's word and the value.
         table: Vec<(String, Value)>,
-        /// The device is told the value itself, although it prints the word.
+        /// Commands contain the value itself, although the device prints the word.
         write_value: bool,
     },
     /// Sets of numbers, written `1-3,5`.
     RangeSet(RangeSet),
-    /// Whole numbers of which a device prints neighbours together: `1 - 3`, `5,7-9`.
+    /// Integers that a device prints as ranges: `1 - 3`, `5,7-9`.
     NumberList,
     /// IPv4 and IPv6 addresses, with or without prefix length.
     Ip,
     Lower,
     Upper,
-    /// A secret that the device may hide reversibly; the named attribute tells whether it is.
+    /// A secret that the device may obfuscate reversibly. The named attribute has the format.
     Type7 {
         form: String,
     },
-    /// One element stands for several: `["both", x]` for `["import", x]` and `["export", x]`.
+    /// One element is an abbreviation of several: `["both", x]` for `["import", x]` and `["export",
+    /// x]`.
     Expand(Vec<(String, Vec<String>)>),
 }
 
@@ -130,7 +131,7 @@ impl Codec {
     /// The canonical form of a value that a catalog gives.
     ///
     /// # Errors
-    /// What was expected instead, for people.
+    /// The expected form, as text for users.
     pub fn canonicalize(&self, value: &Value) -> Result<Value, String> {
         if let Value::Sensitive(inner) = value {
             return Ok(Value::Sensitive(Box::new(self.canonicalize(inner)?)));
@@ -159,7 +160,7 @@ impl Codec {
         }
     }
 
-    /// What a word (or the words) of the device mean; `None` when they mean nothing.
+    /// The value of one or more device words; `None` if they are not valid.
     pub fn read(&self, text: &str) -> Option<Value> {
         Some(match self {
             Codec::Prefix { table, only } => {
@@ -180,7 +181,7 @@ impl Codec {
         })
     }
 
-    /// The device's words for a canonical value; `None` when it has none.
+    /// The device's words for a canonical value; `None` if there are none.
     pub fn write(&self, value: &Value) -> Option<String> {
         let value = value.unwrap_sensitive();
         if let Codec::Map {
@@ -194,7 +195,7 @@ impl Codec {
         value.scalar_text()
     }
 
-    /// The value with what depends on the current one worked out.
+    /// The value with relative changes resolved against the current value.
     pub fn resolve(&self, wanted: &Value, current: Option<&Value>) -> Value {
         match self {
             Codec::RangeSet(ranges) => ranges.resolve(wanted, current),
@@ -203,7 +204,7 @@ impl Codec {
     }
 }
 
-/// The numbers that a list of numbers and ranges names, in its order.
+/// The numbers in a list of numbers and ranges, in its order.
 fn number_list(text: &str) -> Option<Vec<Value>> {
     let mut numbers = Vec::new();
     for part in text.split(',') {

@@ -1,4 +1,4 @@
-//! What the definition of a type may refer to while it is loaded.
+//! Context for loading the definition of a type.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::names::PlatformName;
 
-/// The type's model, the file, and what the platform declares.
+/// The type's model, the file, and the declarations of the platform.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub model: &'a Arc<TypeModel>,
@@ -21,8 +21,8 @@ pub struct Context<'a> {
     pub reads: &'a IndexMap<String, ReadRule>,
     pub ranks: &'a IndexMap<String, i64>,
     pub codecs: &'a IndexMap<String, Arc<Codec>>,
-    /// Characters that the device does not take as text.
+    /// Characters that the device does not accept in text.
     pub refused_characters: &'a str,
-    /// Longest line that the device's input takes.
+    /// Longest input line that the device accepts.
     pub line_limit: usize,
 }

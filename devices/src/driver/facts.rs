@@ -1,4 +1,4 @@
-//! What a device says about itself, and how definitions vary with it.
+//! Facts of a device, and the conditions of variants.
 
 use std::cmp::Ordering;
 
@@ -9,11 +9,11 @@ use crate::model::load::pattern;
 use crate::pattern::Pattern;
 use crate::read::Reads;
 
-/// Facts by name, in the order of the platform's definition. Options of a driver stand among them
-/// as `option.<name>`.
+/// Facts by name, in the order of the platform's definition. Driver options are included as
+/// `option.<name>`.
 pub type Facts = IndexMap<String, String>;
 
-/// Where a fact comes from.
+/// Source of a fact.
 #[derive(Clone, Debug)]
 pub struct FactRule {
     pub name: String,
@@ -23,12 +23,12 @@ pub struct FactRule {
 #[derive(Clone, Debug)]
 enum FactSource {
     Constant(String),
-    /// The first group of the pattern in a read's text.
+    /// The first capture group of the pattern in the text of a read.
     Pattern {
         read: String,
         pattern: Pattern,
     },
-    /// A path in a read's JSON, see [`at_path`].
+    /// A path in the JSON of a read, see [`at_path`].
     Path {
         read: String,
         path: String,
@@ -53,7 +53,7 @@ impl FactRule {
                 table.findings.error(
                     "fact",
                     table.span.clone(),
-                    "a fact has `constant`, or `from` with `pattern` or `path`",
+                    "a fact requires `constant`, or `from` with `pattern` or `path`",
                 );
                 return None;
             }
@@ -64,7 +64,7 @@ impl FactRule {
         })
     }
 
-    /// The read that it needs.
+    /// The read that it requires.
     pub fn read(&self) -> Option<&str> {
         match &self.source {
             FactSource::Constant(_) => None,
@@ -91,8 +91,8 @@ impl FactRule {
     }
 }
 
-/// The value at a path: keys and indexes joined by dots; `items[selfDevice=true]` is the first
-/// element of a list that has this field.
+/// The value at a path: keys and indexes joined by dots. `items[selfDevice=true]` is the first
+/// element of a list with this field.
 fn at_path<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json::Value> {
     path.split('.').try_fold(json, |at, step| {
         let (key, choice) = match step.split_once('[') {
@@ -117,7 +117,7 @@ fn at_path<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json
     })
 }
 
-/// When a variant of a definition holds: all of the conditions.
+/// Conditions of a variant; all must be true.
 #[derive(Clone, Debug, Default)]
 pub struct When {
     conditions: Vec<(String, Vec<Condition>)>,
@@ -151,7 +151,7 @@ impl When {
         }
         table.finish();
         if conditions.is_empty() {
-            item.error("when", "`when` needs a condition");
+            item.error("when", "`when` requires a condition");
         }
         Some(Self { conditions })
     }
@@ -164,7 +164,7 @@ impl When {
         })
     }
 
-    /// The facts of a device for which it holds, as far as one can be made up.
+    /// Example facts of a device that fulfills the conditions, if they can be constructed.
     pub fn example(&self) -> Facts {
         self.conditions
             .iter()
@@ -196,7 +196,7 @@ impl Condition {
     }
 }
 
-/// Facts and options have names with dots, which in TOML are tables in tables.
+/// Names of facts and options contain dots, which TOML parses as nested tables.
 fn dotted(
     table: &Table<'_>,
     prefix: &str,
@@ -229,7 +229,7 @@ fn values(item: &Item<'_>) -> Option<Vec<Condition>> {
     Some(conditions.collect())
 }
 
-/// The numbers of a version, `15.2(4)E10` → 15, 2, 4, 10.
+/// The numbers in a version: `15.2(4)E10` → 15, 2, 4, 10.
 fn numbers(version: &str) -> Vec<u64> {
     version
         .split(|character: char| !character.is_ascii_digit())

@@ -1,8 +1,8 @@
-//! What a type's implementation on a platform can do, whatever the transport.
+//! The interface of a type's implementation on a platform, independent of the transport.
 //!
-//! Command lines and REST objects are two implementations of one interface, which is pure: values
-//! and parsed answers in, values and operations out. [`Driver`](super::Driver) chooses among the
-//! variants of an implementation and is what the rest of the program uses.
+//! It is implemented with command lines and with REST objects. All functions are pure: values and
+//! parsed answers in, values and operations out. [`Driver`](super::Driver) selects the variant of
+//! an implementation and is the interface to the other modules.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,54 +17,52 @@ use crate::value::{Attributes, Name, Value};
 
 /// A type on a platform, for the facts of one device.
 pub trait Implementation: fmt::Debug + Send + Sync {
-    /// What must be read to know the instances of the type.
+    /// The reads for all instances of the type.
     fn reads(&self) -> Vec<ReadRequest>;
 
-    /// What must be read to know the instances that these resources are about; no more than
-    /// [`Implementation::reads`].
+    /// The reads for the instances of these resources; a subset of [`Implementation::reads`].
     fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
         let _ = resources;
         self.reads()
     }
 
-    /// Applies the platform's own canonical forms on top of the model's.
+    /// Applies the platform's canonical forms after the model's.
     ///
     /// # Errors
-    /// The values that have no form on the platform.
+    /// The values that the platform cannot represent.
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>>;
 
-    /// What can be said against a resource without the device.
+    /// Problems of a resource that are found without the device.
     fn check(&self, wanted: &Wanted) -> Vec<Problem>;
 
     /// All instances on the device.
     ///
     /// # Errors
-    /// An answer cannot be understood.
+    /// An answer is invalid.
     fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError>;
 
-    /// The instance that a resource is about.
+    /// The instance of a resource.
     ///
     /// # Errors
-    /// An answer cannot be understood.
+    /// An answer is invalid.
     fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError>;
 
-    /// The instances as far as these answers tell, which need not be all that are asked for.
+    /// The instances in these answers, which may be a part of all reads.
     ///
     /// # Errors
-    /// An answer cannot be understood.
+    /// An answer is invalid.
     fn instances_so_far(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
         self.instances(state)
     }
 
-    /// The resource with values that depend on the current state worked out, such as
-    /// `["add", "10-20"]` of a VLAN list; most have none.
+    /// Resolves values that depend on the current state, such as `["add", "10-20"]` of a VLAN list.
     fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
         let _ = current;
         Cow::Borrowed(wanted)
     }
 
-    /// The properties that are out of sync, in the model's order; `ensure` first. Without a
-    /// current instance: `ensure`, and whatever would have to be sent.
+    /// The properties that are out of sync, in the model's order with `ensure` first. Without a
+    /// current instance: `ensure` and all attributes that must be sent.
     fn differs(
         &self,
         wanted: &Wanted,
@@ -72,26 +70,26 @@ pub trait Implementation: fmt::Debug + Send + Sync {
         secrets: &dyn SecretHistory,
     ) -> Vec<Name>;
 
-    /// The operations that make a change, in order.
+    /// The operations of a change, in order.
     ///
     /// # Errors
     /// A value cannot be written.
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError>;
 
-    /// Changes what is known of the device as the device would, given the operations.
+    /// Applies operations to the state, as the device would.
     fn predict(&self, state: &mut State, operations: &[Operation]);
 
-    /// The instances of a type whose state does not stand in the configuration that the platform
-    /// reads, in the words of a configuration; for the configuration diff.
+    /// The instances of a type whose state is not part of the configuration text, rendered as
+    /// configuration lines for the diff.
     fn render_unconfigured(&self, state: &State) -> String {
         let _ = state;
         String::new()
     }
 
-    /// What attributes of the type can set.
+    /// The settings that attributes of the type can change.
     fn effect_slots(&self) -> Vec<EffectSlot>;
 
-    /// What these attributes of a resource set.
+    /// The settings that these attributes of a resource change.
     fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect>;
 
     /// Whether instances can be created and removed.
@@ -99,64 +97,64 @@ pub trait Implementation: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Whether a device has exactly one instance, whatever a resource calls it.
+    /// Whether a device has exactly one instance, independent of the title.
     fn is_singleton(&self) -> bool {
         false
     }
 
-    /// Secrets of the type that stand in what was read, as the device prints them.
+    /// Secrets of the type in the answers, as the device prints them.
     fn secrets(&self, state: &State) -> Vec<String>;
 
-    /// How the type is read and written, for people.
+    /// How the type is read and written, as text for users.
     fn explain(&self) -> Explanation;
 
-    /// What is wrong with the definition itself: values without a command, templates that read
-    /// back differently, lines that two templates claim.
+    /// Checks the definition: values without a command, templates that read other values than they
+    /// write, lines that match two templates.
     fn audit(&self) -> Vec<Diagnostic>;
 }
 
-/// Something to say against a resource on a platform, known without the device.
+/// A problem of a resource on a platform, found without the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The attribute, or the namevar when the resource as a whole is meant.
+    /// The attribute, or the namevar for the resource as a whole.
     pub attribute: String,
     pub kind: ProblemKind,
-    /// Errors keep the resource from being applied; warnings and notes do not.
+    /// A resource with an error is not applied. Warnings and notes do not prevent it.
     pub severity: Severity,
-    /// In lower case, without the attribute's name; never a secret.
+    /// Lower case, without the attribute's name and without secrets.
     pub message: String,
     pub help: Option<String>,
 }
 
-/// What kind of problem it is, for whoever sorts or explains them.
+/// The kind of problem, for sorting and explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// The instance belongs to the device.
+    /// The instance is reserved on the device.
     Reserved,
-    /// The platform does not have the attribute, or not this value of it.
+    /// The platform does not support the attribute or this value.
     Unsupported,
-    /// The platform has no way to be told the value.
+    /// The platform has no command for the value.
     Unwritable,
-    /// The value does something else than it seems to.
+    /// The value has another effect than its name suggests.
     Misleading,
 }
 
-/// A change that cannot be expressed.
+/// A change that cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{attribute}: {message}")]
 pub struct RenderError {
     pub attribute: String,
-    /// In lower case; never a secret.
+    /// Lower case; never a secret.
     pub message: String,
 }
 
-/// Secrets that a device does not show, as this program set them last.
+/// Secrets that a device does not print, as this program set them last.
 pub trait SecretHistory {
-    /// Whether the value is the one that was set last; `None` when nothing is known.
+    /// Whether the value was set last; `None` if unknown.
     fn matches_last_set(&self, reference: &str, attribute: &str, value: &Value) -> Option<bool>;
 }
 
-/// No secret is remembered.
+/// No remembered secrets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSecretHistory;
 
@@ -166,12 +164,12 @@ impl SecretHistory for NoSecretHistory {
     }
 }
 
-/// How a type is read and written on a platform, for people.
+/// How a type is read and written on a platform, as text for users.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// The commands or requests that are read.
+    /// The read commands or requests.
     pub reads: Vec<ReadRequest>,
-    /// How an instance is recognised, created and removed: pairs of a word and the text.
+    /// How an instance is recognized, created and removed: pairs of a word and the text.
     pub instance: Vec<(String, String)>,
     pub attributes: Vec<AttributeExplanation>,
 }
@@ -180,10 +178,10 @@ pub struct Explanation {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttributeExplanation {
     pub name: String,
-    /// Where its value is found.
+    /// Sources of its value.
     pub read: Vec<String>,
-    /// Pairs of a value (`any` for all that have no own entry) and what sets it.
+    /// Pairs of a value (`any` for all values without an entry) and the command that sets it.
     pub write: Vec<(String, String)>,
-    /// Anything else: not supported, ignored, asked about.
+    /// Other notes: not supported, ignored, confirmation required.
     pub notes: Vec<String>,
 }

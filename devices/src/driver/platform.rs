@@ -1,4 +1,4 @@
-//! A platform: how its devices are talked to, what is read from them, and which types it has.
+//! A platform: its transport, dialogue, reads, facts and types.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::read::columns::Columns;
 use crate::read::indent::Tree;
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
 
-/// The mock device that imitates a platform.
+/// The mock device of a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MockKind {
     /// A switch with an IOS command line over SSH.
@@ -30,29 +30,29 @@ pub enum MockKind {
     LoadBalancer,
 }
 
-/// Everything that is known of a platform; made from `definitions/<platform>/`.
+/// A platform, loaded from `definitions/<platform>/`.
 #[derive(Debug)]
 pub struct Platform {
     pub name: PlatformName,
     pub doc: String,
-    /// Other names of the platform as a `type` in `device.conf`.
+    /// Other names of the platform for `type` in `device.conf`.
     pub aliases: Vec<String>,
     pub transport: Transport,
     /// The mock device for `--mock`, if there is one.
     pub mock: Option<MockKind>,
-    /// How a session is held.
+    /// The rules of a session.
     pub protocol: Protocol,
     pub reads: IndexMap<String, ReadRule>,
     pub facts: Vec<FactRule>,
-    /// Named places in a device's batch.
+    /// Named positions in the order of changes.
     pub ranks: IndexMap<String, i64>,
     pub codecs: IndexMap<String, Arc<Codec>>,
-    /// Characters that the device does not take as text (`?` asks for help).
+    /// Characters that the device does not accept in text (`?` prints help).
     pub refused_characters: String,
-    /// Longest line that the device's input takes.
+    /// Longest input line that the device accepts.
     pub line_limit: usize,
     pub types: IndexMap<TypeName, Arc<TypeDriver>>,
-    /// The platforms that have a type, for types that this one lacks.
+    /// The platforms that have a type, for types that this platform lacks.
     pub(super) platforms_by_type: BTreeMap<TypeName, Vec<PlatformName>>,
 }
 
@@ -119,7 +119,7 @@ impl Platform {
                     "unknown-read",
                     root.span.clone(),
                     format!(
-                        "fact `{}` is from the read `{read}`, which is not declared",
+                        "fact `{}` uses the read `{read}`, which is not declared",
                         fact.name
                     ),
                 );
@@ -143,7 +143,7 @@ impl Platform {
         })
     }
 
-    /// What the definition of a type may refer to.
+    /// Context for loading the definition of a type.
     pub(super) fn context<'a>(
         &'a self,
         model: &'a Arc<TypeModel>,
@@ -162,7 +162,7 @@ impl Platform {
         }
     }
 
-    /// What must be read for [`Platform::facts`].
+    /// The reads for [`Platform::facts`].
     pub fn fact_reads(&self) -> Vec<ReadRequest> {
         let mut requests: Vec<ReadRequest> = Vec::new();
         for name in self.facts.iter().filter_map(FactRule::read) {
@@ -183,11 +183,11 @@ impl Platform {
             .collect()
     }
 
-    /// Parses answers, each once. A read that the platform does not declare is JSON (REST
-    /// collections are named in the types).
+    /// Parses answers, each once. A read that the platform does not declare is JSON: types name
+    /// REST collections.
     ///
     /// # Errors
-    /// An answer is not in the form that was declared.
+    /// An answer does not have the declared form.
     pub fn parse(&self, reads: &Reads) -> Result<State, ReadError> {
         let mut state = State::default();
         for (name, text) in reads {

@@ -1,4 +1,4 @@
-//! What a platform reads from a device, and how it parses the answer.
+//! The reads of a platform and how their answers are parsed.
 
 use crate::document::Item;
 use crate::model::load::{pattern, word};

@@ -1,8 +1,8 @@
 //! All models and platforms, from definition files.
 //!
-//! A run uses few of the types and mostly one of the platforms that are built in, so these are read
-//! when somebody asks for them. With definitions of a user's all are read at once: what is wrong
-//! with them is told before anything is done.
+//! Shipped definitions are loaded on first use, because a run uses few types and usually one
+//! platform. With user definitions all files are loaded at once, so that errors are reported before
+//! the run starts.
 
 mod file;
 
@@ -18,7 +18,7 @@ use crate::model::{TypeModel, load};
 use crate::names::{PlatformName, TypeName};
 use file::{SelectedFile, add_type, load_platform, load_type, misnamed, parts, select_files};
 
-/// What this program knows of types and platforms.
+/// All types and platforms.
 #[derive(Debug, Default)]
 pub struct Registry {
     models: Arc<Models>,
@@ -27,30 +27,30 @@ pub struct Registry {
 
 type Models = BTreeMap<TypeName, LazyDefinition<TypeModel>>;
 
-/// Something that is read when it is needed, or has been.
+/// A definition that is loaded on first use.
 type LazyDefinition<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
 
 fn lazy<T>(make: impl FnOnce() -> Arc<T> + Send + 'static) -> LazyDefinition<T> {
     LazyLock::new(Box::new(make))
 }
 
-/// By type: the platforms that have it.
+/// By type: the platforms that support it.
 type PlatformsByType = BTreeMap<TypeName, Vec<PlatformName>>;
 
 /// The types of a platform: the file of each.
 type Types = BTreeMap<TypeName, DefinitionFile>;
 
 impl Registry {
-    /// The definitions built into this program, each of which is read when it is needed.
+    /// The definitions built into this program, each loaded on first use.
     ///
     /// # Panics
-    /// Never, nor does whoever needs one, in a program whose tests pass: they load these files.
+    /// If a shipped definition is invalid. The tests load all of them.
     pub fn shipped() -> Self {
         let mut models = Models::new();
         let mut platforms: BTreeMap<PlatformName, DefinitionFile> = BTreeMap::new();
         let mut types: BTreeMap<PlatformName, Types> = BTreeMap::new();
         for file in definitions::shipped() {
-            match parts(&file.path).expect("it stands at its place") {
+            match parts(&file.path).expect("shipped paths are valid") {
                 ("models", kind) => {
                     let kind = TypeName::from(kind);
                     let model = move || Arc::new(expect_loaded(load::load(&file.source)));
@@ -88,11 +88,11 @@ impl Registry {
         }
     }
 
-    /// The built-in definitions and a user's: a whole file replaces the built-in one of the same
-    /// name, with `extends = "shipped"` it changes only the keys that it has.
+    /// The shipped definitions with the user's. A user file replaces the shipped one with the same
+    /// name; with `extends = "shipped"` it changes only the keys that it has.
     ///
     /// # Errors
-    /// Everything that is wrong, at its place.
+    /// All problems with their positions.
     pub fn load(own: &[DefinitionFile]) -> Result<Self, Vec<Diagnostic>> {
         if own.is_empty() {
             return Ok(Self::shipped());
@@ -100,10 +100,10 @@ impl Registry {
         Self::from_files(&definitions::shipped(), own)
     }
 
-    /// As [`Registry::load`], with given files in the place of the built-in ones, and all read.
+    /// Like [`Registry::load`] with these files instead of the shipped ones. All files are loaded.
     ///
     /// # Errors
-    /// Everything that is wrong, at its place.
+    /// All problems with their positions.
     pub fn from_files(
         shipped: &[DefinitionFile],
         own: &[DefinitionFile],
@@ -196,8 +196,8 @@ impl Registry {
         results
     }
 
-    /// Checks the definitions beyond what loading needs: values without a command, templates that
-    /// read back differently, lines claimed twice, tests that are missing.
+    /// Checks the definitions beyond loading: values without a command, templates that read other
+    /// values than they write, lines with two owners, missing tests.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut findings: Vec<Diagnostic> = Vec::new();
         for (platform, definition) in self.definitions() {
@@ -223,7 +223,7 @@ impl Registry {
     }
 }
 
-/// Reads a platform that is built in, with its types.
+/// Loads a shipped platform with its types.
 fn load_shipped(
     directory: &str,
     file: &DefinitionFile,
@@ -256,7 +256,7 @@ fn expect_loaded<T>(loaded: Result<T, Vec<Diagnostic>>) -> T {
     }
 }
 
-/// From pairs of a platform and a type of it.
+/// From pairs of a platform and one of its types.
 fn elsewhere<'a>(pairs: impl Iterator<Item = (&'a PlatformName, &'a TypeName)>) -> PlatformsByType {
     let mut elsewhere = PlatformsByType::new();
     for (platform, kind) in pairs {
@@ -319,7 +319,7 @@ mod tests {
         let at_once = Registry::from_files(&definitions::shipped(), &[])
             .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
         let when_needed = Registry::shipped();
-        // Asking for all of them reads them.
+        // Iterating loads all of them.
         assert_eq!(when_needed.models().count(), at_once.models().count());
         assert_eq!(when_needed.platforms().count(), at_once.platforms().count());
         assert_eq!(format!("{when_needed:?}"), format!("{at_once:?}"));

@@ -1,9 +1,9 @@
-//! The REST half of drivers: how a type is read from JSON and written by requests, as data.
+//! REST types: read from JSON and written by requests.
 //!
-//! A [`RestDefinition`](definition::RestDefinition) has the rules of `definitions/<platform>/<type>.toml`. From
-//! it, functions from data to data: [`read`] turns answers into instances, [`mod@write`] a change into
-//! requests, [`predict`] applies requests to the answers that were read. Nothing here knows connections,
-//! logins or retries.
+//! A [`RestDefinition`](definition::RestDefinition) has the rules of
+//! `definitions/<platform>/<type>.toml`. Pure functions use it: [`read`] converts answers to
+//! instances, [`mod@write`] converts a change to requests, and [`predict`] applies requests to the
+//! answers. Connections, logins and retries are part of `session`.
 
 mod audit;
 mod canonical;
@@ -32,7 +32,7 @@ use super::context::Context;
 use super::implementation::Implementation;
 use crate::document::Table;
 
-/// Reads the sections of a definition that say how the type is read and written.
+/// Reads the sections of a definition that describe how the type is read and written.
 pub(super) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
     let definition = load::read(root, context.model)?;
     Some(Arc::new(implementation::RestType {

@@ -1,4 +1,4 @@
-//! Self-tests in definitions: device text → resources, wanted resource → commands or requests.
+//! Self-tests in definitions: device text → resources, desired resource → commands or requests.
 
 pub mod run;
 
@@ -15,7 +15,7 @@ use crate::value::Attributes;
 #[derive(Clone, Debug)]
 pub struct SelfTest {
     pub name: String,
-    /// The file it stands in: the definition's, or the one that this extends.
+    /// Its file: the definition, or the file that the definition extends.
     source: Arc<Source>,
     given: Reads,
     facts: Facts,
@@ -60,7 +60,7 @@ impl SelfTest {
                 .map(|items| items.iter().filter_map(attributes).collect()),
             operations: match (table.strings("commands"), table.strings("requests")) {
                 (Some(_), Some(_)) => {
-                    item.error("test", "a test has `commands` or `requests`");
+                    item.error("test", "a test has either `commands` or `requests`");
                     None
                 }
                 (commands, requests) => commands.or(requests),
@@ -77,8 +77,8 @@ impl SelfTest {
             item.findings.error_with_help(
                 "test",
                 item.span.clone(),
-                format!("the test `{}` expects nothing", test.name),
-                "give `expect`, or `want` with `commands`, `requests` or `error`",
+                format!("the test `{}` has no expectation", test.name),
+                "add `expect`, or `want` with `commands`, `requests` or `error`",
             );
         }
         Some(test)

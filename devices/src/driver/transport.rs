@@ -10,7 +10,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Scheme of a URL of such a device in `device.conf`.
+    /// URL scheme of such a device in `device.conf`.
     pub fn url_scheme(self) -> &'static str {
         match self {
             Transport::SshCli => "ssh",

@@ -1,5 +1,4 @@
-//! The definition of a type on a platform: an implementation, its variants, its place in a batch
-//! and its self-tests.
+//! The definition of a type on a platform: implementation, variants, rank and self-tests.
 
 use std::sync::Arc;
 
@@ -18,33 +17,33 @@ use crate::model::load::check_schema;
 #[derive(Debug)]
 pub struct TypeDriver {
     pub model: Arc<TypeModel>,
-    /// Place in a device's batch: lower ranks first, removals in reverse.
+    /// Position in the order of changes: lower ranks first, removals in reverse.
     pub rank: i64,
     pub source: Arc<Source>,
-    /// Whether the file is built into the program; such files must have all tests.
+    /// Whether the file is shipped with the program. Shipped files must have all tests.
     pub shipped: bool,
     pub base: Arc<dyn Implementation>,
     pub variants: Vec<Variant>,
     pub tests: Vec<SelfTest>,
 }
 
-/// What differs on some devices. The first that holds is taken.
+/// Variants for some devices. The first that matches is used.
 #[derive(Debug)]
 pub struct Variant {
     pub when: When,
     pub implementation: Result<Arc<dyn Implementation>, Excluded>,
 }
 
-/// The type cannot be used on such devices.
+/// The type is not supported on these devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excluded {
-    /// Why, for people.
+    /// The reason, as text for users.
     pub reason: String,
 }
 
 impl TypeDriver {
-    /// Reads a definition. `root` is called for a fresh view of the file's root table (with the
-    /// one it extends, if any) for each variant.
+    /// Reads a definition. `root` returns the file's root table, merged with the file that it
+    /// extends. It is called once per variant.
     pub(super) fn load<'a>(
         context: &Context<'_>,
         shipped: bool,
@@ -112,7 +111,7 @@ impl TypeDriver {
     /// The implementation for a device.
     ///
     /// # Errors
-    /// The type cannot be used on it.
+    /// The type is not supported on the device.
     pub fn choose(&self, facts: &Facts) -> Result<&Arc<dyn Implementation>, &Excluded> {
         match self
             .variants
@@ -124,7 +123,7 @@ impl TypeDriver {
         }
     }
 
-    /// All implementations: the base and every variant's.
+    /// All implementations: the base and the variants.
     pub fn implementations(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
         let variants = self.variants.iter();
         [&self.base]

@@ -1,8 +1,8 @@
 //! Tables with a header line.
 //!
-//! Where a dashed line stands under the header, it gives the widths (`show vlan brief`). Where
-//! there is none, a word belongs to the column whose header it overlaps, otherwise to the nearest
-//! one that begins left of it (`show interfaces status`, whose numbers are aligned to the right).
+//! If a dashed line is below the header, it gives the column widths (`show vlan brief`). Otherwise
+//! a word belongs to the column whose header it overlaps, or else to the nearest column that starts
+//! left of it (`show interfaces status`, which aligns numbers to the right).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct Columns {
     pub rows: Vec<Row>,
 }
 
-/// A column: its name, which all rows share, where it begins, where its header ends (in characters).
+/// A column: its name (shared by all rows), its start, and the end of its header, in characters.
 struct Column {
     name: Arc<str>,
     start: usize,
@@ -23,7 +23,7 @@ struct Column {
 
 impl Columns {
     /// Reads the first table whose header begins with the column `first`. Rows whose first column
-    /// is empty continue the row above and are left out; the table ends at an empty line.
+    /// is empty continue the row above and are ignored. The table ends at an empty line.
     pub fn parse(text: &str, first: Option<&str>) -> Self {
         let mut rows = Vec::new();
         let mut lines = text.lines().peekable();
@@ -93,7 +93,7 @@ fn by_header(header: &str) -> Vec<Column> {
         .collect()
 }
 
-/// Begin and end of each word, in characters.
+/// Start and end of each word, in characters.
 fn words(line: &str) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     let mut start = None;
@@ -144,7 +144,7 @@ fn assign(line: &str, columns: &[Column]) -> Row {
     names.zip(cells).collect()
 }
 
-/// A part of a line, counted in characters.
+/// A part of a line, by character positions.
 fn characters(line: &str, start: usize, end: usize) -> &str {
     if line.is_ascii() {
         let end = end.min(line.len());

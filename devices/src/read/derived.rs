@@ -1,8 +1,7 @@
-//! What was worked out from the answers of a device, kept beside them until they change.
+//! Cache of values computed from a device's answers, valid until the answers change.
 //!
-//! Thousands of resources ask the same questions of one configuration, so what answers them is
-//! made once. Nothing here can be wrong for longer than a change: whoever changes an answer drops
-//! what was made from it.
+//! Thousands of resources use the same values of one configuration, so each value is computed once.
+//! A change of an answer drops the values computed from it.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -10,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::map::{Equivalent, IndexMap};
 
-/// Things made from answers, by what they are and whom they are for.
+/// Cached values by Rust type and owner.
 #[derive(Default)]
 pub(super) struct Derived {
     made: Mutex<IndexMap<Key, DerivedValue>>,
@@ -20,11 +19,11 @@ pub(super) struct Derived {
 struct Key {
     kind: TypeId,
     owner: (String, String),
-    /// The read that it was made from; `None`: from any of them.
+    /// The read that it was computed from; `None`: from several.
     from: Option<String>,
 }
 
-/// A [`Key`] to ask with.
+/// A borrowed [`Key`] for lookups.
 #[derive(Hash)]
 struct KeyRef<'a> {
     kind: TypeId,
@@ -42,7 +41,7 @@ impl Equivalent<Key> for KeyRef<'_> {
 type DerivedValue = Arc<dyn Any + Send + Sync>;
 
 impl Derived {
-    /// The thing that was made for somebody from a read, or from all; made now if there is none.
+    /// The cached value for this owner and read; computed if missing.
     pub fn get<T: Any + Send + Sync>(
         &self,
         owner: (&str, &str),
@@ -54,7 +53,7 @@ impl Derived {
         if let Some(known) = known.and_then(|thing| thing.downcast().ok()) {
             return known;
         }
-        // Not under the lock: making one thing may need another.
+        // Not under the lock: computing one value may need another.
         let thing = Arc::new(make());
         let key = Key {
             kind,
@@ -65,7 +64,7 @@ impl Derived {
         thing
     }
 
-    /// Forgets what was made from a read that is about to change.
+    /// Drops the values computed from a read that is about to change.
     pub fn forget(&mut self, read: &str) {
         let of_another = |from: &String| from != read;
         self.made()
@@ -85,7 +84,7 @@ impl Clone for Derived {
     }
 }
 
-/// It follows from the answers, which are compared themselves.
+/// The values depend on the answers only, which are compared themselves.
 impl PartialEq for Derived {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -102,7 +101,7 @@ impl fmt::Debug for Derived {
 mod tests {
     use crate::read::{Parsed, State};
 
-    /// How long the answer to a read is, counted once per change.
+    /// The length of the answer to a read, computed once per change.
     fn length(state: &State, read: &str, counted: &mut usize) -> usize {
         let length = state.derived(("test", ""), read, || {
             *counted += 1;
@@ -124,7 +123,7 @@ mod tests {
         state.insert("b", text("more"));
         let copy = state.clone();
         assert_eq!(length(&state, "a", &mut counted), 3);
-        assert_eq!(counted, 1, "another answer is none of its business");
+        assert_eq!(counted, 1, "another answer does not affect it");
 
         if let Some(Parsed::Text(text)) = state.get_mut("a") {
             text.push_str(" two");

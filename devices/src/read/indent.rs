@@ -1,18 +1,18 @@
-//! Configuration text that is nested by indentation, as a tree.
+//! Configuration text nested by indentation, as a tree.
 //!
-//! One or more blanks deeper than the line before means "inside it" (`docs/reference/devices/cisco_ios.md`,
-//! section 3). Separator lines and other noise are left out; a text between delimiters (a banner)
-//! is one node whose body is not looked into.
+//! A line with deeper indentation than the line before belongs to it
+//! (`docs/reference/devices/cisco_ios.md`, section 3). Separator lines are ignored. A text between
+//! delimiters (a banner) is one node with an unparsed body.
 
 use crate::pattern::{Pattern, Patterns};
 
-/// How a platform's configuration is written.
+/// Syntax of a platform's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct IndentRules {
-    /// Lines that are no content.
+    /// Lines without content.
     pub ignore: Patterns,
     pub opaque: Vec<OpaqueRule>,
-    /// What is replaced in every line before it counts: counters, other spellings.
+    /// Replacements in every line before parsing: counters, other spellings.
     pub replace: Vec<(Pattern, String)>,
 }
 
@@ -23,7 +23,7 @@ pub struct OpaqueRule {
     pub end: Pattern,
 }
 
-/// The lines of one level, each with what is nested below it.
+/// The lines of one level with their nested lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tree {
     pub nodes: Vec<Node>,
@@ -32,7 +32,7 @@ pub struct Tree {
 /// A line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
-    /// Without indentation and trailing blanks.
+    /// Without indentation and trailing spaces.
     pub text: String,
     pub children: Tree,
     /// The free text of an opaque block, without its delimiters.
@@ -55,7 +55,7 @@ impl Node {
 impl Tree {
     pub fn parse(text: &str, rules: &IndentRules) -> Self {
         let mut tree = Tree::default();
-        // The open blocks: indentation of each, outermost first.
+        // The indentation of the open blocks, outermost first.
         let mut open: Vec<usize> = Vec::new();
         let mut lines = text.lines();
         while let Some(whole) = lines.next() {
@@ -77,7 +77,7 @@ impl Tree {
             for rule in &rules.opaque {
                 if let Some(found) = rule.start.find(content) {
                     node.text = content[..found.end()].trim_end().to_owned();
-                    // Blanks at the end of a line are part of the text.
+                    // Spaces at the end of a line are part of the text.
                     let first = whole.trim_start().trim_end_matches('\r');
                     node.body = Some(opaque_body(&first[found.end()..], &mut lines, rule));
                     break;
@@ -89,7 +89,7 @@ impl Tree {
         tree
     }
 
-    /// The lines at a depth below the last line of each level above.
+    /// The lines at this depth, below the last line of each level above.
     fn level(&mut self, depth: usize) -> &mut Vec<Node> {
         let mut nodes = &mut self.nodes;
         for _ in 0..depth {
@@ -102,7 +102,7 @@ impl Tree {
         nodes
     }
 
-    /// The configuration text again, one blank per level, without separators.
+    /// Renders the configuration text with one space per level and without separators.
     pub fn text(&self) -> String {
         let mut text = String::new();
         self.print(0, &mut text);

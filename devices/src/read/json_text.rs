@@ -1,10 +1,10 @@
-//! JSON objects as text that people compare line by line: a heading per object, then its fields.
+//! JSON objects as text for line-by-line comparison: a heading per object, then its fields.
 
 use serde_json::Value as Json;
 
-/// The answer to a read as text: for each object its path, and indented below it the fields, flat,
-/// members of lists one by one, without links and generations. The text may contain secrets: mask it
-/// before output.
+/// The answer to a read as text: for each object its path and, indented below it, its flattened
+/// fields. Members of lists have one line each; links and generations are omitted. The text may
+/// contain secrets: mask it before output.
 pub fn text(read: &str, answer: &Json) -> String {
     let path = read.strip_prefix("GET ").unwrap_or(read);
     let mut out = String::new();
@@ -18,7 +18,7 @@ pub fn text(read: &str, answer: &Json) -> String {
     out
 }
 
-/// The objects of a collection. A collection without objects has no `items` at all.
+/// The objects of a collection. An empty collection has no `items`.
 pub fn items(answer: &Json) -> &[Json] {
     answer
         .get("items")
@@ -26,7 +26,7 @@ pub fn items(answer: &Json) -> &[Json] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// Full path of an entry, given by path or by name and partition.
+/// Full path of an entry that has a path, or a name and partition.
 pub fn entry_path(entry: &Json) -> Option<String> {
     let field = |name: &str| entry.get(name).and_then(Json::as_str);
     if let Some(path) = entry.as_str().or_else(|| field("fullPath")) {

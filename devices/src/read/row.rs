@@ -3,8 +3,8 @@
 use std::ops::Index;
 use std::sync::Arc;
 
-/// A row or a stanza, in the order of the device. A few texts, that are made for each line of an
-/// answer and asked for seldom: they are looked through.
+/// A row or a stanza in the order of the device. Lookups are linear: a row has few texts, and most
+/// are never used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row(Vec<(Arc<str>, String)>);
 
@@ -23,12 +23,12 @@ impl Row {
         self.0.first().map(|(_, text)| text.as_str())
     }
 
-    /// The text that was added last.
+    /// The last added text.
     pub fn last_mut(&mut self) -> Option<&mut String> {
         self.0.last_mut().map(|(_, text)| text)
     }
 
-    /// Adds a text, if there is none of this name yet.
+    /// Adds a text unless the name exists.
     pub fn add(&mut self, name: &str, text: &str) {
         if self.get(name).is_none() {
             self.0.push((name.into(), text.to_owned()));

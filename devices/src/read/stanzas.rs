@@ -2,8 +2,8 @@
 
 use super::row::Row;
 
-/// Cuts a text into stanzas; each begins with a line `start: …`. What stands before the first is
-/// left out; an indented line without a key continues the value above (long VLAN lists).
+/// Splits a text into stanzas; each starts with a line `start: …`. Text before the first is
+/// ignored. An indented line without a key continues the value above (long VLAN lists).
 pub fn parse(text: &str, start: &str) -> Vec<Row> {
     let mut stanzas: Vec<Row> = Vec::new();
     for line in text.lines() {
@@ -21,7 +21,7 @@ pub fn parse(text: &str, start: &str) -> Vec<Row> {
             stanzas.push(Row::default());
         }
         if let Some(stanza) = stanzas.last_mut() {
-            // The first of two equal keys is the administrative one where a device repeats itself.
+            // If a key is repeated, the first is the administrative value.
             stanza.add(key, value);
         }
     }

@@ -26,7 +26,7 @@ fn malformed_collection_is_an_error_that_names_the_read() {
         let error = driver.instance(&node, &state).expect_err("malformed");
         assert_eq!(
             error.to_string(),
-            format!("cannot understand the answer to `GET /mgmt/tm/ltm/node`: {message}")
+            format!("cannot parse the answer to `GET /mgmt/tm/ltm/node`: {message}")
         );
     }
 }
