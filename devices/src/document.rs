@@ -319,7 +319,7 @@ impl<'a> Item<'a> {
             i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
         });
         if found.is_none() {
-            self.expected("a whole number");
+            self.expected("an integer");
         }
         found
     }
@@ -427,8 +427,8 @@ mod tests {
         assert_eq!(
             messages,
             [
-                "`schema` must be a whole number, not string",
-                "`rank` must be a whole number, not string",
+                "`schema` must be an integer, not string",
+                "`rank` must be an integer, not string",
                 "key `type` is missing"
             ]
         );

@@ -1,8 +1,7 @@
-//! What a resource type may say, on every platform.
+//! Models of resource types, independent of platforms.
 //!
-//! A [`TypeModel`] is made from `definitions/models/<type>.toml` (or built in, for the few types
-//! that Puppet itself has) and never changes. It knows no platform: how a value is read or set is
-//! the driver's business.
+//! A [`TypeModel`] is loaded from `definitions/models/<type>.toml`; the types of Puppet itself are
+//! built in. It is immutable and has no knowledge of platforms: the driver reads and sets values.
 
 pub mod address;
 pub mod canonical;
@@ -36,22 +35,23 @@ pub struct TypeModel {
     pub runs_on: RunsOn,
     pub style: Style,
     pub refresh: Refresh,
-    /// Attributes in definition order; properties are compared and set in this order. An ensurable
+    /// Attributes in definition order. Properties are compared and set in this order. An ensurable
     /// type has `ensure` first.
     pub attributes: IndexMap<Name, AttributeModel>,
-    /// How a title gives the namevars; first match wins. Empty: the title is the one namevar.
+    /// Patterns that split a title into namevars; first match wins. Empty: the title is the only
+    /// namevar.
     pub titles: Vec<TitlePattern>,
     pub rules: Vec<Rule>,
     pub relations: Vec<AutoRelation>,
-    /// What values name without any order coming of it; see [`TypeModel::references`].
+    /// References in values that do not order resources; see [`TypeModel::references`].
     pub refers: Vec<Reference>,
-    /// Names of instances that devices have without being told.
+    /// Names of instances that exist on devices without configuration.
     pub built_in: Option<Pattern>,
-    /// Attributes whose value is an address that the device uses as its own.
+    /// Attributes with an address of the device itself.
     pub owns_address: Vec<String>,
-    /// What takes an instance out of service.
+    /// The attribute and value that shut an instance down.
     pub shutdown: Option<Shutdown>,
-    /// Attributes whose value stands for one instance on all devices of a site.
+    /// Attributes whose value is unique among all devices of a site.
     pub site_unique: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ pub enum RunsOn {
     Both,
 }
 
-/// Which of Puppet's two kinds of type this is; they word their events differently.
+/// Puppet's kind of type; it determines the wording of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// `Puppet::Type`: `created`, `removed`.
@@ -109,30 +109,30 @@ pub struct AttributeModel {
     pub name: Name,
     pub doc: String,
     pub role: Role,
-    /// What a single value (an element, for arrays) may be; first match wins. Empty: anything.
+    /// Valid values (of an element, for arrays); first match wins. Empty: any value.
     pub values: Vec<ValueSpec>,
     pub array: Option<ArrayKind>,
     pub default: Option<Value>,
     pub required: bool,
-    /// The value is a secret wherever it comes from.
+    /// The value is always a secret.
     pub sensitive: bool,
-    /// Canonicalisers that do not depend on the platform, in order.
+    /// Canonicalizers that do not depend on the platform, in order.
     pub canon: Vec<Canon>,
 }
 
 impl AttributeModel {
-    /// Whether it is compared with what the device has.
+    /// Whether it is compared with the device.
     pub fn is_property(&self) -> bool {
         matches!(self.role, Role::Property | Role::InitOnly)
     }
 }
 
-/// What an attribute is for.
+/// Role of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Namevar,
     Property,
-    /// A property that can only be set when the instance is created.
+    /// A property that can be set on creation only.
     InitOnly,
     /// Read from the device, never set.
     ReadOnly,
@@ -140,25 +140,25 @@ pub enum Role {
     Parameter,
 }
 
-/// How the elements of an array compare.
+/// Comparison of array elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayKind {
-    /// Order does not matter; canonical form is sorted without duplicates.
+    /// Order is ignored; the canonical form is sorted without duplicates.
     Set,
-    /// Order matters.
+    /// Order is compared.
     List,
 }
 
-/// One thing a value may be.
+/// A valid value or kind of value.
 #[derive(Clone, Debug)]
 pub enum ValueSpec {
-    /// A literal; strings from the catalog match booleans and numbers by their text.
+    /// A literal. Strings from the catalog match booleans and numbers by their text.
     Literal(Value),
-    /// A text that matches the whole pattern.
+    /// A text that matches the pattern completely.
     Pattern { name: String, pattern: Pattern },
-    /// A whole number within bounds, both inclusive.
+    /// An integer within inclusive bounds.
     Integer { name: String, low: i64, high: i64 },
-    /// A hash with exactly these keys (those marked `?` may be missing).
+    /// A hash with exactly these keys; keys marked `?` are optional.
     Struct {
         name: String,
         fields: IndexMap<String, StructField>,
@@ -171,7 +171,7 @@ pub enum ValueSpec {
 }
 
 impl ValueSpec {
-    /// The name that implementations use for it: the literal's text, or the given name.
+    /// The name that implementations use: the literal's text or the declared name.
     pub fn name(&self) -> Cow<'_, str> {
         match self {
             ValueSpec::Literal(literal) => match literal.as_str() {
@@ -194,47 +194,47 @@ pub struct StructField {
     pub default: Option<Value>,
 }
 
-/// A canonicaliser that needs no platform.
+/// A canonicalizer that does not depend on the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canon {
     /// Decimal number without leading zeros, as text.
     Decimal,
     /// IPv4 or IPv6 address (RFC 5952), with or without prefix length.
     Ip,
-    /// As `Ip`, without the bits that the prefix length leaves out.
+    /// Like `Ip`, with host bits cleared.
     Network,
     Lower,
     Upper,
     Trim,
 }
 
-/// A title pattern: literal text and `{attribute}` holes; earlier holes are greedy.
+/// A title pattern: literal text and `{attribute}` placeholders; earlier ones are greedy.
 #[derive(Clone, Debug)]
 pub struct TitlePattern {
     pub text: String,
-    /// The compiled form; capture groups are named by attribute.
+    /// The compiled pattern; capture groups are named after attributes.
     pub pattern: Pattern,
 }
 
-/// A rule about several attributes of one resource.
+/// A rule for several attributes of one resource.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub kind: RuleKind,
     pub attributes: Vec<String>,
-    /// The rule holds only when all of these attributes have one of the values.
+    /// The rule applies only if all of these attributes have one of the values.
     pub when: IndexMap<String, Vec<Value>>,
-    /// The rule does not hold when any of these attributes has one of the values.
+    /// The rule does not apply if any of these attributes has one of the values.
     pub unless: IndexMap<String, Vec<Value>>,
     pub doc: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleKind {
-    /// All of the attributes or none.
+    /// All attributes or none.
     Together,
     /// At most one of the attributes.
     Exclusive,
-    /// The first attribute needs all the others.
+    /// The first attribute requires all others.
     Needs,
     /// Exactly one of the attributes.
     OneOf,

@@ -85,11 +85,11 @@ fn errors_are_found_where_they_are_and_nowhere_else() {
             ),
             (
                 "failing1.json",
-                "error invalid-value site.pp:241 Network_vlan[broken-80]: id: \"broken-80\" is not valid: expected a whole number from 1 to 4094"
+                "error invalid-value site.pp:241 Network_vlan[broken-80]: id: \"broken-80\" is not valid: expected an integer from 1 to 4094"
             ),
             (
                 "sw1.json",
-                "error unwritable-value vlan.pp:7 Network_vlan[30]: vlan_name: \"Guests & visitors\" has blanks, and cisco_ios takes one word here"
+                "error unwritable-value vlan.pp:7 Network_vlan[30]: vlan_name: \"Guests & visitors\" contains spaces; cisco_ios accepts one word"
             ),
         ]
     );

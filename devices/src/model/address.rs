@@ -1,8 +1,8 @@
-//! Addresses and prefixes in the one form of RFC 5952.
+//! Addresses and prefixes in the canonical form of RFC 5952.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An address or prefix in the form of RFC 5952; `None` when it is none.
+/// An address or prefix in the form of RFC 5952; `None` if invalid.
 pub fn canonical_address(text: &str) -> Option<String> {
     match text.split_once('/') {
         None => text
@@ -18,7 +18,7 @@ pub fn canonical_address(text: &str) -> Option<String> {
     }
 }
 
-/// A prefix in the form of RFC 5952 with the bits after its length cleared; `None` when it is none.
+/// A prefix in the form of RFC 5952 with host bits cleared; `None` if invalid.
 pub fn canonical_network(text: &str) -> Option<String> {
     let (address, length) = text.split_once('/')?;
     let length: u32 = length.parse().ok()?;

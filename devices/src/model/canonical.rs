@@ -1,11 +1,11 @@
-//! Catalog values to canonical values, and whether a type takes them.
+//! Validates catalog values and converts them to canonical values.
 //!
-//! One value has one canonical form, so that comparing is `==`: text that stands for a boolean or
-//! a number becomes one, sets are sorted, a lone element of an array becomes a list, secrets are
-//! wrapped. What depends on a platform (interface names, VLAN ranges) is the driver's part.
+//! Each value has one canonical form, so that values compare with `==`. Text for a boolean or
+//! number is converted, sets are sorted, a single element of an array becomes a list, and secrets
+//! are wrapped. The driver converts platform-specific values (interface names, VLAN ranges).
 //!
-//! This file is about the value of one attribute, `value_spec` about one of the kinds that such a
-//! value may be of, `resource` about all attributes of a resource.
+//! This file converts the value of one attribute, `value_spec` one kind of value, `resource` all
+//! attributes of a resource.
 
 mod resource;
 mod value_spec;
@@ -18,27 +18,27 @@ use super::{ArrayKind, AttributeModel, Canon, TypeModel, ValueSpec};
 use crate::diagnostic::nearest;
 use crate::value::Value;
 
-/// A value that a type does not take. Never tells a secret.
+/// An invalid value. The text never contains a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{attribute}: {message}")]
 pub struct ValueError {
     pub attribute: String,
     pub kind: ValueErrorKind,
-    /// In lower case, without the attribute's name.
+    /// Lower case, without the attribute's name.
     pub message: String,
     pub help: Option<String>,
 }
 
-/// What is wrong, for whoever sorts or counts such errors.
+/// The kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueErrorKind {
     /// The type has no such attribute.
     Unknown,
-    /// The attribute does not take the value.
+    /// The value is invalid for the attribute.
     Refused,
-    /// The attribute is needed and has no value.
+    /// A required attribute has no value.
     Missing,
-    /// A rule between attributes is broken.
+    /// A rule for several attributes is violated.
     Rule,
 }
 
@@ -69,7 +69,7 @@ impl TypeModel {
     /// The canonical form of an attribute's value.
     ///
     /// # Errors
-    /// The type has no such attribute, or it does not take the value.
+    /// The type has no such attribute, or the value is invalid.
     pub fn canonicalize(&self, attribute: &str, value: &Value) -> Result<Value, ValueError> {
         match self.attributes.get(attribute) {
             Some(model) => model.canonicalize(value),
@@ -78,7 +78,7 @@ impl TypeModel {
     }
 
     fn unknown_attribute(&self, attribute: &str) -> ValueError {
-        let error = ValueError::new(attribute, format!("{} has no such attribute", self.name))
+        let error = ValueError::new(attribute, format!("unknown attribute of {}", self.name))
             .of(ValueErrorKind::Unknown);
         match nearest(attribute, self.attributes.keys().map(|name| name.as_str())) {
             Some(known) => error.help(format!("did you mean `{known}`?")),
@@ -91,7 +91,7 @@ impl AttributeModel {
     /// The canonical form of a value, wrapped if the attribute is sensitive.
     ///
     /// # Errors
-    /// The attribute does not take the value.
+    /// The value is invalid for the attribute.
     pub fn canonicalize(&self, value: &Value) -> Result<Value, ValueError> {
         if let Value::Sensitive(inner) = value {
             let inner = self.canonical(inner).ok_or_else(|| self.refuse(None))?;
@@ -105,20 +105,20 @@ impl AttributeModel {
         canonical.ok_or_else(|| self.refuse(Some(value)))
     }
 
-    /// Which of the declared values a canonical value (an element, for arrays) is.
+    /// The declared value that matches a canonical value (an element, for arrays).
     pub fn kind_of(&self, value: &Value) -> Option<&ValueSpec> {
         let value = value.unwrap_sensitive();
         self.values.iter().find(|spec| spec.takes(value))
     }
 
-    /// The canonical form of one element of an array, or of the value where there is no array.
+    /// The canonical form of an array element, or of a value that is not an array.
     pub fn canonicalize_element(&self, value: &Value) -> Option<Value> {
         self.canonical_one(value)
     }
 
     fn canonical(&self, value: &Value) -> Option<Value> {
         let Some(kind) = self.array else {
-            // A one-element array and a bare value are the same thing (`cisco_ios`, R4).
+            // An array with one element equals the element (`cisco_ios`, R4).
             return match value {
                 Value::List(items) if items.len() == 1 && !self.takes_lists() => {
                     self.canonical_one(&items[0])
@@ -206,7 +206,7 @@ impl AttributeModel {
     }
 }
 
-/// The order of the elements of a set: numbers, then text, then the rest by what they print.
+/// The order of set elements: numbers, then text, then other values by their text.
 pub fn order(a: &Value, b: &Value) -> Ordering {
     fn rank(value: &Value) -> u8 {
         match value {
@@ -228,7 +228,7 @@ pub fn order(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// The order of two lists or two hashes: that of their first elements that differ.
+/// The order of two lists or hashes, by the first elements that differ.
 fn order_of_parts(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::List(a), Value::List(b)) => orders(a.iter().zip(b)),
@@ -331,7 +331,7 @@ mod tests {
             (
                 "id",
                 Value::from("broken-80"),
-                "\"broken-80\" is not valid: expected a whole number from 1 to 4094",
+                "\"broken-80\" is not valid: expected an integer from 1 to 4094",
             ),
             (
                 "flag",
@@ -343,7 +343,7 @@ mod tests {
                 "two words".into(),
                 "the value is not valid: expected text (text like \\S+)",
             ),
-            ("colour", "red".into(), "thing has no such attribute"),
+            ("colour", "red".into(), "unknown attribute of thing"),
         ];
         for (attribute, value, message) in cases {
             assert_eq!(

@@ -1,7 +1,7 @@
-//! Reading of `definitions/models/<type>.toml` into a [`TypeModel`].
+//! Loads `definitions/models/<type>.toml` as a [`TypeModel`].
 //!
-//! The keys are described in `definitions/README.md`; unknown ones are reported. Mistakes go to
-//! the file's findings, and a model comes out only when there were none.
+//! `definitions/README.md` describes the keys; unknown keys are errors. Problems are added to the
+//! file's findings. A model is returned only if there are none.
 
 mod attribute;
 mod relation;
@@ -23,16 +23,16 @@ use crate::map::IndexMap;
 use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
-/// The version of the file format that this build reads.
+/// The supported version of the file format.
 pub const SCHEMA: i64 = 1;
 
-/// Longest pattern that a definition may have, in bytes.
+/// Maximum length of a pattern in a definition, in bytes.
 const PATTERN_LIMIT: usize = 1000;
 
-/// Reads a model file.
+/// Loads a model file.
 ///
 /// # Errors
-/// Everything that is wrong with it, at its place.
+/// All problems with their positions.
 pub fn load(source: &Arc<Source>) -> Result<TypeModel, Vec<Diagnostic>> {
     let findings = Findings::new(source);
     let model = document::read(&findings, read_model);
@@ -42,7 +42,7 @@ pub fn load(source: &Arc<Source>) -> Result<TypeModel, Vec<Diagnostic>> {
     }
 }
 
-/// Checks the key `schema` that every definition begins with.
+/// Checks the key `schema`, the first key of every definition.
 pub fn check_schema(root: &Table<'_>) {
     match root.get("schema") {
         None => root.missing("schema"),
@@ -52,19 +52,19 @@ pub fn check_schema(root: &Table<'_>) {
             {
                 item.error(
                     "schema",
-                    format!("format version {version} is not known; this program reads {SCHEMA}"),
+                    format!("unknown format version {version}; this program supports {SCHEMA}"),
                 );
             }
         }
     }
 }
 
-/// Compiles a pattern that stands in a definition.
+/// Compiles a pattern of a definition.
 pub fn pattern(item: &Item<'_>, text: &str) -> Option<Pattern> {
     if text.len() > PATTERN_LIMIT {
         item.error(
             "pattern",
-            format!("a pattern may have {PATTERN_LIMIT} bytes"),
+            format!("the pattern is longer than {PATTERN_LIMIT} bytes"),
         );
         return None;
     }
@@ -72,8 +72,8 @@ pub fn pattern(item: &Item<'_>, text: &str) -> Option<Pattern> {
         Ok(pattern) => Some(pattern),
         Err(error) => {
             let why = error.to_string();
-            let why = why.lines().last().unwrap_or("not a pattern").trim();
-            item.error("pattern", format!("the pattern does not compile: {why}"));
+            let why = why.lines().last().unwrap_or("invalid pattern").trim();
+            item.error("pattern", format!("invalid regular expression: {why}"));
             None
         }
     }
@@ -98,7 +98,7 @@ pub fn value_of(item: &Item<'_>) -> Option<Value> {
             item.error(
                 "wrong-kind",
                 format!(
-                    "`{}` cannot be a number with a fraction or a date",
+                    "`{}` cannot be a floating-point number or a date",
                     item.path
                 ),
             );
@@ -107,7 +107,7 @@ pub fn value_of(item: &Item<'_>) -> Option<Value> {
     })
 }
 
-/// One of several words, with a suggestion when it is none of them.
+/// One of several words. The error for another word has a suggestion.
 pub fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     let text = item.string()?;
     if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
@@ -168,7 +168,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
     } else if let Some(item) = ensure_default {
         item.error(
             "ensure-default",
-            "`ensure_default` is for types with `ensurable = true`",
+            "`ensure_default` requires `ensurable = true`",
         );
     }
     for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
@@ -176,7 +176,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
             root.findings.error_with_help(
                 "ensure-attribute",
                 span,
-                "`ensure` is not declared like other attributes",
+                "`ensure` cannot be declared as an attribute",
                 "write `ensurable = true`",
             );
         } else if let Some(table) = item.table() {
@@ -195,7 +195,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
             "no-namevar",
             root.span.clone(),
             "the type has no namevar",
-            "give one attribute `role = \"namevar\"`",
+            "add `role = \"namevar\"` to one attribute",
         );
     }
 
@@ -362,15 +362,15 @@ mod tests {
             ),
             (
                 "role = \"namevar\"\nvalues = [\"a\", \"a\"]\n",
-                "two values are named `a`",
+                "two values have the name `a`",
             ),
             (
                 "role = \"namevar\"\nvalues = [1.5]\n",
-                "`attr.id.values[0]` cannot be a number with a fraction or a date",
+                "`attr.id.values[0]` cannot be a floating-point number or a date",
             ),
             (
                 "role = \"namevar\"\nvalues = [\"a\"]\ndefault = \"b\"\n",
-                "the default is refused by the model: \"b\" is not valid: expected `a`",
+                "the default is invalid: \"b\" is not valid: expected `a`",
             ),
             (
                 "role = \"namevar\"\n[[rule]]\nneeds = [\"id\", \"idd\"]\n",

@@ -1,8 +1,8 @@
 //! Puppet's notation of types, `Optional[Variant[Integer[0,4095],Boolean[false]]]`.
 //!
-//! Modules describe the attributes of their types in it. What a model can say is less: a list of
-//! values with names, or of such values. [`Notation::parse`] translates what can be translated and
-//! says what it takes as "anything" instead; it refuses only what is no notation.
+//! Modules declare attributes in this notation. A model supports less: a list of values with names,
+//! or arrays of such values. [`Notation::parse`] translates the supported part and lists the parts
+//! that it treats as any value. It rejects only invalid syntax.
 
 mod syntax;
 
@@ -13,22 +13,22 @@ use crate::map::IndexMap;
 use crate::pattern::Pattern;
 use crate::value::Value;
 
-/// What a notation says about an attribute.
+/// A parsed notation of an attribute.
 #[derive(Clone, Debug, Default)]
 pub struct Notation {
-    /// As in a model: first match wins, empty is anything.
+    /// As in a model: first match wins; empty means any value.
     pub values: Vec<ValueSpec>,
     pub array: Option<ArrayKind>,
-    /// The attribute need not be given.
+    /// The attribute is optional.
     pub optional: bool,
     pub sensitive: bool,
-    /// Parts that a model cannot say and that are taken as anything.
+    /// Unsupported parts, treated as any value.
     pub widened: Vec<String>,
 }
 
 impl Notation {
     /// # Errors
-    /// The text is not a type: unbalanced brackets, or nothing where a name should be.
+    /// The syntax is invalid: unbalanced brackets or a missing name.
     pub fn parse(text: &str) -> Result<Self, NotationError> {
         let parsed = syntax::parse(text)?;
         let mut notation = Self::default();
@@ -39,7 +39,7 @@ impl Notation {
         Ok(notation)
     }
 
-    /// Adds what a type allows; `None` if that is anything.
+    /// Adds the values of a type; `None` if any value is valid.
     fn lower(&mut self, kind: &NotationKind) -> Option<()> {
         match (kind.name.as_str(), kind.arguments.as_slice()) {
             ("Optional" | "Undef", []) => self.optional = true,
@@ -64,7 +64,7 @@ impl Notation {
             ("Variant", inner) => {
                 let mut all = Some(());
                 for argument in inner {
-                    // All of them, so that `optional` and `array` are seen.
+                    // Evaluate all, so that `optional` and `array` are set.
                     all = match argument {
                         Argument::Kind(kind) => self.lower(kind).and(all),
                         _ => self.widen(kind).and(all),
@@ -87,7 +87,7 @@ impl Notation {
         Some(())
     }
 
-    /// What a type that is no list allows; `None` if that is anything.
+    /// The values of a type other than a list; `None` if any value is valid.
     fn single(&mut self, kind: &NotationKind) -> Option<Vec<ValueSpec>> {
         let literals = |values: &[bool]| {
             let literal = |truth: &bool| ValueSpec::Literal(Value::Bool(*truth));
@@ -118,7 +118,7 @@ impl Notation {
                     let word = match word {
                         Argument::Text(word) => word,
                         Argument::Kind(bare) if bare.arguments.is_empty() => &bare.name,
-                        // The last may say that case does not matter.
+                        // The last argument may declare case-insensitivity.
                         _ => return self.widen(kind).map(|()| specs),
                     };
                     specs.push(ValueSpec::Literal(word.as_str().into()));
@@ -198,20 +198,20 @@ impl Notation {
         Some(exact.map(|()| inner.values).unwrap_or_default())
     }
 
-    /// Notes a type that a model cannot say.
+    /// Records an unsupported type.
     fn widen(&mut self, kind: &NotationKind) -> Option<()> {
         self.widened.push(kind.name.clone());
         None
     }
 }
 
-/// How often, as a pattern says it: `{2,}` for `String[2]`.
+/// The quantifier of a pattern: `{2,}` for `String[2]`.
 fn times(bounds: &[Argument]) -> String {
     let number = |at: usize| match bounds.get(at) {
         Some(Argument::Number(number)) => u32::try_from(*number).ok(),
         _ => None,
     };
-    // Bounds beyond what a pattern may repeat do not matter for real values.
+    // Bounds above the limit of patterns have no effect on real values.
     match (number(0).unwrap_or(0).min(1000), number(1)) {
         (0, None) => "*".to_owned(),
         (low, None) => format!("{{{low},}}"),
@@ -227,7 +227,8 @@ fn text(pattern: &str) -> Option<ValueSpec> {
     })
 }
 
-/// A Ruby pattern that matches somewhere in a text; `None` if it needs what ours do not have.
+/// Converts a Ruby pattern, which matches anywhere in a text; `None` if it uses unsupported
+/// features.
 fn from_ruby(ruby: &str) -> Option<ValueSpec> {
     let mut pattern = String::new();
     let mut rest = ruby.chars();
@@ -243,11 +244,11 @@ fn from_ruby(ruby: &str) -> Option<ValueSpec> {
             other => pattern.extend(['\\', other]),
         }
     }
-    // In Ruby `^` and `$` are always about lines.
+    // In Ruby `^` and `$` always match at lines.
     text(&format!("(?s:.*?)(?m:{pattern})(?s:.*)"))
 }
 
-/// Values are told apart by their names.
+/// Names of values must be unique.
 fn unique(values: &mut Vec<ValueSpec>) {
     let mut seen: Vec<String> = Vec::new();
     values.retain_mut(|spec| {
@@ -261,7 +262,7 @@ fn unique(values: &mut Vec<ValueSpec>) {
             .find(|fresh| !seen.contains(fresh))
             .unwrap_or(name);
         match spec {
-            // The same word twice is one word.
+            // A duplicate word.
             ValueSpec::Literal(_) => return false,
             ValueSpec::Pattern { name, .. }
             | ValueSpec::Integer { name, .. }

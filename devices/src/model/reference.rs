@@ -1,22 +1,22 @@
-//! What a value names on the device, whether or not any order comes of it.
+//! References from values to instances of the device.
 //!
-//! Every automatic `require` or `subscribe` is a reference too; the key `refers` of a model adds
-//! those that order nothing, such as the VLAN of a port.
+//! Every automatic `require` or `subscribe` is a reference. The key `refers` of a model adds
+//! references without an order, such as the VLAN of a port.
 
 use super::relation::collect;
 use super::{AutoKind, RelationSource, TypeModel, ValueSpec};
 use crate::names::TypeName;
 use crate::value::{Attributes, Value};
 
-/// A value that names an instance of another type.
+/// A reference to an instance of another type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// Type of the other instance.
     pub target: TypeName,
-    /// The attribute; `members.name` is a field of structs.
+    /// The attribute, or a field of its structs: `members.name`.
     pub from: String,
-    /// The value is a text of numbers, `10,20-29`: each number that stands alone is a name.
-    /// Whoever writes a range does not mean that all of it is there.
+    /// The value is a list of numbers, `10,20-29`. Single numbers are references. Ranges are not,
+    /// because their instances need not all exist.
     pub numbers: bool,
 }
 
@@ -27,7 +27,7 @@ impl Reference {
 }
 
 impl TypeModel {
-    /// What values of the type name, those that order resources first.
+    /// The references of the type, those that order resources first.
     pub fn references(&self) -> impl Iterator<Item = Reference> {
         let ordering = self.relations.iter().filter_map(|relation| {
             let wants = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
@@ -43,8 +43,8 @@ impl TypeModel {
         ordering.chain(self.refers.iter().cloned())
     }
 
-    /// The names that a resource gives by one of these. Words that the model lists (`none`,
-    /// `unset`, `all`) are no names.
+    /// The names that a resource refers to. Literals of the model (`none`, `unset`, `all`) are not
+    /// names.
     pub fn referenced_names(&self, reference: &Reference, attributes: &Attributes) -> Vec<String> {
         let name = reference.attribute();
         let (Some(attribute), Some(value)) = (self.attributes.get(name), attributes.get(name))
@@ -65,7 +65,7 @@ impl TypeModel {
         for element in elements.iter().filter(|element| !is_word(element)) {
             match (reference.numbers, element) {
                 (false, element) => collect(element, field, &mut names),
-                // A change to what the device has, `['remove', '30']`.
+                // A relative change: `['remove', '30']`.
                 (true, Value::List(_)) => {}
                 (true, element) => {
                     let text = element.ruby_to_s();
@@ -79,7 +79,7 @@ impl TypeModel {
         names
     }
 
-    /// Whether devices have an instance of this name without being told.
+    /// Whether an instance with this name exists on devices without configuration.
     pub fn is_built_in(&self, name: &str) -> bool {
         let built_in = self.built_in.as_ref();
         built_in.is_some_and(|pattern| pattern.is_match(name))

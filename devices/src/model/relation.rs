@@ -1,4 +1,4 @@
-//! Automatic relations: what a type's resources need of others, from their values alone
+//! Automatic relations between resources, derived from their values
 //! (`docs/reference/transaction.md`, section 3, *Automatic edges*).
 
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::names::TypeName;
 use crate::value::Value;
 
-/// An automatic relation to resources named by an attribute's value.
+/// An automatic relation to the resources in an attribute's value.
 #[derive(Clone, Debug)]
 pub struct AutoRelation {
     pub kind: AutoKind,
@@ -16,8 +16,7 @@ pub struct AutoRelation {
 }
 
 impl AutoRelation {
-    /// The names of the resources that it leads to, given the values of its own resource's
-    /// attributes.
+    /// The names of the target resources, from the attributes of the source resource.
     pub fn names<'a>(&self, value: impl FnOnce(&str) -> Option<Cow<'a, Value>>) -> Vec<String> {
         match &self.from {
             RelationSource::Fixed(names) => names.clone(),
@@ -43,7 +42,7 @@ impl AutoRelation {
     }
 }
 
-/// The names in a value, or in this field of the structs in it.
+/// The names in a value, or in this field of its structs.
 pub(super) fn collect(value: &Value, field: Option<&str>, names: &mut Vec<String>) {
     match (value, field) {
         (Value::List(items), _) => items.iter().for_each(|item| collect(item, field, names)),
@@ -66,10 +65,11 @@ pub enum AutoKind {
     Notify,
 }
 
-/// Where an automatic relation takes the other's name from.
+/// Source of the target's name.
 #[derive(Clone, Debug)]
 pub enum RelationSource {
-    /// The value (each element of an array) of an attribute; `members.name` is a field of structs.
+    /// The value (each element of an array) of an attribute, or a field of its structs:
+    /// `members.name`.
     Attribute(String),
     /// The partition of a full path `/Partition/name`, from this attribute.
     Partition(String),

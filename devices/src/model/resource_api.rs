@@ -1,26 +1,25 @@
-//! Type files of Puppet modules (`Puppet::ResourceApi.register_type`) as models.
+//! Imports type files of Puppet modules (`Puppet::ResourceApi.register_type`) as models.
 //!
-//! Such a file is Ruby, but what it registers is written as one literal hash. [`import`] reads
-//! that hash, writes the model file that says the same, and lists what it could not take over.
-//! Nothing is executed.
+//! A type file is Ruby code that registers one literal hash. [`import`] reads the hash, writes an
+//! equivalent model file, and lists the parts that it cannot convert. No Ruby code is executed.
 
 use std::fmt::Write as _;
 
 use super::notation::Notation;
 use super::ruby::{self, Ruby};
 
-/// A model made from a type file.
+/// A model imported from a type file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
     /// Name of the type.
     pub name: String,
     /// The text of `models/<name>.toml`.
     pub model: String,
-    /// What was not taken over, with the line in the type file.
+    /// Parts that were not converted, with their line in the type file.
     pub left_out: Vec<OmittedItem>,
 }
 
-/// Something of a type file that a model cannot say, or that could not be read.
+/// A part of a type file that a model does not support or that is unreadable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OmittedItem {
     /// From 1.
@@ -28,7 +27,7 @@ pub struct OmittedItem {
     pub what: String,
 }
 
-/// A file that no model can be made of.
+/// A file that cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct ImportError {
@@ -38,16 +37,16 @@ pub struct ImportError {
 
 const REGISTER: &str = "Puppet::ResourceApi.register_type";
 
-/// Makes a model of a type file. `origin` is told in the model's first line.
+/// Imports a type file. The model's first line contains `origin`.
 ///
 /// # Errors
-/// The file registers no type of the Resource API, or its hash cannot be read at all.
+/// The file registers no type of the Resource API, or its hash is unreadable.
 pub fn import(text: &str, origin: &str) -> Result<Import, ImportError> {
     let Some(at) = text.find(REGISTER) else {
         let message = if text.contains("Puppet::Type.newtype") {
-            "an old type (Puppet::Type.newtype): its attributes are code, write the model by hand"
+            "a classic type (Puppet::Type.newtype) has attributes in code; write the model manually"
         } else {
-            "no Puppet::ResourceApi.register_type here"
+            "no Puppet::ResourceApi.register_type in the file"
         };
         return Err(ImportError {
             line: 1,
@@ -63,7 +62,7 @@ pub fn import(text: &str, origin: &str) -> Result<Import, ImportError> {
         _ => {
             return Err(ImportError {
                 line: hash.line,
-                message: "the type has no `name` that can be read".to_owned(),
+                message: "the type has no readable `name`".to_owned(),
             });
         }
     };
@@ -76,7 +75,7 @@ pub fn import(text: &str, origin: &str) -> Result<Import, ImportError> {
     })
 }
 
-/// What names of types and attributes look like.
+/// Whether a text is a name of a type or attribute.
 fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name
@@ -118,7 +117,7 @@ impl ModelWriter {
                 &empty
             }
             None => {
-                self.leave(hash.line, "attributes: there are none");
+                self.leave(hash.line, "attributes: empty");
                 &empty
             }
         };
@@ -157,7 +156,7 @@ impl ModelWriter {
                 "autonotify",
             ];
             if !known.contains(&entry.key.as_str()) {
-                self.leave(entry.line, format!("{}: not known here", entry.key));
+                self.leave(entry.line, format!("{}: not supported", entry.key));
             }
         }
     }
@@ -176,7 +175,7 @@ impl ModelWriter {
         if !plain.contains("present,absent") && !plain.contains("absent,present") {
             self.leave(
                 entry.line,
-                format!("ensure: `{kind}` is taken as present or absent"),
+                format!("ensure: `{kind}` is treated as present or absent"),
             );
         }
     }
@@ -209,7 +208,7 @@ impl ModelWriter {
                 Some(title) => titles.push(quoted(&title)),
                 None => self.leave(
                     entry.line,
-                    "title_patterns: a pattern that is not only names and text",
+                    "title_patterns: a pattern with more than names and text",
                 ),
             }
         }
@@ -242,7 +241,7 @@ impl ModelWriter {
                         }
                         Some(attribute) => self.leave(
                             relation.line,
-                            format!("{kind}: there is no attribute `{attribute}`"),
+                            format!("{kind}: unknown attribute `{attribute}`"),
                         ),
                         None => written.push(format!(
                             "{{ type = {}, names = [{}] }}",
@@ -292,19 +291,23 @@ impl ModelWriter {
         match hash.text("type") {
             None => self.leave(
                 entry.line,
-                format!("{name}: its type cannot be read; anything is valid"),
+                format!("{name}: unreadable type; any value is valid"),
             ),
             Some(kind) => match Notation::parse(kind) {
                 Ok(notation) => {
                     optional |= notation.optional;
                     for part in &notation.widened {
-                        self.leave(entry.line, format!("{name}: `{part}` is taken as anything"));
+                        self.leave(
+                            entry.line,
+                            format!("{name}: `{part}` is treated as any value"),
+                        );
                     }
                     let _ = writeln!(self.text, "values = {}", quoted(kind.trim()));
                 }
-                Err(error) => {
-                    self.leave(entry.line, format!("{name}: `{kind}` is no type: {error}"))
-                }
+                Err(error) => self.leave(
+                    entry.line,
+                    format!("{name}: invalid type `{kind}`: {error}"),
+                ),
             },
         }
         if let Some(default) = default {
@@ -312,7 +315,7 @@ impl ModelWriter {
                 Some(value) => {
                     let _ = writeln!(self.text, "default = {value}");
                 }
-                None => self.leave(default.line, format!("{name}: its default cannot be read")),
+                None => self.leave(default.line, format!("{name}: unreadable default")),
             }
         }
         if !optional {
@@ -331,7 +334,8 @@ fn behaviour(entry: &ruby::RubyEntry) -> Option<&str> {
     hash.text("behaviour").or(hash.text("behavior"))
 }
 
-/// The title form of a pattern: `^(?<a>.+)/(?<b>.+)$` is `{a}/{b}`. What groups hold is not kept.
+/// The title form of a pattern: `^(?<a>.+)/(?<b>.+)$` is `{a}/{b}`. The content of groups is
+/// dropped.
 fn title(pattern: &str, namevars: &[&str]) -> Option<String> {
     let pattern = pattern
         .strip_prefix('^')
@@ -374,7 +378,7 @@ fn title(pattern: &str, namevars: &[&str]) -> Option<String> {
     Some(title).filter(|title| title.contains('{'))
 }
 
-/// The offset after the parenthesis that ends a group whose inside starts here.
+/// The offset after the closing parenthesis of a group whose content starts here.
 fn end_of_group(body: &str) -> Option<usize> {
     let (mut depth, mut class, mut escaped) = (1, false, false);
     for (at, character) in body.char_indices() {
@@ -409,8 +413,8 @@ fn toml_value(value: &Ruby) -> Option<String> {
     })
 }
 
-/// The first paragraph of a documentation, without the tags of its generator (`@summary …` and
-/// the lines that are indented more, which continue it).
+/// The first paragraph of a documentation, without tags (`@summary …`) and their indented
+/// continuation lines.
 fn first_paragraph(doc: &str, otherwise: &str) -> String {
     let mut tag_indent = None;
     let mut paragraph: Vec<&str> = Vec::new();
@@ -433,7 +437,7 @@ fn first_paragraph(doc: &str, otherwise: &str) -> String {
     }
 }
 
-/// A text as TOML writes it in one line.
+/// A text as a TOML string in one line.
 fn quoted(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = if text.contains('\n') {
@@ -498,10 +502,10 @@ EOS
         assert_eq!(
             messages,
             [
-                "14: title_patterns: a pattern that is not only names and text",
-                "31: seen: `Hash` is taken as anything",
-                "32: odd: its type cannot be read; anything is valid",
-                "34: validate: not known here",
+                "14: title_patterns: a pattern with more than names and text",
+                "31: seen: `Hash` is treated as any value",
+                "32: odd: unreadable type; any value is valid",
+                "34: validate: not supported",
             ]
         );
         let model = load::load(&Source::new("m.toml", import.model.as_str()));
@@ -530,9 +534,9 @@ EOS
     }
 
     #[test]
-    fn what_is_no_type_of_the_resource_api_is_refused_in_words() {
+    fn import_rejects_other_files_with_a_reason() {
         let cases = [
-            ("Puppet::Type.newtype(:x) do\nend", "line 1: an old type"),
+            ("Puppet::Type.newtype(:x) do\nend", "line 1: a classic type"),
             ("class X; end", "line 1: no Puppet::ResourceApi"),
             ("\nPuppet::ResourceApi.register_type(TYPE)", "line 2: "),
             (

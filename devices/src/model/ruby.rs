@@ -1,27 +1,27 @@
-//! Literal hashes of Ruby, as type files write them.
+//! Parser for literal Ruby hashes in type files.
 //!
-//! Strings, symbols, numbers, lists, hashes, word lists, patterns and here-documents are read;
-//! anything else (a constant, a call, a block) is skipped to the end of the value and kept as
-//! [`Ruby::Unread`]. Nothing is executed, and nesting is bounded.
+//! It reads strings, symbols, numbers, lists, hashes, word lists, patterns and here-documents.
+//! Other values (a constant, a call, a block) are skipped and become [`Ruby::Unread`]. No code is
+//! executed, and nesting is limited.
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ruby {
     Text(String),
     Symbol(String),
-    /// As written.
+    /// The source text.
     Number(String),
     Bool(bool),
     Nil,
     List(Vec<Ruby>),
     Hash(Hash),
-    /// Between the marks, without flags.
+    /// The text between the delimiters, without flags.
     Regex(String),
-    /// Something that is not a literal.
+    /// A value that is not a literal.
     Unread,
 }
 
-/// A hash in its order.
+/// A hash in source order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hash {
     /// Line of its first key, from 1.
@@ -69,21 +69,21 @@ impl Hash {
     }
 }
 
-/// A text that is not what was expected.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RubyError {
     pub line: usize,
     pub message: String,
 }
 
-/// Deeper nesting is a mistake or an attack.
+/// Maximum nesting depth.
 const DEEPEST: usize = 64;
 
-/// The keyword arguments of a call whose name ends at this offset, with or without parentheses
-/// and braces.
+/// The keyword arguments of a call whose name ends at this offset, with or without parentheses and
+/// braces.
 ///
 /// # Errors
-/// They are not written as a hash, or do not end.
+/// They are not a literal hash or do not end.
 pub fn arguments(text: &str, at: usize) -> Result<Hash, RubyError> {
     let mut reader = Reader {
         text,
@@ -103,7 +103,7 @@ pub fn arguments(text: &str, at: usize) -> Result<Hash, RubyError> {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Where a here-document starts and ends: from the end of a line to the end of its body.
+    /// Range of a here-document: from the end of a line to the end of its body.
     jump: Option<(usize, usize)>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips blanks, comments and continued lines.
+    /// Skips white space, comments and line continuations.
     fn blank(&mut self) {
         loop {
             let rest = self.rest();
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
 
     fn hash(&mut self, end: Option<&str>, depth: usize) -> Result<Hash, RubyError> {
         if depth > DEEPEST {
-            return Err(self.error(format!("nested more than {DEEPEST} deep")));
+            return Err(self.error(format!("more than {DEEPEST} nested levels")));
         }
         self.blank();
         let mut hash = Hash {
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
             if !self.eat(",") {
                 match end {
                     Some(end) if self.eat(end) => return Ok(hash),
-                    Some(end) => return Err(self.error(format!("`{end}` is missing"))),
+                    Some(end) => return Err(self.error(format!("missing `{end}`"))),
                     None => return Ok(hash),
                 }
             }
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
             _ => Some(self.word().to_owned()).filter(|word| !word.is_empty()),
         };
         let Some(key) = key else {
-            return Err(self.error("a key of a hash is expected here"));
+            return Err(self.error("expected a hash key"));
         };
         let pair = if symbol || self.rest().starts_with(' ') {
             self.eat("=>")
@@ -226,10 +226,10 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self, depth: usize) -> Result<Ruby, RubyError> {
         if depth > DEEPEST {
-            return Err(self.error(format!("nested more than {DEEPEST} deep")));
+            return Err(self.error(format!("more than {DEEPEST} nested levels")));
         }
         let value = self.literal(depth)?;
-        // A literal that something is done with is no literal.
+        // A literal with a method call is not a literal.
         self.blank();
         let ended = self.rest().is_empty() || self.rest().starts_with([',', ')', ']', '}']);
         if ended {
@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
         self.blank();
         let rest = self.rest();
         let Some(next) = rest.chars().next() else {
-            return Err(self.error("a value is expected here"));
+            return Err(self.error("expected a value"));
         };
         if next == '\'' || next == '"' {
             return self.strings();
@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
         Ok(Ruby::Unread)
     }
 
-    /// One or several strings beside each other or joined by `+`.
+    /// One or several strings, adjacent or joined by `+`.
     fn strings(&mut self) -> Result<Ruby, RubyError> {
         let mut all = Some(String::new());
         loop {
@@ -318,13 +318,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text of a string whose opening quote is behind; `None` if it is computed.
+    /// The text of a string after its opening quote; `None` if it is interpolated.
     fn string(&mut self, quote: char) -> Result<Option<String>, RubyError> {
         let mut text = String::new();
         let mut computed = false;
         loop {
             let Some(next) = self.rest().chars().next() else {
-                return Err(self.error("a text does not end"));
+                return Err(self.error("unterminated string"));
             };
             self.forward(next.len_utf8());
             if next == quote {
@@ -338,7 +338,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let Some(escaped) = self.rest().chars().next() else {
-                return Err(self.error("a text does not end"));
+                return Err(self.error("unterminated string"));
             };
             self.forward(escaped.len_utf8());
             match escaped {
@@ -407,7 +407,7 @@ impl<'a> Reader<'a> {
                 if self.eat("]") {
                     return Ok(Ruby::List(items));
                 }
-                return Err(self.error("`]` is missing"));
+                return Err(self.error("missing `]`"));
             }
         }
     }
@@ -417,7 +417,7 @@ impl<'a> Reader<'a> {
         self.forward(1);
         let kind = self.word().to_owned();
         let Some(open) = self.rest().chars().next() else {
-            return Err(self.error("a value is expected here"));
+            return Err(self.error("expected a value"));
         };
         self.forward(open.len_utf8());
         let close = match open {
@@ -441,13 +441,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The text up to the closing mark, marks inside balanced, backslashes kept.
+    /// The text up to the closing delimiter, with balanced inner delimiters and unchanged
+    /// backslashes.
     fn raw(&mut self, open: char, close: char) -> Result<String, RubyError> {
         let mut text = String::new();
         let mut depth = 1;
         loop {
             let Some(next) = self.rest().chars().next() else {
-                return Err(self.error(format!("`{close}` is missing")));
+                return Err(self.error(format!("missing `{close}`")));
             };
             self.forward(next.len_utf8());
             if next == '\\' {
@@ -479,14 +480,14 @@ impl<'a> Reader<'a> {
                 return if open.is_empty() {
                     Ok(())
                 } else {
-                    Err(self.error("a bracket is not closed"))
+                    Err(self.error("unclosed bracket"))
                 };
             };
             match next {
                 ',' | ')' | ']' | '}' if open.is_empty() => return Ok(()),
                 '(' | '[' | '{' => {
                     if open.len() + depth > DEEPEST {
-                        return Err(self.error(format!("nested more than {DEEPEST} deep")));
+                        return Err(self.error(format!("more than {DEEPEST} nested levels")));
                     }
                     open.push(next);
                     self.forward(1);

@@ -1,11 +1,11 @@
-//! Keys of a model that offline rules read: addresses of the device, shutdown, unique names.
+//! Keys of a model for offline rules: device addresses, shutdown, unique names.
 
 use std::net::IpAddr;
 
 use super::{TypeModel, ValueSpec};
 use crate::value::{Attributes, Value};
 
-/// The attribute that takes an instance out of service, and its value that does.
+/// The attribute and value that shut an instance down.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shutdown {
     pub attribute: String,
@@ -22,7 +22,7 @@ impl Shutdown {
 
 impl TypeModel {
     /// The addresses that a resource assigns to its device, each with its attribute, without prefix
-    /// length and route domain. Words that the model lists (`any`) are not addresses.
+    /// length and route domain. Literals of the model (`any`) are not addresses.
     pub fn own_addresses<'a>(
         &'a self,
         attributes: &'a Attributes,
@@ -34,8 +34,8 @@ impl TypeModel {
             })
     }
 
-    /// The texts of a resource that may occur only once per site, each with its attribute. Words
-    /// that the model lists (`unset`) are not names.
+    /// The texts of a resource that must be unique per site, each with its attribute. Literals of
+    /// the model (`unset`) are not names.
     pub fn site_unique_names<'a>(
         &'a self,
         attributes: &'a Attributes,
@@ -43,8 +43,7 @@ impl TypeModel {
         self.values_of(&self.site_unique, attributes)
     }
 
-    /// The texts of these attributes, elements of a list one by one, without the words that the
-    /// model lists.
+    /// The texts of these attributes and list elements, without literals of the model.
     fn values_of<'a>(
         &'a self,
         names: &'a [String],

@@ -1,4 +1,4 @@
-//! The rules between a type's attributes: which go together, which shut each other out.
+//! Rules for combinations of a type's attributes.
 
 use crate::map::IndexMap;
 
@@ -7,7 +7,7 @@ use super::{Rule, RuleKind, TypeModel};
 use crate::value::{Attributes, Value};
 
 impl TypeModel {
-    /// The rules between attributes that a resource breaks.
+    /// The rules that a resource violates.
     pub fn check_rules(&self, attributes: &Attributes) -> Vec<ValueError> {
         self.rules
             .iter()
@@ -29,8 +29,7 @@ impl TypeModel {
     }
 }
 
-/// Whether a rule counts the attribute as given: `false` means "not mentioned" to most types, and an
-/// empty list names nothing.
+/// Whether a rule counts the attribute as present. `false` and an empty list are treated as absent.
 fn is_given(attributes: &Attributes, name: &str) -> bool {
     attributes.get(name).is_some_and(|value| match value {
         Value::Undef | Value::Bool(false) => false,
@@ -59,7 +58,7 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
     let first = rule.attributes.first().map_or("", String::as_str);
     let (attribute, message) = match rule.kind {
         RuleKind::Together if !given.is_empty() && given.len() < rule.attributes.len() => {
-            (given[0], format!("needs {} too", missing()))
+            (given[0], format!("also requires {}", missing()))
         }
         RuleKind::Exclusive if given.len() > 1 => {
             (given[1], format!("cannot be combined with {}", given[0]))
@@ -67,11 +66,13 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
         RuleKind::Needs if given.first() == Some(&first) && given.len() < rule.attributes.len() => {
             (first, format!("needs {}", missing()))
         }
-        RuleKind::OneOf if given.is_empty() => (first, format!("one of {all} is needed")),
+        RuleKind::OneOf if given.is_empty() => (first, format!("one of {all} is required")),
         RuleKind::OneOf if given.len() > 1 => {
             (given[1], format!("cannot be combined with {}", given[0]))
         }
-        RuleKind::AnyOf if given.is_empty() => (first, format!("at least one of {all} is needed")),
+        RuleKind::AnyOf if given.is_empty() => {
+            (first, format!("at least one of {all} is required"))
+        }
         RuleKind::Forbidden if !given.is_empty() => (given[0], misplaced(rule)),
         _ => return None,
     };
@@ -83,7 +84,7 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
     })
 }
 
-/// Why a forbidden attribute has no place in the resource: the conditions of the rule, in words.
+/// The reason why an attribute is forbidden: the conditions of the rule as text.
 fn misplaced(rule: &Rule) -> String {
     let conditions = |conditions: &IndexMap<String, Vec<Value>>| {
         let conditions: Vec<String> = conditions
@@ -95,8 +96,7 @@ fn misplaced(rule: &Rule) -> String {
             .collect();
         conditions.join(" and ")
     };
-    // The first exception is the one that people mean; the others are of the kind "unless it is
-    // to be removed anyway".
+    // The first exception is the most relevant; others cover cases such as removal.
     let exception = rule
         .unless
         .first()

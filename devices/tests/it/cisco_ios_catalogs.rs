@@ -95,7 +95,7 @@ fn recorded_catalogs_are_valid_except_values_that_the_device_refuses() {
         (
             "sw1",
             &[
-                "Network_vlan[30] vlan_name: \"Guests & visitors\" has blanks, and cisco_ios takes one word here",
+                "Network_vlan[30] vlan_name: \"Guests & visitors\" contains spaces; cisco_ios accepts one word",
             ],
         ),
         ("sw2", &[]),
@@ -106,13 +106,13 @@ fn recorded_catalogs_are_valid_except_values_that_the_device_refuses() {
         (
             "failing1",
             &[
-                "Network_vlan[broken-80] id: \"broken-80\" is not valid: expected a whole number from 1 to 4094",
+                "Network_vlan[broken-80] id: \"broken-80\" is not valid: expected an integer from 1 to 4094",
             ],
         ),
         (
             "titles1",
             &[
-                "Network_interface[a => b] name: \"a => b\" has blanks, and cisco_ios takes one word here",
+                "Network_interface[a => b] name: \"a => b\" contains spaces; cisco_ios accepts one word",
             ],
         ),
     ];

@@ -1,10 +1,10 @@
-//! What is wrong with a definition, beyond what loading needs.
+//! Checks of a definition beyond loading.
 //!
 //! * Each value of the model has a command or is declared unsupported.
-//! * What a template writes it reads back as the same values, for made-up values of each kind and
-//!   for every subset of its optional parts (up to a limit).
-//! * No two attributes claim one line.
-//! * The `no` form of a line removes what the line's template reads.
+//! * A template reads back the values that it writes, for example values of each kind and for every
+//!   subset of its optional parts (up to a limit).
+//! * No two attributes match one line.
+//! * The `no` form of a line removes the line that the template reads.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::model::{Role, ValueSpec};
 use crate::read::indent::Node;
 use crate::value::{Attributes, Value};
 
-/// Most attributes of a template whose subsets are all tried; of more, each is left out alone.
+/// Maximum number of attributes for which all subsets are tested. With more, each is omitted once.
 const SUBSET_LIMIT: usize = 6;
 
 impl CliType {
@@ -79,7 +79,7 @@ impl CliType {
         }
     }
 
-    /// read(write(v)) = v.
+    /// Checks read(write(v)) = v.
     fn check_round_trips(&self, findings: &mut Vec<Diagnostic>) {
         if let InstanceKind::Line { spellings, .. } = &self.instance.kind {
             for template in spellings.iter().take(1) {
@@ -133,7 +133,7 @@ impl CliType {
                 {
                     continue;
                 }
-                let message = "line template reads back differently".to_owned();
+                let message = "the line template does not read back what it writes".to_owned();
                 let rendered = read.map_or_else(
                     || "nothing".to_owned(),
                     |read| {
@@ -150,7 +150,7 @@ impl CliType {
         }
     }
 
-    /// Whether what was read is what was written, as far as it was written at all (alternatives).
+    /// Whether the read values equal the written ones. Alternatives write a part of the values.
     fn agrees(
         &self,
         read: &Bindings,
@@ -188,7 +188,7 @@ impl CliType {
         same && again.is_some_and(|again| again.reveal() == text)
     }
 
-    /// The `no` form must begin what the template reads, or be a line of its own.
+    /// The `no` form must be a prefix of the line that the template reads, or a separate line.
     fn check_no_form(&self, rule: &CliAttributeRule, findings: &mut Vec<Diagnostic>) {
         let (NoForm::Text(no), Some(line)) = (&rule.no, rule.lines.first()) else {
             return;
@@ -212,7 +212,7 @@ impl CliType {
         }
     }
 
-    /// No two attributes read one line.
+    /// No two attributes match one line.
     fn check_claims(&self, findings: &mut Vec<Diagnostic>) {
         let rules: Vec<&CliAttributeRule> = self
             .attributes
@@ -236,7 +236,7 @@ impl CliType {
                 });
                 if let Some(other) = other {
                     let message = format!(
-                        "the line `{}` is claimed by {} and by {}",
+                        "{1} and {2} both match the line `{0}`",
                         node.text, rule.name, other.name
                     );
                     findings.push(self.finding("line-claimed-twice", &rule.span, message).at(
@@ -249,7 +249,7 @@ impl CliType {
         }
     }
 
-    /// A made-up value of an attribute as it stands in a line; `turn` chooses among its kinds.
+    /// An example value of an attribute as it appears in a line; `turn` selects its kind.
     fn example(&self, name: &str, turn: usize) -> Option<Value> {
         let Some(model) = self.model.attributes.get(name) else {
             return Some("x1".into());
@@ -293,7 +293,7 @@ impl CliType {
         if model.values.is_empty() {
             examples.push("text-1".into());
         }
-        // As the device would print it, so that its codec has been through it.
+        // The device's spelling of the value.
         let known = examples.into_iter().filter_map(|value| {
             let canonical = match self.codecs.get(name) {
                 Some(codec) => codec.canonicalize(&value).ok()?,
@@ -325,7 +325,7 @@ impl CliType {
     }
 }
 
-/// The subsets of some names, or each name alone and all where these would be too many.
+/// All subsets of the names; if these are too many, each name alone and all names.
 fn subsets<'a>(names: &[&'a str]) -> Vec<Vec<&'a str>> {
     if names.len() > SUBSET_LIMIT {
         let each = names.iter().map(|name| vec![*name]);

@@ -1,4 +1,4 @@
-//! What differs between wanted and current, and what can be said without the device.
+//! Differences between desired and current state, and problems that are found without the device.
 
 use super::render::Goal;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
@@ -53,13 +53,13 @@ impl CliType {
         names
     }
 
-    /// Whether the platform applies the attribute and has something to send for the value.
+    /// Whether the platform applies the attribute and has a command for the value.
     pub(super) fn is_managed(&self, name: &str, value: &Value) -> bool {
         let rule = self.attributes.get(name);
         rule.is_none_or(|rule| rule.is_managed(self.named(&rule.set, name, value)))
     }
 
-    /// Whether the device has the value of an attribute, or what is as good.
+    /// Whether the device has the value of an attribute or an equivalent one.
     fn same(
         &self,
         (name, value): (&str, &Value),
@@ -79,7 +79,7 @@ impl CliType {
             return true;
         }
         if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location) {
-            // Line ends around a free text are the delimiters' business.
+            // Line ends around a free text belong to its delimiters.
             let text = |value: &Value| {
                 value
                     .as_str()
@@ -106,7 +106,7 @@ impl CliType {
             })
     }
 
-    /// Whether two secrets are equal once those that are hidden reversibly are shown.
+    /// Whether two secrets are equal after reversible obfuscation is removed.
     fn same_secret(&self, secret: &str, form: &str, a: &Attributes, b: &Attributes) -> bool {
         let rendered = |attributes: &Attributes| {
             let text = attributes.get(secret)?.scalar_text()?;
@@ -168,7 +168,7 @@ impl CliType {
                     error(
                         name,
                         ProblemKind::Unwritable,
-                        format!("{given} values are given, the device keeps {most}"),
+                        format!("{given} values; the device stores at most {most}"),
                     );
                 }
             }
@@ -182,7 +182,7 @@ impl CliType {
                     error(
                         name,
                         ProblemKind::Unwritable,
-                        format!("{} is not the number in {name_of}", value.inspect()),
+                        format!("{} differs from the number in {name_of}", value.inspect()),
                     );
                 }
             }
@@ -202,13 +202,12 @@ impl CliType {
         }
         for (name, value, rule) in &attributes {
             let left_out = rule.and_then(|rule| rule.not_applied.as_ref());
-            // What is declared off or at its default says nothing that would be missed.
+            // A value that disables a feature or equals its default has no effect to miss.
             let is_set = !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
             if let Some(left_out) = left_out.filter(|_| is_set) {
                 let how = match left_out.severity {
-                    Severity::Note => "is ignored",
-                    Severity::Warning => "is left out",
-                    Severity::Error => "is refused",
+                    Severity::Note | Severity::Warning => "is ignored",
+                    Severity::Error => "is not supported",
                 };
                 problems.push(Problem {
                     attribute: (*name).to_string(),
@@ -229,7 +228,7 @@ impl CliType {
         problems
     }
 
-    /// What is given and does something else than it seems to.
+    /// Values whose effect differs from what they suggest.
     fn misunderstandings(
         &self,
         wanted: &Wanted,
@@ -255,7 +254,7 @@ impl CliType {
         })
     }
 
-    /// What of a free text the device's configuration would take for its end.
+    /// The part of a free text that the device would parse as its end.
     fn end_within<'v>(&self, value: &'v Value) -> Option<&'v str> {
         let text = value.unwrap_sensitive().as_str()?;
         let mut ends = text.lines().flat_map(|line| {
@@ -265,7 +264,7 @@ impl CliType {
         ends.next()
     }
 
-    /// Why a value cannot stand in a line of the device.
+    /// The reason why a value cannot be part of a command line.
     fn cannot_write(
         &self,
         name: &str,
@@ -297,7 +296,7 @@ impl CliType {
                 continue;
             }
             let templates = self.templates_with(name);
-            // A member of other blocks is one word in the lines that enter them.
+            // A member of other blocks is one word in the command that enters them.
             if templates.is_empty() && !matches!(place, CliLocation::Elsewhere(_)) {
                 return None;
             }
@@ -307,15 +306,13 @@ impl CliType {
                 format!("{text:?}")
             };
             if text.chars().any(char::is_control) {
-                return Some(format!(
-                    "{rendered} has a line break or another control character"
-                ));
+                return Some(format!("{rendered} contains a control character"));
             }
             let has_blanks = text.contains(char::is_whitespace);
             let words_only = !templates.iter().any(|line| line.takes_blanks(name));
             if has_blanks && words_only {
                 return Some(format!(
-                    "{rendered} has blanks, and {} takes one word here",
+                    "{rendered} contains spaces; {} accepts one word",
                     self.platform
                 ));
             }
@@ -325,7 +322,7 @@ impl CliType {
                     .is_some_and(|model| model.values.iter().any(|spec| spec.name() == "unset"));
                 let removes = if unset { "; `unset` removes it" } else { "" };
                 return Some(format!(
-                    "{} takes no empty text here{removes}",
+                    "{} does not accept an empty text{removes}",
                     self.platform
                 ));
             }
@@ -357,7 +354,7 @@ impl CliType {
             .collect()
     }
 
-    /// Lines that the device's input does not take, found by writing the resource as a new one.
+    /// Lines that the device does not accept, found by rendering the resource as a new instance.
     fn unsendable(&self, wanted: &Wanted) -> Vec<Problem> {
         let namevar = self.model.namevars().next().unwrap_or("name");
         let problem = |attribute: &str, message: String| Problem {
@@ -394,7 +391,7 @@ impl CliType {
                     problems.push(problem(
                         attribute,
                         format!(
-                            "the line would have {length} characters; {} takes {}",
+                            "the line has {length} characters; {} accepts {}",
                             self.platform, self.line_limit
                         ),
                     ));
@@ -403,7 +400,7 @@ impl CliType {
                 if let Some(character) = refused {
                     problems.push(problem(
                         attribute,
-                        format!("{} does not take `{character}` as text", self.platform),
+                        format!("{} does not accept `{character}` in text", self.platform),
                     ));
                 }
             }
@@ -413,14 +410,14 @@ impl CliType {
 }
 
 impl CliAttributeRule {
-    /// As [`CliType::is_managed`], of a value for which the rule gives this line.
+    /// Like [`CliType::is_managed`], for a value with this line.
     pub(super) fn is_managed(&self, line: Option<&Option<LineTemplate>>) -> bool {
         let is_set = !matches!(self.location, CliLocation::NumberOf(_));
         self.is_applied() && is_set && !matches!(line, Some(None))
     }
 
-    /// Whether a value for which the rule gives this line has to be sent to an instance that the
-    /// device does not have yet: what a new one has by itself has not, unless there is a line.
+    /// Whether a value with this line must be sent to a new instance. The default of a new instance
+    /// is sent only if it has a line.
     pub(super) fn must_be_sent(&self, value: &Value, line: Option<&Option<LineTemplate>>) -> bool {
         if self.initial.as_ref() == Some(value) {
             return false;
@@ -437,7 +434,7 @@ impl CliAttributeRule {
     }
 }
 
-/// Whether two values are the same without any wrapping.
+/// Whether two values are equal without wrappers.
 fn equal_without_secrets(a: &Value, b: &Value) -> bool {
     match (a.unwrap_sensitive(), b.unwrap_sensitive()) {
         (Value::List(a), Value::List(b)) => {

@@ -1,17 +1,17 @@
-//! Instances of a table's type as far as the configuration alone tells: by the blocks that are
-//! entered to set something in them (`vlan 10`, `vlan 20-29,40`).
+//! Instances of a type with a table, read from the configuration alone: from the blocks that are
+//! entered to configure them (`vlan 10`, `vlan 20-29,40`).
 
 use super::CliType;
 use super::rules::{CONFIG, InstanceKind};
 use crate::change::Instance;
 use crate::read::{ReadError, State};
 
-/// Longest range that is taken apart; there are no more VLANs than that.
+/// Longest range that is expanded; there are no more VLANs.
 const LONGEST: u32 = 4096;
 
 impl CliType {
-    /// The instances as far as the answers go: those of the read that shows them, else those that
-    /// the configuration mentions.
+    /// The instances in the answers: from the read that lists them, otherwise from the
+    /// configuration.
     pub(super) fn instances_in_config(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
         if state.get(&self.instance.from).is_some() {
             return crate::driver::Implementation::instances(self, state);
@@ -35,7 +35,8 @@ impl CliType {
     }
 }
 
-/// A line with a list of numbers as its last word, as one line for each; any other as it is.
+/// Splits a line that ends with a list of numbers into one line per number. Other lines are
+/// unchanged.
 fn one_by_one(line: &str) -> Vec<String> {
     let numbers = || {
         let (head, list) = line.rsplit_once(' ')?;

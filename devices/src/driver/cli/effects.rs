@@ -1,4 +1,4 @@
-//! The effects of a resource on the lines of a device; see [`Effect`].
+//! The effects of a resource on a device's configuration lines; see [`Effect`].
 
 use super::render::{Goal, Rendering};
 use super::rules::{CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, range_set};
@@ -44,7 +44,7 @@ impl CliType {
             let Some(value) = value.filter(|value| self.is_managed(name, value)) else {
                 continue;
             };
-            // What depends on the device's list, `["add", "10"]`.
+            // The value is relative to the device's list: `["add", "10"]`.
             let relative = range_set(self.codecs.get(*name)).is_some() && value.as_list().is_some();
             let gone = wanted.is_absent() && *name != "ensure";
             if relative || gone {
@@ -71,8 +71,8 @@ impl CliType {
         settings
     }
 
-    /// The rule by which an attribute is set in lines of its own, and the words that these have in
-    /// common. What is part of a line with other attributes is kept by whoever sends the line.
+    /// The rule of an attribute with separate lines, and the common words of these lines. An
+    /// attribute in a shared line is preserved when the line is sent.
     fn setter(&self, name: &str) -> Option<(&CliAttributeRule, String)> {
         let rule = self.attributes.get(name)?;
         let whole = matches!(rule.location, CliLocation::Elsewhere(_)) || rule.with.is_empty();
@@ -83,7 +83,7 @@ impl CliType {
             CliLocation::Instance | CliLocation::NumberOf(_) | CliLocation::Nowhere => return None,
             CliLocation::Opaque { words, .. } => words.clone(),
             _ => {
-                // Of several spellings the first is written.
+                // The first of several spellings is written.
                 let templates = rule.lines.iter().take(1).chain(rule.set.values().flatten());
                 let mut heads = templates.map(|template| {
                     let head = template.head();
@@ -133,7 +133,7 @@ impl CliType {
         }
         let mut sent: Vec<(String, Vec<Text>)> = Vec::new();
         if rule.many && !matches!(rule.location, CliLocation::Elsewhere(_)) {
-            // A list that is empty is a value, too.
+            // An empty list is a value.
             sent.push((rendering.place(), Vec::new()));
         }
         for operation in rendering.into_operations() {
@@ -153,7 +153,7 @@ impl CliType {
         sent
     }
 
-    /// The values that the device may have where one is wanted.
+    /// The values of the device that satisfy a desired value.
     fn others(&self, rule: &CliAttributeRule, name: &str, value: &Value) -> Vec<Value> {
         let alike = self.named(&rule.equivalents, name, value);
         let values = alike.into_iter().flatten().filter_map(|alike| match alike {

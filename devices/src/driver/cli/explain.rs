@@ -1,4 +1,4 @@
-//! How a type is read and written, for people.
+//! How a type is read and written, as text for users.
 
 use super::CliType;
 use super::rules::{CliLocation, Fallback, InstanceKind, NoForm};
@@ -12,7 +12,9 @@ impl CliType {
         let mut instance = vec![("read from".to_owned(), rule.from.clone())];
         let mut add = |what: &str, text: String| instance.push((what.to_owned(), text));
         match &rule.kind {
-            InstanceKind::Singleton(_) => add("instance", "one, whatever its title".to_owned()),
+            InstanceKind::Singleton(_) => {
+                add("instance", "one, independent of the title".to_owned())
+            }
             InstanceKind::Row { key, enter } => {
                 for (attribute, column) in key {
                     add("key", format!("{attribute} from the column {column}"));

@@ -1,4 +1,4 @@
-//! Finding instances in what was read, and reading what stands in them.
+//! Finds instances in the answers and reads their attributes.
 
 use foldhash::HashMap;
 
@@ -13,7 +13,7 @@ use crate::read::row::Row;
 use crate::value::{Attributes, Name, Value};
 
 impl CliType {
-    /// What is known of a resource: of several lines with its names the one that is most like it.
+    /// The instance of a resource. If several lines have its names, the most similar is used.
     pub fn find(&self, wanted: &Attributes, state: &State) -> Option<FoundInstance> {
         let mut found = self.find_all(state, Some(wanted));
         if found.len() < 2 {
@@ -23,16 +23,16 @@ impl CliType {
             let same = |(name, value): &(&Name, &Value)| wanted.get(name) == Some(value);
             found.attributes.iter().filter(same).count()
         };
-        // The first of several equal ones.
+        // The first of several equally similar ones.
         found.into_iter().rev().max_by_key(likeness)
     }
 
-    /// All instances, or those with the names of a resource.
+    /// All instances, or those with the namevars of a resource.
     pub fn find_all(&self, state: &State, only: Option<&Attributes>) -> Vec<FoundInstance> {
         let instances = self.indexed_instances(state);
         let singleton = matches!(self.instance.kind, InstanceKind::Singleton(_));
         let mut all: Vec<FoundInstance> = match only {
-            // A singleton's name is a label, whatever a resource calls it.
+            // The title of a singleton is a label only.
             Some(names) if !singleton => {
                 let named = instances.named(self, names);
                 named
@@ -63,7 +63,7 @@ impl CliType {
         all
     }
 
-    /// An instance with what stands in its block or its row; `None` when it has been removed.
+    /// An instance with the attributes from its block or row; `None` if it was removed.
     fn read_instance(&self, known: &IndexedInstance, state: &State) -> Option<FoundInstance> {
         let mut found = known.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
@@ -85,7 +85,7 @@ impl CliType {
         Some(found)
     }
 
-    /// Adds instances that operations have made and no table shows yet.
+    /// Adds instances that operations created and that no table contains yet.
     fn add_predicted(
         &self,
         all: &mut Vec<FoundInstance>,
@@ -114,8 +114,8 @@ impl CliType {
         }
     }
 
-    /// Which spelling of the block a device uses: that of the instance, else that of others of the
-    /// type, else the first.
+    /// The spelling of the block on the device: from the instance, else from others of the type,
+    /// else the first in the definition.
     pub(super) fn spelling_in_use(&self, state: &State, found: Option<&FoundInstance>) -> usize {
         let InstanceKind::Block(spellings) = &self.instance.kind else {
             return 0;
@@ -170,7 +170,7 @@ impl CliType {
             .map(|value| self.finished(attribute, value))
     }
 
-    /// Adds what the lines of a block tell about the attributes that have lines of their own.
+    /// Adds the attributes that have separate lines in a block.
     fn read_lines(&self, nodes: &[Node], found: &mut FoundInstance) {
         for node in nodes {
             for rule in self.attributes.values() {
@@ -180,7 +180,7 @@ impl CliType {
                 for (name, value) in bindings {
                     self.add(&name, value, &node.text, found);
                 }
-                // That a line exists is one thing, what it says may be another's.
+                // The existence of a line can be one attribute and its value another.
                 if !matches!(rule.location, CliLocation::Exists(_)) {
                     break;
                 }
@@ -188,7 +188,7 @@ impl CliType {
         }
     }
 
-    /// What a line tells about an attribute (and those that share its lines).
+    /// The values of an attribute in a line, and of the attributes that share its lines.
     pub(super) fn read_line(&self, rule: &CliAttributeRule, node: &Node) -> Option<Bindings> {
         match &rule.location {
             CliLocation::Lines => self.read_own_line(rule, &node.text),
@@ -248,7 +248,7 @@ impl CliType {
         None
     }
 
-    /// The bindings of a line with the attribute's own value put together.
+    /// The bindings of a line, with the parts of the attribute's value joined.
     fn own_value(
         &self,
         rule: &CliAttributeRule,
@@ -274,7 +274,7 @@ impl CliType {
         all
     }
 
-    /// Adds a value; elements of a list are collected.
+    /// Adds a value; list elements are collected.
     fn add(&self, name: &str, value: Value, text: &str, found: &mut FoundInstance) {
         if name.starts_with(CAPTURE_MARK) || name.contains('|') {
             return;
@@ -306,7 +306,7 @@ impl CliType {
         }
     }
 
-    /// Takes over what the line or the header of an instance tells.
+    /// Adds the attributes from the line or header of an instance.
     pub(super) fn bind(&self, bindings: Bindings, found: &mut FoundInstance) {
         for (name, value) in bindings {
             if name.starts_with(CAPTURE_MARK) {
@@ -318,7 +318,7 @@ impl CliType {
         }
     }
 
-    /// Adds what stands in other blocks and other reads, and what no line means.
+    /// Adds attributes from other blocks and reads, and the values of missing lines.
     fn complete(&self, found: &mut FoundInstance, state: &State) {
         for rule in self.attributes.values() {
             match &rule.location {
@@ -358,7 +358,7 @@ impl CliType {
         }
     }
 
-    /// The row of another table that is about the instance; the table's keys are read once.
+    /// The row of another table for the instance. The table is indexed once.
     fn fallback_row<'a>(
         &self,
         read: &str,
@@ -403,7 +403,7 @@ pub(super) fn without_no(text: &str) -> Option<&str> {
     first.eq_ignore_ascii_case("no").then(|| rest.trim_start())
 }
 
-/// Whether the words of a line begin with those of a text.
+/// Whether a line begins with the words of a text.
 pub(super) fn begins_with(line: &str, text: &str) -> bool {
     let mut words = line.split_whitespace();
     text.split_whitespace().all(|word| {

@@ -1,29 +1,29 @@
-//! An instance, and the lines that it was read from.
+//! An instance and the lines it was read from.
 
 use crate::change::Instance;
 use crate::map::IndexMap;
 use crate::value::{Attributes, Value};
 
-/// An instance with the lines that tell it.
+/// An instance and its lines.
 #[derive(Clone, Debug, Default)]
 pub struct FoundInstance {
     pub attributes: Attributes,
-    /// By attribute: each value (an element, for lists) and the line as the device has it.
+    /// By attribute: each value (or list element) and the line on the device.
     pub lines: IndexMap<String, Vec<(Value, String)>>,
-    /// The line that is the instance, and what of it no attribute tells.
+    /// The line of the instance, and its words that belong to no attribute.
     pub line: Option<String>,
     pub unmanaged: Attributes,
-    /// The block that it is in, or that it is.
+    /// Its block: the one that contains it, or its own.
     pub block: Option<String>,
-    /// How many instances the block has.
+    /// Number of instances in the block.
     pub siblings: usize,
-    /// What attributes have by themselves, where another line says it.
+    /// Defaults of attributes that another line sets.
     pub defaults: Attributes,
 }
 
 impl FoundInstance {
-    /// Whether the device has the instance: what is read for a type like `network_trunk` may tell
-    /// that a port is there and is no trunk.
+    /// Whether the instance exists. The reads of a type like `network_trunk` can show that a port
+    /// exists but is not a trunk.
     pub fn is_present(&self) -> bool {
         self.attributes.get("ensure").and_then(Value::as_str) != Some("absent")
     }

@@ -1,5 +1,5 @@
-//! What attributes of an instance have by themselves, where a line outside of its block says it: all
-//! ports of a switch have the MTU of `system mtu` unless they have one of their own.
+//! Defaults of attributes that a global line sets: all ports of a switch have the MTU of `system
+//! mtu` unless their block has another one.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::read::indent::Node;
 use crate::value::{Attributes, Value};
 
 impl CliType {
-    /// What an attribute of the instance with these names has by itself, if a line says it. The
-    /// line is looked for once.
+    /// The default of an attribute of the instance with these names, if a global line sets it. The
+    /// line is searched once.
     pub(super) fn global_default(
         &self,
         rule: &CliAttributeRule,
@@ -34,7 +34,7 @@ impl CliType {
         is_about(only, names).then(|| value.clone())
     }
 
-    /// As [`CliType::global_default`], from the nodes of a tree.
+    /// Like [`CliType::global_default`], from the nodes of a tree.
     pub(super) fn default_in(
         &self,
         rule: &CliAttributeRule,
@@ -61,7 +61,7 @@ impl CliType {
     }
 }
 
-/// Whether the instance is one of those that a line is about.
+/// Whether a line applies to the instance.
 fn is_about(only: &[(String, Pattern)], names: &Attributes) -> bool {
     let fits = |(name, pattern): &(String, Pattern)| {
         let text = names.get(name).and_then(Value::scalar_text);
@@ -70,8 +70,8 @@ fn is_about(only: &[(String, Pattern)], names: &Attributes) -> bool {
     only.iter().all(fits)
 }
 
-/// A default that stands in another line needs a line of the attribute's own in a block, and a value
-/// for devices that do not have the other.
+/// A default from a global line requires that the attribute has its own line in a block, and a
+/// value for devices without the global line.
 pub(super) fn check(cli: &CliType, root: &Table<'_>) {
     let error = |span: &Range<usize>, message: String, help: &str| {
         root.findings
@@ -87,31 +87,31 @@ pub(super) fn check(cli: &CliType, root: &Table<'_>) {
         if !in_block || !alone || rule.many || !matches!(rule.location, CliLocation::Lines) {
             error(
                 &rule.span,
-                format!("`else.line` of `{name}` is for a value with a line of its own in a block"),
-                "leave it out, or name a table with `from`, `key` and `column`",
+                format!(
+                    "`else.line` of `{name}` requires a separate line for the value in a block"
+                ),
+                "remove it, or use a table with `from`, `key` and `column`",
             );
         }
         if line.attributes() != [name.as_str()] {
             error(
                 &rule.span,
-                format!("`else.line` of `{name}` must tell `{{{name}}}` and nothing else"),
-                "write it as the line stands in the configuration, with the one value",
+                format!("`else.line` of `{name}` must have `{{{name}}}` as its only value"),
+                "write the line as in the configuration, with this value only",
             );
         }
         if rule.absent.is_none() {
             error(
                 &rule.span,
                 format!("`{name}` has `else.line` and no `absent`"),
-                "add the value that a device without that line has",
+                "add the value of a device without that line",
             );
         }
         for (other, _) in only.iter().filter(|(other, _)| !cli.is_namevar(other)) {
             error(
                 &rule.span,
-                format!(
-                    "`else.only` of `{name}` asks for `{other}`, which is no name of an instance"
-                ),
-                "patterns are for attributes with the role namevar",
+                format!("`else.only` of `{name}` uses `{other}`, which is not a namevar"),
+                "use attributes with the role namevar",
             );
         }
     }

@@ -1,7 +1,7 @@
-//! Where the instances of a type are in what was read, by their names.
+//! Index of a type's instances in the answers, by their names.
 //!
-//! Headers, lines and keys of rows are read once for all resources of a type ([`State::derived`]);
-//! what stands inside a block or in the other cells of a row is read when somebody asks for it.
+//! Headers, lines and row keys are read once for all resources of a type ([`State::derived`]). The
+//! content of a block and the other cells of a row are read on demand.
 
 use std::sync::Arc;
 
@@ -16,31 +16,31 @@ use crate::read::row::Row;
 use crate::read::{Parsed, State};
 use crate::value::{Attributes, Value};
 
-/// The instances that one read tells of.
+/// The instances in one read.
 #[derive(Debug, Default)]
 pub(super) struct Instances {
     /// In the order of the device.
     pub all: Vec<IndexedInstance>,
-    /// Places in `all` by the texts of the names; values of other kinds may have equal texts.
+    /// Indexes into `all` by the text of the names. Values of different kinds may have equal text.
     by_names: HashMap<String, Vec<usize>>,
 }
 
-/// An instance as far as its header, its line or its key tells it.
+/// An instance with the attributes from its header, line or key.
 #[derive(Debug)]
 pub(super) struct IndexedInstance {
     pub found: FoundInstance,
-    /// Which node of the tree it is, or which row of the table.
+    /// Index of its node in the tree or of its row in the table.
     pub index: usize,
 }
 
 impl Instances {
-    /// Those with the names of a resource.
+    /// The instances with the names of a resource.
     pub fn named<'a>(
         &'a self,
         cli: &'a CliType,
         names: &'a Attributes,
     ) -> impl Iterator<Item = &'a IndexedInstance> {
-        // On a device of which nothing is known nobody has to be looked for.
+        // An empty state has no instances.
         let any = !self.all.is_empty();
         let places = any.then(|| self.by_names.get(&cli.names_as_text(names)));
         let alike = places
@@ -62,7 +62,7 @@ impl Instances {
 }
 
 impl CliType {
-    /// The instances in a state, whatever is inside them.
+    /// The instances in a state, without their content.
     pub(super) fn indexed_instances(&self, state: &State) -> Arc<Instances> {
         let from = &self.instance.from;
         if state.get(from).is_none() {
@@ -90,7 +90,7 @@ impl CliType {
 
     fn names_as_text(&self, attributes: &Attributes) -> String {
         const BETWEEN: char = '\0';
-        /// Room for nearly all of them, in bytes.
+        /// Inline capacity in bytes; sufficient for nearly all keys.
         const NAMES: usize = 32;
         let mut text = String::with_capacity(NAMES);
         for name in self.model.namevars() {
@@ -204,7 +204,7 @@ pub(super) fn nodes_of(tree: Option<&Tree>) -> &[Node] {
     tree.map_or(&[], |tree| &tree.nodes)
 }
 
-/// The rows of a table, or stanzas, which are rows as well.
+/// The rows of a table or of stanzas.
 pub(super) fn rows_of<'a>(state: &'a State, read: &str) -> &'a [Row] {
     match state.get(read) {
         Some(Parsed::Columns(table)) => &table.rows,

@@ -1,7 +1,7 @@
-//! Reading of the sections about command lines: `[instance]` and `[attr.x]`.
+//! Loads the sections about command lines: `[instance]` and `[attr.x]`.
 //!
-//! Keys are strict; what a key means is in `definitions/README.md`. [`check`] compares the names in
-//! the result with the type's model.
+//! Unknown keys are errors; `definitions/README.md` describes all keys. [`check`] compares the
+//! names in the result with the type's model.
 
 mod attribute;
 mod check;
@@ -25,7 +25,7 @@ use crate::driver::context::Context;
 use crate::driver::read_rule::ParseRule;
 use crate::value::Name;
 
-/// Reads the part of a type's file that is about command lines.
+/// Loads the sections about command lines from a type's file.
 pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let Some(table) = root.table("instance") else {
         root.missing("instance");
@@ -94,7 +94,7 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             .or_insert_with(|| CliAttributeRule::nowhere(&name, item.span.clone()));
         rule.not_applied = Some(NotApplied {
             severity: Severity::Warning,
-            reason: "this device does not have it".to_owned(),
+            reason: "this device does not support it".to_owned(),
         });
         rule.location = CliLocation::Nowhere;
         rule.inside = None;
@@ -114,9 +114,9 @@ pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     };
     if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
         let message = if in_lines {
-            "instances of a configuration have `block`, `line` or `singleton`, not `key`"
+            "instances of a configuration require `block`, `line` or `singleton`, not `key`"
         } else {
-            "instances of a table have `key`"
+            "instances of a table require `key`"
         };
         root.findings
             .error("instance", instance.span.clone(), message);

@@ -1,7 +1,6 @@
-//! Attributes whose values stand in other blocks: the ports of a VLAN, of a port channel.
+//! Attributes with values in other blocks: the ports of a VLAN or port channel.
 //!
-//! Every line that refers to an instance of the type is read once for all of them
-//! ([`State::derived`]).
+//! Lines that refer to instances of the type are indexed once ([`State::derived`]).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +15,7 @@ use crate::read::State;
 use crate::read::indent::Tree;
 use crate::value::{Attributes, Value};
 
-/// What a name of a bound value ends with that is only the number of an attribute.
+/// Suffix of a binding that has only the number of an attribute.
 const NUMBER: &str = "|number";
 const BETWEEN: &str = "\0";
 
@@ -25,7 +24,7 @@ const BETWEEN: &str = "\0";
 struct Referring {
     /// In the order of the device.
     lines: Vec<Member>,
-    /// By what the lines name of an instance: places in `lines` by the texts of it.
+    /// Indexes into `lines` by the text of the names that a line contains.
     by_reference: BTreeMap<Vec<String>, HashMap<String, Vec<usize>>>,
 }
 
@@ -58,7 +57,7 @@ impl Referring {
     }
 }
 
-/// The text of what a line may name of an instance.
+/// The text of the names that a line may contain.
 fn own_text(name: &str, attributes: &Attributes) -> Option<String> {
     match name.strip_suffix(NUMBER) {
         Some(name) => {
@@ -70,7 +69,7 @@ fn own_text(name: &str, attributes: &Attributes) -> Option<String> {
 }
 
 impl CliType {
-    /// Adds what the lines in other blocks tell that refer to the instance.
+    /// Adds attributes from lines in other blocks that refer to the instance.
     pub(super) fn read_members(
         &self,
         rule: &CliAttributeRule,
@@ -101,7 +100,7 @@ impl CliType {
         let members = self.finished(&rule.name, Value::List(members));
         found.attributes.insert(rule.name.clone(), members);
         for (name, values) in shared {
-            // Where the members disagree nothing can be said, so the attribute differs.
+            // If members have different values, the attribute has no value and is out of sync.
             if let [one] = values[..] {
                 let value = self.finished(name, one.clone());
                 found.attributes.insert(name.to_owned(), value);
@@ -147,7 +146,7 @@ impl CliType {
         referring
     }
 
-    /// Whether all that a line names of an instance is this one's.
+    /// Whether all names in a line are those of this instance.
     fn refers(&self, bindings: &Bindings, attributes: &Attributes) -> bool {
         bindings.iter().all(|(name, value)| {
             let Some(name) = name.strip_suffix(NUMBER) else {
@@ -159,7 +158,7 @@ impl CliType {
     }
 }
 
-/// Reads `{member}` as an element of the attribute whose lines stand elsewhere.
+/// Reads `{member}` as an element of the attribute.
 struct MemberVocabulary<'a> {
     cli: &'a CliType,
     of: &'a str,

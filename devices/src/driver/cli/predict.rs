@@ -1,8 +1,8 @@
-//! What lines do to a device, foreseen from the same templates that read and write them.
+//! Predicts the effect of command lines with the templates that read and write them.
 //!
-//! A line replaces the line that tells the same, `no` removes what it names, an element of a list
-//! is added. What was read from a table cannot be changed as text; its instances are remembered
-//! beside it.
+//! A line replaces the line with the same attributes, `no` removes the matching line, and a list
+//! element is added. The text of a table is not changed; its predicted instances are stored
+//! separately.
 
 use super::find::{begins_with, without_no};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
@@ -27,7 +27,7 @@ impl CliType {
                 InstanceKind::Row { .. } => CONFIG,
                 _ => self.instance.from.as_str(),
             };
-            // Members' lines are sent into the configuration, wherever the instance is read.
+            // Lines of members are part of the configuration, independent of the instance's read.
             let from = if state.tree(from).is_some() {
                 from
             } else {
@@ -99,8 +99,7 @@ impl CliType {
         }
     }
 
-    /// What the attributes of an operation have by themselves in its block, where another line says
-    /// it.
+    /// Defaults of the operation's attributes in its block that a global line sets.
     fn defaults_for(&self, tree: &Tree, operation: &Operation, line: &ConfigLine) -> Attributes {
         let header = line.mode.last().map(Text::reveal).unwrap_or_default();
         let header = self.header_as_read(&header);
@@ -121,8 +120,8 @@ impl CliType {
         rules.filter_map(default).collect()
     }
 
-    /// The header of a block as it is read: `ip access-list extended X` is entered, `Extended IP
-    /// access list X` is read.
+    /// The header of a block as the device prints it: `ip access-list extended X` is entered,
+    /// `Extended IP access list X` is printed.
     fn header_as_read(&self, header: &str) -> String {
         let blocks = match &self.instance.kind {
             InstanceKind::Block(blocks) | InstanceKind::Line { block: blocks, .. } => {
@@ -180,7 +179,7 @@ impl CliType {
         insert(level, node);
     }
 
-    /// Applies a line of an attribute; whether it was one.
+    /// Applies a line of an attribute. Returns false if it is not such a line.
     fn apply_rule(
         &self,
         level: &mut Tree,
@@ -213,7 +212,7 @@ impl CliType {
             self.remove_elements(level, rule, rest);
             return true;
         };
-        // A line that several attributes share may say nothing about the one that it is named by.
+        // A shared line may have no value for its first attribute.
         let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
         let value = own.map(|(_, value)| self.finished(&rule.name, value));
         if rule.many {
@@ -241,7 +240,7 @@ impl CliType {
         level
             .nodes
             .retain(|node| self.read_line(rule, node).is_none());
-        // The device does not print what it has by itself, and prints the `no` form otherwise.
+        // The device does not print its default, and prints the `no` form otherwise.
         let by_itself = defaults.get(&rule.name).or(rule.absent.as_ref());
         let printed = value.is_none() || by_itself != value.as_ref();
         if printed {
@@ -250,7 +249,7 @@ impl CliType {
         true
     }
 
-    /// `no` and the text of a line, or of its beginning.
+    /// `no` and the text of a line or of its beginning.
     fn remove_elements(&self, level: &mut Tree, rule: &CliAttributeRule, rest: &str) {
         let elements = |text: &str| -> Option<Vec<Value>> {
             let bindings = self.read_line(rule, &Node::new(text))?;
@@ -273,7 +272,8 @@ impl CliType {
                 remaining.push(node);
                 continue;
             }
-            // One of several elements in a line: `no ip name-server A` and `ip name-server A B`.
+            // One of several elements in a line: `no ip name-server A` changes `ip name-server A
+            // B`.
             for left in there.iter().filter(|item| !gone.contains(item)) {
                 let values = |name: &str| (name == rule.name).then_some(left);
                 let line = rule
@@ -392,8 +392,8 @@ impl CliType {
             .is_some_and(|more| more.read(text, self).is_some())
     }
 
-    /// Instances that only a table shows, as the lines that would make them; those only that
-    /// operations have touched, so that a difference tells of nothing else.
+    /// Renders instances of a table as the lines that create them, for the diff. Only instances
+    /// that operations changed are rendered.
     pub(super) fn table_as_configuration(&self, state: &State) -> String {
         let InstanceKind::Row {
             enter: Some(enter), ..
@@ -449,7 +449,7 @@ fn read_any(templates: &[LineTemplate], text: &str, cli: &CliType) -> Option<Bin
     read(templates, text, cli)
 }
 
-/// Whether one set of values agrees with another wherever that one says something.
+/// Whether one set of values has all values of another.
 fn includes(found: &Bindings, wanted: &Bindings) -> bool {
     wanted
         .iter()
@@ -457,7 +457,7 @@ fn includes(found: &Bindings, wanted: &Bindings) -> bool {
         .all(|pair| found.contains(pair))
 }
 
-/// The block with a header, made if it is not there.
+/// The block with a header; created if missing.
 fn enter<'a>(level: &'a mut Tree, header: &str) -> &'a mut Node {
     let place = level
         .nodes
@@ -467,7 +467,7 @@ fn enter<'a>(level: &'a mut Tree, header: &str) -> &'a mut Node {
     &mut level.nodes[place]
 }
 
-/// Adds a line in the place of one that was taken away, if there was one.
+/// Adds a line at the position of a removed one, if any.
 fn insert_at(level: &mut Tree, place: Option<usize>, node: Node) {
     match place {
         Some(place) => level.nodes.insert(place.min(level.nodes.len()), node),
@@ -477,7 +477,7 @@ fn insert_at(level: &mut Tree, place: Option<usize>, node: Node) {
     }
 }
 
-/// Adds a line after the last one that begins with the same words; where it stands then.
+/// Adds a line after the last one that begins with the same words. Returns its index.
 fn insert(level: &mut Tree, node: Node) -> usize {
     let words = node.words();
     let shared = |other: &Node| {

@@ -1,7 +1,7 @@
-//! Making the lines of a change: which are sent, in which order and in which mode.
+//! Renders a change as command lines, with their order and modes.
 //!
-//! What is sent for an [`instance`] itself and for an [`attribute`] of it, and what takes a line
-//! back ([`no_form`]), have files of their own.
+//! [`instance`] renders the instance itself, [`attribute`] its attributes, and [`no_form`] the
+//! removal of a line.
 
 mod attribute;
 mod instance;
@@ -21,24 +21,24 @@ use crate::read::State;
 use crate::secret::Text;
 use crate::value::{Attributes, Name, Value};
 
-/// What is to be brought about.
+/// The desired change.
 #[derive(Clone, Copy)]
 pub(super) struct Goal<'a> {
     pub kind: ChangeKind,
-    /// All that is wanted of the resource.
+    /// All desired attributes of the resource.
     pub wanted: &'a Attributes,
-    /// The attributes that are to be set.
+    /// The attributes to set.
     pub names: &'a [&'a str],
 }
 
-/// A change under way: what is wanted, what is there, and the lines made so far.
+/// A change in progress: desired state, current state and the lines rendered so far.
 pub(super) struct Rendering<'a> {
     cli: &'a CliType,
     goal: Goal<'a>,
     found: Option<&'a FoundInstance>,
-    /// Wanted values over current ones.
+    /// Desired values, otherwise current ones.
     merged: &'a Attributes,
-    /// Which spelling of the instance's block the device uses.
+    /// Index of the block's spelling that the device uses.
     spelling: usize,
     mode: Vec<Text>,
     operations: Vec<Operation>,
@@ -79,14 +79,14 @@ impl CliType {
                 let attribute = operation.attributes.first();
                 return Err(RenderError {
                     attribute: attribute.map(String::from).unwrap_or_default(),
-                    message: "the line would hold a control character".to_owned(),
+                    message: "the line contains a control character".to_owned(),
                 });
             }
         }
         Ok(operations)
     }
 
-    /// Wanted values over current ones.
+    /// Desired values, otherwise current ones.
     fn merged<'w>(
         &self,
         wanted: &'w Attributes,
@@ -96,7 +96,7 @@ impl CliType {
             return Cow::Borrowed(wanted);
         };
         let mut merged = found.attributes.clone();
-        // The form of the device's secret says nothing about the form of a wanted one.
+        // The format of the device's secret does not apply to the desired one.
         for (secret, codec) in &self.codecs {
             if let Codec::Type7 { form } = codec.as_ref()
                 && wanted.contains_key(secret)
@@ -110,7 +110,7 @@ impl CliType {
 }
 
 impl<'a> Rendering<'a> {
-    /// For a device that has nothing.
+    /// For an empty device.
     pub(super) fn for_empty_device(cli: &'a CliType, goal: Goal<'a>) -> Self {
         Self {
             cli,
@@ -123,7 +123,7 @@ impl<'a> Rendering<'a> {
         }
     }
 
-    /// Adds the lines that set one attribute, whatever the device has by itself.
+    /// Adds the lines that set one attribute, also for default values.
     pub(super) fn lines_of(
         &mut self,
         rule: &CliAttributeRule,
@@ -174,7 +174,7 @@ impl<'a> Rendering<'a> {
         Ok(())
     }
 
-    /// When the lines of an attribute are sent: existence, then what stands in the way of others.
+    /// Order of an attribute's lines: existence first, then lines that must precede others.
     fn turn(&self, rule: &CliAttributeRule) -> u8 {
         if rule.name == "ensure" {
             return 0;

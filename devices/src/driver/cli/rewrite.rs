@@ -1,8 +1,7 @@
-//! One meaning in several attributes: what a catalog may say in another way than the device.
+//! Rewrites equivalent attributes of a catalog to the form that the device uses.
 //!
 //! A device prints `host 10.1.1.1` for the address 10.1.1.1 with the mask 0.0.0.0, and a word for
-//! an ICMP type with its code. A rewrite brings such a resource into the device's form before
-//! anything is compared.
+//! an ICMP type with its code. A rewrite converts such a resource before the comparison.
 
 use crate::map::IndexMap;
 
@@ -12,14 +11,14 @@ use crate::model::TypeModel;
 use crate::model::load::value_of;
 use crate::value::{Attributes, Name, Value};
 
-/// A form that the device does not use, and the one that it does.
+/// A form that the device does not print, and the equivalent one that it prints.
 #[derive(Clone, Debug)]
 pub struct Rewrite {
-    /// Holds when all of these attributes have these values …
+    /// Applies if all of these attributes have these values …
     when: Attributes,
-    /// … and none of these has one.
+    /// … and none of these attributes has a value.
     without: Vec<String>,
-    /// Attributes whose value becomes another one's.
+    /// Attributes whose value moves to another attribute.
     rename: IndexMap<String, String>,
     set: Attributes,
     drop: Vec<String>,
@@ -51,7 +50,10 @@ impl Rewrite {
                 match model.attributes.get(name.as_str())?.canonicalize(&value) {
                     Ok(value) => Some((name, value)),
                     Err(error) => {
-                        item.error("rewrite", format!("the model refuses this: {error}"));
+                        item.error(
+                            "rewrite",
+                            format!("the model does not accept this: {error}"),
+                        );
                         None
                     }
                 }
@@ -88,7 +90,7 @@ impl Rewrite {
         Some(rewrite)
     }
 
-    /// The attributes in the device's form.
+    /// The attributes in the form that the device prints.
     pub fn apply(&self, attributes: &mut Attributes) {
         let holds = self
             .when

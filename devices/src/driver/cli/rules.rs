@@ -1,4 +1,4 @@
-//! The rules of a type made of command lines, as they stand in its file.
+//! The rules of a type with command lines, as loaded from its file.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,36 +12,36 @@ use crate::model::AttributeModel;
 use crate::pattern::Pattern;
 use crate::value::{Attributes, Name, Value};
 
-/// The read whose tree is the device's configuration.
+/// The read with the device's configuration as a tree.
 pub const CONFIG: &str = "config";
 
-/// How instances are recognised, created and removed.
+/// How instances are recognized, created and removed.
 #[derive(Clone, Debug)]
 pub struct CliInstanceRule {
     pub span: Range<usize>,
-    /// The read that shows them.
+    /// The read that lists them.
     pub from: String,
     pub kind: InstanceKind,
-    /// The mode in which lines are sent, outermost first; where it is not the block itself.
+    /// The mode in which lines are sent, outermost first, if it differs from the block.
     pub mode: Option<LineTemplate>,
     pub remove: Vec<LineTemplate>,
-    /// Sent instead for the last instance of a block, which then goes with it.
+    /// Sent instead for the last instance of a block; removes the block.
     pub remove_empty: Option<LineTemplate>,
     /// A changed line is removed before it is sent again.
     pub replace_first: bool,
-    /// What the device's line says beyond the wanted attributes survives when it is sent again.
+    /// Words of the device's line that are not managed are preserved when the line is sent again.
     pub keep_unmanaged: bool,
     pub reserved: Option<Reserved>,
-    /// An instance whose block is not printed is there all the same, with nothing set.
+    /// An instance without a printed block exists, with no attributes set.
     pub always: bool,
-    /// Values for a line that neither catalog nor device gives.
+    /// Values for a line if catalog and device have none.
     pub assume: Attributes,
     pub prompts: bool,
 }
 
 #[derive(Clone, Debug)]
 pub enum InstanceKind {
-    /// One instance; its name is a label.
+    /// One instance; its title is a label.
     Singleton(String),
     /// A row of a table or a stanza; namevar and column.
     Row {
@@ -58,11 +58,11 @@ pub enum InstanceKind {
     },
 }
 
-/// Instances that cannot be managed.
+/// Reserved instances that cannot be managed.
 #[derive(Clone, Debug)]
 pub struct Reserved {
     pub attribute: String,
-    /// As the author wrote it, for messages.
+    /// The source text, for messages.
     pub text: String,
     pub ranges: Vec<(i64, i64)>,
 }
@@ -74,13 +74,13 @@ pub struct CliAttributeRule {
     pub span: Range<usize>,
     pub location: CliLocation,
     pub lines: Vec<LineTemplate>,
-    /// Lines for certain values, by their name in the model; `None`: nothing is sent.
+    /// Lines for certain values, by their name in the model. `None`: no line is sent.
     pub set: IndexMap<String, Option<LineTemplate>>,
-    /// For lists that do not fit one line: the line that adds to what was sent.
+    /// For lists longer than one line: the line that adds further elements.
     pub more: Option<LineTemplate>,
     pub many: bool,
     pub absent: Option<Value>,
-    /// What a new instance has: not sent when one is created.
+    /// Default of a new instance; not sent on creation.
     pub initial: Option<Value>,
     pub default_on: bool,
     pub no: NoForm,
@@ -90,28 +90,28 @@ pub struct CliAttributeRule {
     pub warn: Option<LineTemplate>,
     /// Other attributes in the same line.
     pub with: Vec<Name>,
-    /// Blocks inside the instance's block, by its spelling, in which the lines stand; empty for
-    /// the block itself.
+    /// Nested blocks that contain the lines, by the spelling of the instance's block. Empty for the
+    /// instance's block itself.
     pub sub: Vec<String>,
-    /// The attribute whose line this one is part of.
+    /// The attribute whose line contains this one.
     pub inside: Option<String>,
     pub not_applied: Option<NotApplied>,
     pub misleading: Option<Misleading>,
-    /// Values that the platform does not have, each with the reason (which may be empty).
+    /// Unsupported values, each with the reason (may be empty).
     pub unsupported_values: IndexMap<String, String>,
-    /// Most elements that the device keeps.
+    /// Maximum number of elements that the device stores.
     pub at_most: Option<usize>,
-    /// Values, by their name, whose lines go before those of all other attributes.
+    /// Values, by name, whose lines are sent before those of all other attributes.
     pub first: Vec<String>,
-    /// Values that the device may have instead of a wanted one.
+    /// Values of the device that satisfy a desired value.
     pub equivalents: IndexMap<String, Vec<EquivalentValue>>,
     pub fallback: Option<Fallback>,
 }
 
-/// Where an attribute's value is found.
+/// Source of an attribute's value.
 #[derive(Clone, Debug)]
 pub enum CliLocation {
-    /// In lines of its own.
+    /// In separate lines.
     Lines,
     /// In the line or the key of the instance.
     Instance,
@@ -125,9 +125,9 @@ pub enum CliLocation {
     Exists(Vec<String>),
     /// In lines of other blocks.
     Elsewhere(LineTemplate),
-    /// It is the number at the end of another attribute, and never set.
+    /// The number at the end of another attribute; never set.
     NumberOf(String),
-    /// Nowhere: it is not supported.
+    /// Not supported.
     Nowhere,
 }
 
@@ -135,13 +135,13 @@ pub enum CliLocation {
 #[derive(Clone, Debug)]
 pub struct Cell {
     pub name: String,
-    /// By the value's name: how the cell shows it. First match wins.
+    /// Patterns of cell texts by the value's name. First match wins.
     pub when: IndexMap<String, Pattern>,
-    /// The first group is the value.
+    /// The first capture group is the value.
     pub pattern: Option<Pattern>,
 }
 
-/// A value, or all texts of a kind.
+/// A value, or a pattern for texts.
 #[derive(Clone, Debug)]
 pub enum EquivalentValue {
     Value(Value),
@@ -159,7 +159,7 @@ impl EquivalentValue {
     }
 }
 
-/// Where else a value stands when there is no line.
+/// Alternative source of a value without a line.
 #[derive(Clone, Debug)]
 pub enum Fallback {
     /// In another read.
@@ -168,35 +168,35 @@ pub enum Fallback {
         key: String,
         cell: Cell,
     },
-    /// In a line outside of all blocks, which says what the instances have by themselves.
+    /// In a global line that sets the default of the instances.
     Line {
         line: LineTemplate,
-        /// By namevar: which instances it is about.
+        /// By namevar: the instances to which it applies.
         only: Vec<(String, Pattern)>,
     },
 }
 
-/// What undoes a line.
+/// The removal of a line.
 #[derive(Clone, Debug)]
 pub enum NoForm {
     /// `no` and the literal words.
     Head,
-    /// `no` and the line as the device has it.
+    /// `no` and the line as the device prints it.
     Full,
     Text(LineTemplate),
 }
 
-/// An attribute that is not applied.
+/// An unsupported attribute.
 #[derive(Clone, Debug)]
 pub struct NotApplied {
     pub severity: Severity,
     pub reason: String,
 }
 
-/// What an attribute does instead of what it seems to do.
+/// An unexpected effect of an attribute.
 #[derive(Clone, Debug)]
 pub struct Misleading {
-    /// Other attributes with the names of values: all must have one of theirs.
+    /// Other attributes with value names: each must have one of its values.
     pub when: Vec<(String, Vec<String>)>,
     pub effect: String,
 }
@@ -232,7 +232,7 @@ impl CliAttributeRule {
         }
     }
 
-    /// Whether its line tells its value, as opposed to being there or not.
+    /// Whether its line contains the value. Otherwise the existence of the line is the value.
     pub fn has_own_hole(&self) -> bool {
         self.lines
             .iter()
@@ -243,13 +243,13 @@ impl CliAttributeRule {
         known.canonicalize(&true.into()).is_ok()
     }
 
-    /// Whether it is applied at all.
+    /// Whether it is applied.
     pub fn is_applied(&self) -> bool {
         self.not_applied.is_none()
     }
 }
 
-/// The numbers that a range codec knows, if the codec is one.
+/// The valid numbers, if the codec is a range codec.
 pub fn range_set(codec: Option<&Arc<Codec>>) -> Option<RangeSet> {
     match codec.map(AsRef::as_ref) {
         Some(Codec::RangeSet(ranges)) => Some(*ranges),

@@ -1,25 +1,24 @@
-//! Line templates: one text from which a line is both read and written.
+//! Line templates: one notation to read and write a line.
 //!
 //! ```text
 //! word             literal; compared without case when reading
 //! {attr}           one word             {attr:rest}   the rest of the line, at least one word
 //! {attr:words}     one or more words, the elements of an array; ends before a literal
 //! {attr?word}      `word` when the attribute is true; present = true, missing = false
-//! {attr!word}      `word` when the attribute is true; missing = nothing is said
+//! {attr!word}      `word` when the attribute is true; missing = no value
 //! {attr|number}    the number at the end of the attribute's value
 //! {0} {1}          elements of a tuple
 //! {attr:ip}        one word that is an IP address
 //! {attr:ipv4}      one word that is an IPv4 address or prefix; {attr:ipv6} likewise
-//! {*name}          one word that no attribute tells; kept when the line is sent again
-//! {attr=a|b}       nothing; the parts after it count only where the attribute is one of these
-//! {*}              whatever else stands there; kept too
+//! {*name}          one word without an attribute; preserved when the line is sent again
+//! {attr=a|b}       no text; the parts after it apply only if the attribute has one of these values
+//! {*}              other words; preserved as well
 //! [ … ]            optional: printed when everything inside has a value
 //! < … >            the optional parts inside may come in any order when read
 //! ( … | … )        alternatives; the first that has all its values is printed
 //! ```
 //!
-//! `parse` makes the parts of a template of its text, `read` matches a line with them, `write` makes
-//! a line of them.
+//! `parse` parses a template, `read` matches a line against it, `write` renders a line.
 
 mod parse;
 mod part;

@@ -251,7 +251,7 @@ interface GigabitEthernet1
         [[test]]
         name = "the number is in the name"
         want = { name = "Po10", id = 11 }
-        error = "id: 11 is not the number in Port-channel10"
+        error = "id: 11 differs from the number in Port-channel10"
 
         [[test]]
         name = "names that are no bundles"
@@ -261,7 +261,7 @@ interface GigabitEthernet1
         [[test]]
         name = "too many"
         want = { name = "Po10", members = ["gi1", "gi2", "gi3", "gi4"], mode = "active" }
-        error = "members: 4 values are given, the device keeps 3"
+        error = "members: 4 values; the device stores at most 3"
         "#,
     );
 }
@@ -564,7 +564,7 @@ fn checks_find_what_loading_does_not() {
         ),
         (
             "[attr.mode]\nline = \"x {mode}\"\n[attr.level]\nset.unset = \"x access\"\nline = \"level {level}\"\nabsent = \"unset\"\n",
-            "the line `x access` is claimed by mode and by level",
+            "mode and level both match the line `x access`",
         ),
         (
             "[attr.mode]\nline = \"x {mode}\"\nno = \"no y\"\n[attr.level]\nline = \"level {level}\"\nabsent = \"unset\"\n",
@@ -589,11 +589,11 @@ fn a_default_in_another_line_is_checked_when_it_is_loaded() {
     let cases = [
         (
             format!("{own}absent = 1\nmany = true\n{other}"),
-            "`else.line` of `level` is for a value with a line of its own in a block",
+            "`else.line` of `level` requires a separate line for the value in a block",
         ),
         (
             format!("{own}absent = 1\nelse.line = \"all levels {{name}}\"\n"),
-            "`else.line` of `level` must tell `{level}` and nothing else",
+            "`else.line` of `level` must have `{level}` as its only value",
         ),
         (
             format!("{own}{other}"),
@@ -601,11 +601,11 @@ fn a_default_in_another_line_is_checked_when_it_is_loaded() {
         ),
         (
             format!("{own}absent = 1\n{other}else.only.level = '[0-9]'\n"),
-            "`else.only` of `level` asks for `level`, which is no name of an instance",
+            "`else.only` of `level` uses `level`, which is not a namevar",
         ),
         (
             format!("{own}absent = 1\n{other}else.only.name = '['\n"),
-            "the pattern does not compile",
+            "invalid regular expression",
         ),
         (
             format!("{own}absent = 1\n{other}else.from = \"config\"\n"),

@@ -1,12 +1,12 @@
-//! What a device does not keep of a text, so that no difference comes of it: blanks at the ends of
-//! what stands in a line, and a free text without content, which is none.
+//! Normalizes white space that a device does not store: spaces at the ends of a value in a line,
+//! and a free text without content. They are not differences.
 
 use super::rules::CliLocation;
 use super::{CliType, is_unset};
 use crate::value::Value;
 
 impl CliType {
-    /// A value as the device keeps it; `None` where that is as it is.
+    /// A value as the device stores it; `None` if unchanged.
     pub(super) fn stored_value(&self, name: &str, value: &Value) -> Option<Value> {
         match value {
             Value::String(text) => {
@@ -36,13 +36,12 @@ impl CliType {
                     )
                 })
             }
-            // A secret is taken as it is: blanks may be part of it.
+            // A secret is unchanged: spaces may be part of it.
             _ => None,
         }
     }
 
-    /// Whether the attribute stands in a line with blanks of its own, which end where the device
-    /// takes the line apart.
+    /// Whether the attribute is in a line where the device splits words at spaces.
     fn in_a_line(&self, name: &str) -> bool {
         let mut templates = self.templates_with(name).into_iter();
         templates.any(|template| template.takes_blanks(name))

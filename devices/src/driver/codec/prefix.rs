@@ -1,8 +1,8 @@
-//! Names that people shorten: interface names (`docs/reference/devices/cisco_ios.md`, section 4).
+//! Abbreviated names, such as interface names (`docs/reference/devices/cisco_ios.md`, section 4).
 
 use std::borrow::Cow;
 
-/// The full name for a shortened one; `None` for what the table does not know.
+/// The full name for an abbreviation; `None` if the table has none.
 pub fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
     let compact = match text.contains(char::is_whitespace) {
         true => Cow::Owned(text.split_whitespace().collect::<String>()),
@@ -12,7 +12,7 @@ pub fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
         .find(|c: char| c.is_ascii_digit())
         .unwrap_or(compact.len());
     let (name, number) = compact.split_at(end);
-    // The longest of the short forms decides: `Twe` before `Tw`.
+    // The longest matching abbreviation is used: `Twe` before `Tw`.
     let best = table
         .iter()
         .filter(|(short, full)| begins(name, short) && begins(full, name))
@@ -20,12 +20,12 @@ pub fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
     best.map(|(_, full)| [full, number].concat())
 }
 
-/// Whether a text begins with another, whatever the case. It is asked for every line of a
-/// configuration and every entry of a table.
+/// Whether a text begins with another, ignoring case. Called for every line of a configuration and
+/// every entry of a table.
 fn begins(text: &str, start: &str) -> bool {
     let (text, start) = (text.as_bytes(), start.as_bytes());
     let first = |bytes: &[u8]| bytes.first().map(u8::to_ascii_lowercase);
-    // Most differ in the first letter.
+    // Most texts differ in the first letter.
     first(text) == first(start)
         && text
             .get(..start.len())

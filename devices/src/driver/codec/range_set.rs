@@ -1,13 +1,13 @@
 //! Sets of numbers: VLAN lists (`docs/reference/devices/cisco_ios.md`, section 4).
 //!
-//! The canonical form is text, sorted and merged: `1-3,5`, or `all`, or `none`. A change relative
-//! to the current set (`["add", "10-20"]`) stays as it is until the current set is known.
+//! The canonical form is text, sorted and merged: `1-3,5`, `all` or `none`. A relative change
+//! (`["add", "10-20"]`) is unchanged until the current set is known.
 
 use std::collections::BTreeSet;
 
 use crate::value::Value;
 
-/// The numbers that are there at all, both inclusive.
+/// Lowest and highest valid number, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RangeSet {
     pub low: u32,
@@ -18,7 +18,7 @@ impl RangeSet {
     /// The canonical form of a list in text, of an array of numbers, or of a relative change.
     ///
     /// # Errors
-    /// What was expected instead.
+    /// The expected form.
     pub fn canonicalize(self, value: &Value) -> Result<Value, String> {
         match value {
             Value::List(items) => {
@@ -76,7 +76,7 @@ impl RangeSet {
             };
             let (from, to) = (number(from)?, number(to)?);
             if from > to {
-                return Err(format!("the range `{part}` is upside down"));
+                return Err(format!("the range `{part}` has its start after its end"));
             }
             set.extend(from..=to);
         }
@@ -108,7 +108,7 @@ impl RangeSet {
         runs.join(",")
     }
 
-    /// The absolute list for a relative change; all numbers where no list is known.
+    /// The absolute list for a relative change; all numbers if the current list is unknown.
     pub fn resolve(self, wanted: &Value, current: Option<&Value>) -> Value {
         let Some([change, list]) = wanted.as_list() else {
             return wanted.clone();
@@ -128,7 +128,7 @@ impl RangeSet {
         self.text(&set).into()
     }
 
-    /// Cuts a list into pieces of at most `limit` characters, at commas.
+    /// Splits a list at commas into parts of at most `limit` characters.
     pub fn pieces(text: &str, limit: usize) -> Vec<String> {
         let mut pieces: Vec<String> = Vec::new();
         for part in text.split(',') {

@@ -1,9 +1,9 @@
-//! The reversible hiding of secrets that IOS calls type 7 (`docs/reference/devices/cisco_ios.md`, section 4).
+//! The reversible obfuscation of IOS, type 7 (`docs/reference/devices/cisco_ios.md`, section 4).
 
-/// The key that the text is combined with; the same in every device.
+/// The XOR key; the same in every device.
 const KEY: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
 
-/// The plain text; `None` when it is no type 7 text.
+/// The plain text; `None` if the input is not type 7.
 pub fn decode(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     if bytes.len() < 4 || !bytes.len().is_multiple_of(2) || !text.is_ascii() {

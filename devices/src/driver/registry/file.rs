@@ -1,4 +1,4 @@
-//! From a file of definitions to the platform or the type that it describes.
+//! Loads a platform or type from a definition file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::driver::type_driver::TypeDriver;
 use crate::model::{TypeModel, load};
 use crate::names::{PlatformName, TypeName};
 
-/// A file as it counts: the user's, what it extends, or the shipped one.
+/// A selected file: the user's with the shipped file that it extends, or the shipped one.
 pub(super) struct SelectedFile<'a> {
     pub file: &'a DefinitionFile,
     /// The shipped file that `extends = "shipped"` refers to.
@@ -20,7 +20,7 @@ pub(super) struct SelectedFile<'a> {
 }
 
 impl<'a> SelectedFile<'a> {
-    /// A file as it is built in.
+    /// A shipped file.
     pub fn shipped(file: &'a DefinitionFile) -> Self {
         Self {
             file,
@@ -30,7 +30,7 @@ impl<'a> SelectedFile<'a> {
     }
 }
 
-/// Reads a platform, without its types.
+/// Loads a platform without its types.
 pub(super) fn load_platform(
     directory: &str,
     chosen: &SelectedFile<'_>,
@@ -43,7 +43,7 @@ pub(super) fn load_platform(
     Some(platform)
 }
 
-/// Reads a type of one of these platforms, if the file is at the place of one.
+/// Loads a type of one of these platforms, if the file has the path of one.
 pub(super) fn add_type(
     path: &str,
     chosen: &SelectedFile<'_>,
@@ -56,10 +56,10 @@ pub(super) fn add_type(
         findings.push(
             Diagnostic::error(
                 "misplaced-file",
-                format!("{path} is no place for a definition"),
+                format!("unexpected file {path}"),
             )
             .at(source, 0..0, "")
-            .help("models/TYPE.toml, PLATFORM/platform.toml or PLATFORM/TYPE.toml"),
+            .help("definitions are models/TYPE.toml, PLATFORM/platform.toml or PLATFORM/TYPE.toml"),
         );
         return;
     };
@@ -68,12 +68,12 @@ pub(super) fn add_type(
         findings.push(
             Diagnostic::error(
                 "unknown-platform",
-                format!("there is no platform `{directory}`"),
+                format!("unknown platform `{directory}`"),
             )
             .at(source, 0..0, "")
             .help(match nearest(directory, known.iter().copied()) {
                 Some(name) => format!("did you mean `{name}`?"),
-                None => format!("a platform needs {directory}/platform.toml"),
+                None => format!("add {directory}/platform.toml"),
             }),
         );
         return;
@@ -81,22 +81,19 @@ pub(super) fn add_type(
     let Some(model) = models.get(kind) else {
         let names = models.keys().map(TypeName::as_str);
         findings.push(
-            Diagnostic::error(
-                "unknown-type",
-                format!("there is no model of the type `{kind}`"),
-            )
-            .at(source, 0..0, "")
-            .help(match nearest(kind, names) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("a type needs models/{kind}.toml"),
-            }),
+            Diagnostic::error("unknown-type", format!("no model for the type `{kind}`"))
+                .at(source, 0..0, "")
+                .help(match nearest(kind, names) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => format!("add models/{kind}.toml"),
+                }),
         );
         return;
     };
     load_type(chosen, model, directory, platform, findings);
 }
 
-/// Reads a type of a platform.
+/// Loads a type of a platform.
 pub(super) fn load_type(
     chosen: &SelectedFile<'_>,
     model: &Arc<TypeModel>,
@@ -114,7 +111,7 @@ pub(super) fn load_type(
             {
                 item.error(
                     "misnamed-file",
-                    format!("the file is named for the {key} `{expected}`"),
+                    format!("the path of the file requires the {key} `{expected}`"),
                 );
             }
         }
@@ -125,7 +122,7 @@ pub(super) fn load_type(
     }
 }
 
-/// The files that count, by their paths.
+/// The selected files by path.
 pub(super) fn select_files<'a>(
     shipped: &'a [DefinitionFile],
     own: &'a [DefinitionFile],
@@ -146,7 +143,7 @@ pub(super) fn select_files<'a>(
     files
 }
 
-/// Reads a file, over the one it extends, and collects what is wrong with either.
+/// Loads a file, merged over the one it extends, and collects the problems of both.
 fn with_root<T>(
     chosen: &SelectedFile<'_>,
     all: &mut Vec<Diagnostic>,
@@ -158,10 +155,7 @@ fn with_root<T>(
     if let Some(item) = &extends {
         load::word(item, &[("shipped", ())]);
         if chosen.base.is_none() {
-            item.error(
-                "extends",
-                "there is no built-in file of this name to extend",
-            );
+            item.error("extends", "no shipped file with this name exists");
         }
     }
     let base = chosen.base.filter(|_| extends.is_some());
@@ -181,7 +175,7 @@ fn with_root<T>(
     result.filter(|_| clean)
 }
 
-/// The directory that a file of definitions stands in, and its name.
+/// The directory and the name of a definition file.
 pub(super) fn parts(path: &str) -> Option<(&str, &str)> {
     let (directory, file) = path.split_once('/')?;
     let name = file.strip_suffix(".toml")?;
@@ -191,7 +185,7 @@ pub(super) fn parts(path: &str) -> Option<(&str, &str)> {
 pub(super) fn misnamed(source: &Arc<Source>, key: &str, name: &str) -> Diagnostic {
     Diagnostic::error(
         "misnamed-file",
-        format!("the file's name does not fit the {key} `{name}`"),
+        format!("the file name does not match the {key} `{name}`"),
     )
     .at(source, 0..0, "")
 }

@@ -1,5 +1,5 @@
-//! Whether a definition reads back what it writes: for examples of every value that the model
-//! allows, an object is made, and what the device would then answer is read.
+//! Checks that a definition reads back what it writes: for example values of the model, an object
+//! is made, and the device's answer is read.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::operation::Action;
 use crate::read::{Parsed, State};
 use crate::value::{Attributes, Name, Value};
 
-/// Texts of which one should fit any pattern.
+/// Example texts; one should match any pattern.
 const TEXTS: [&str; 9] = [
     "/Common/example",
     "192.0.2.1",
@@ -29,7 +29,7 @@ const TEXTS: [&str; 9] = [
     "/Common/gre",
 ];
 
-/// What does not survive being written and read.
+/// The values that change when written and read back.
 pub fn audit(
     definition: &RestDefinition,
     model: &Arc<TypeModel>,
@@ -51,7 +51,7 @@ pub fn audit(
                 Ok(again) => {
                     let again = again.map_or_else(|| "nothing".to_owned(), |value| value.inspect());
                     let message = format!(
-                        "`{name}` reads back differently: {} as {again}",
+                        "`{name}` is written as {} and read back as {again}",
                         value.inspect()
                     );
                     findings.push(Diagnostic::error("round-trip", message).at(source, 0..0, ""));
@@ -66,7 +66,7 @@ pub fn audit(
     findings
 }
 
-/// Examples of an attribute's values, in the model's form.
+/// Example values of an attribute in the model's canonical form.
 fn examples(attribute: &AttributeModel) -> Vec<Value> {
     attribute
         .values
@@ -116,7 +116,7 @@ fn read_back(
         attributes.insert(namevar.to_owned(), "/Common/example".into());
     }
     if let Some(kinds) = &definition.kinds {
-        // A kind that is known by an entry needs that entry, too; the others are simpler.
+        // A kind that is recognized by an entry needs that entry. Prefer other kinds.
         let kind = kinds
             .kinds
             .iter()
@@ -124,10 +124,10 @@ fn read_back(
             .filter(|(_, kind)| kind.entry.is_none())
             .map(|(name, _)| name)
             .find(|name| rule.kinds.is_empty() || rule.kinds.contains(name))
-            .ok_or("no kind has it")?;
+            .ok_or("no kind has the attribute")?;
         attributes.insert(kinds.attribute.clone(), kind.as_str().into());
     }
-    // What stands in a common field comes with its partners.
+    // Attributes of a shared field are written together.
     let leader = match &rule.location {
         RestLocation::Inside(leader) => leader.as_str(),
         _ => name,
@@ -184,11 +184,11 @@ fn read_back(
     predict::apply(definition, requests, &mut state);
     let instance = read::instance_of(definition, model, &change.wanted, &state)
         .map_err(|error| error.to_string())?
-        .ok_or("no object comes of it")?;
+        .ok_or("no object was created")?;
     Ok(instance.attributes.get(name).cloned())
 }
 
-/// A device without objects, on which the example is of the kind that the attribute is about.
+/// A device without objects; entries have the kind of the attribute.
 fn empty(definition: &RestDefinition, model: &TypeModel, name: &str) -> State {
     let mut state = State::default();
     for request in requests(definition, model, None) {

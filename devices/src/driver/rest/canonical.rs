@@ -1,12 +1,12 @@
-//! The one form of a value on this platform, whether it comes from a catalog or from the device.
+//! The canonical form of a value on this platform, from a catalog or from the device.
 
 use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
 use crate::model::TypeModel;
 use crate::value::Value;
 
-/// Canonical form of an attribute's value: spellings, then the codec, then the model.
+/// Converts an attribute's value: spellings, then the codec, then the model.
 ///
-/// A value from the device that the model does not know is kept as it is, so that people see it.
+/// A device value that the model does not accept is unchanged, so that it is visible.
 pub fn canonical(
     definition: &RestDefinition,
     model: &TypeModel,
@@ -62,8 +62,8 @@ fn by_codec(
     }
 }
 
-/// A value as the device keeps it: several fields come back with blanks at the end of a text, and
-/// an empty list is the word for none.
+/// A value as the device stores it: some fields return trailing spaces, and an empty list means
+/// none.
 fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
     match (value, &rule.location) {
         (Value::String(text), RestLocation::Field(_)) if !rule.write_only => text.trim_end().into(),

@@ -1,8 +1,9 @@
-//! Named translations between attribute values and JSON that a field path and a map cannot express.
+//! Codecs: named translations between attribute values and JSON, where a field path and a map are
+//! insufficient.
 //!
-//! A [`ValueCodec`] translates one value in one field. A [`GroupCodec`] translates the values of
-//! several attributes that share fields. Each codec reads back what it writes. Formats of BIG-IP
-//! are in [`f5`].
+//! A [`ValueCodec`] translates one value in one field. A [`GroupCodec`] translates several
+//! attributes that share fields. Each codec reads back what it writes. [`f5`] has the formats of
+//! BIG-IP.
 
 pub(super) mod f5;
 mod text;
@@ -16,19 +17,19 @@ use crate::value::Value;
 /// Translates the value of one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueCodec {
-    /// An address of BIG-IP with optional route domain and prefix length.
+    /// A BIG-IP address with optional route domain and prefix length.
     Address,
-    /// A text of several lines: blank lines around it and the kind of line ends do not matter.
+    /// A multi-line text. Surrounding blank lines and the kind of line ends are ignored.
     Block,
-    /// A text in which control characters are escaped once.
+    /// A text with control characters escaped once.
     Escaped,
-    /// A list as words in one text.
+    /// A list as space-separated words.
     Words,
-    /// A list as lines in one text.
+    /// A list as lines of a text.
     Lines,
     /// The last part of a path.
     Base,
-    /// One value in a list of one.
+    /// One value in a list with one element.
     Single,
     /// A hash as fields of BIG-IP with the name `userDefined NAME`.
     Variables,
@@ -46,7 +47,7 @@ impl ValueCodec {
         ("f5-variables", ValueCodec::Variables),
     ];
 
-    /// The one form of all spellings of a value, from catalog or device.
+    /// The canonical form of a value from catalog or device.
     pub fn canonical(self, value: &Value, domain: u32) -> Value {
         match value {
             Value::String(text) => Value::String(match self {
@@ -70,19 +71,19 @@ impl ValueCodec {
         }
     }
 
-    /// Whether the field has a list as one text.
+    /// Whether the field has a list as text.
     pub fn is_text(self) -> bool {
         matches!(self, ValueCodec::Words | ValueCodec::Lines)
     }
 
-    /// What is wrong with a value that the model takes.
+    /// The problem of a value that the model accepts and the codec does not.
     pub fn check(self, value: &Value) -> Option<String> {
         let hash = matches!(value.unwrap_sensitive(), Value::Hash(_));
         (self == ValueCodec::Variables && !hash)
             .then(|| "is not a hash of names and texts".to_owned())
     }
 
-    /// The field as plain JSON of the attribute's shape.
+    /// Converts the field to JSON with the attribute's structure.
     pub fn read(self, field: &Json) -> Json {
         match (self, field) {
             (ValueCodec::Words, Json::String(text)) => text.split_whitespace().collect(),
@@ -97,7 +98,7 @@ impl ValueCodec {
         }
     }
 
-    /// JSON of the attribute's shape as the field has it.
+    /// Converts JSON with the attribute's structure to the field.
     pub fn write(self, value: Json) -> Json {
         let separator = match self {
             ValueCodec::Words => " ",

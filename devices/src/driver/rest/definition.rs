@@ -1,4 +1,4 @@
-//! What an implementation file says about a REST type. Its keys: `definitions/README.md`.
+//! The rules of a REST type, as loaded from its file. `definitions/README.md` describes the keys.
 
 use crate::map::IndexMap;
 
@@ -11,78 +11,78 @@ use crate::operation::Method;
 use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
-/// How a platform with a REST interface has a type.
+/// A type on a platform with a REST interface.
 #[derive(Clone, Debug)]
 pub struct RestDefinition {
     pub instance: RestInstanceRule,
     pub kinds: Option<ObjectKinds>,
-    /// Arrays of which several attributes own a part each, by name.
+    /// Arrays that several attributes share, by name.
     pub shared: IndexMap<String, SharedArray>,
     pub attributes: IndexMap<Name, RestAttributeRule>,
 }
 
-/// Where the objects of the type are, and how they come and go.
+/// The location of the type's objects, and the requests that create and delete them.
 #[derive(Clone, Debug)]
 pub struct RestInstanceRule {
-    /// Path of the collection; for a singleton, of the object.
+    /// Path of the collection, or of the object for a singleton.
     pub collection: TextTemplate,
-    /// Parameters of the read.
+    /// Query parameters of the read.
     pub query: IndexMap<String, String>,
-    /// Namevar, and the field that has it.
+    /// The namevar and its field.
     pub key: (String, FieldPath),
     pub key_codec: Option<ValueCodec>,
     pub object: TextTemplate,
     pub create: Option<CreateRule>,
     pub update: Method,
     pub remove: bool,
-    /// The name of the one object that is always there, whatever the catalog calls it.
+    /// The name of a singleton, which always exists. The catalog may use another title.
     pub singleton: Option<String>,
-    /// Names that belong to the device; never touched.
+    /// Reserved names; never changed.
     pub reserved: Option<Pattern>,
-    /// Further collections that reading needs.
+    /// Further collections that are required for reading.
     pub lookups: Vec<String>,
 }
 
-/// How an object is made.
+/// How an object is created.
 #[derive(Clone, Debug)]
 pub struct CreateRule {
     pub method: Method,
-    /// What the body has beside the attributes; what comes out empty is left out.
+    /// Additional fields of the body. Empty results are omitted.
     pub body: IndexMap<String, TextTemplate>,
-    /// Attributes without which the device makes no object.
+    /// Attributes that the device requires on creation.
     pub needs: Vec<String>,
 }
 
-/// A type whose objects are of several kinds, chosen by an attribute.
+/// A type with several kinds of object, selected by an attribute.
 #[derive(Clone, Debug)]
 pub struct ObjectKinds {
     pub attribute: String,
-    /// In the order in which an object is tried against them.
+    /// In the order in which they are matched.
     pub kinds: IndexMap<String, ObjectKind>,
 }
 
 /// One kind of object.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectKind {
-    /// What stands for `{kind}` in paths. Kinds with paths have a collection each.
+    /// Replacement for `{kind}` in paths. Kinds with paths have separate collections.
     pub path: Option<String>,
-    /// Fields that mark an object of this kind: it is recognised by them and made with them.
+    /// Fields that identify an object of this kind; also sent on creation.
     pub marks: Vec<(FieldPath, Json)>,
-    /// Shared array and kind of entry that mark an object of this kind.
+    /// Shared array and kind of entry that identify an object of this kind.
     pub entry: Option<(String, String)>,
-    /// Attributes that cannot be left out when an object of this kind is made.
+    /// Attributes that an object of this kind requires on creation.
     pub needs: Vec<String>,
 }
 
-/// An array in which several attributes own the entries of one kind each: entries of other kinds
-/// are left alone.
+/// An array that several attributes share: each owns the entries of some kinds. Entries of other
+/// kinds are preserved.
 #[derive(Clone, Debug)]
 pub struct SharedArray {
-    /// Where the array is read.
+    /// Path for reading the array.
     pub read: FieldPath,
-    /// Where it is written, always whole.
+    /// Path for writing; the array is always written completely.
     pub write: FieldPath,
-    /// Path of the collection that lists what is of a kind: `/mgmt/tm/ltm/profile/{kind}`.
+    /// Path of the collection with the objects of a kind: `/mgmt/tm/ltm/profile/{kind}`.
     pub kinds: TextTemplate,
 }
 
@@ -90,34 +90,34 @@ pub struct SharedArray {
 #[derive(Clone, Debug)]
 pub struct RestAttributeRule {
     pub location: RestLocation,
-    /// Spellings that mean another value of the attribute.
+    /// Other spellings of values.
     pub same: Vec<(String, Value)>,
-    /// The kinds of object that have it; empty for all.
+    /// The kinds of object with this attribute; empty for all.
     pub kinds: Vec<String>,
-    /// Can be given when the object is made, and never changed.
+    /// Can be set on creation only.
     pub create_only: bool,
     /// Cannot be read back.
     pub write_only: bool,
 }
 
-/// Where an attribute is.
+/// Location of an attribute.
 #[derive(Clone, Debug)]
 pub enum RestLocation {
     Field(FieldRule),
-    /// Values that stand for several fields.
+    /// Values that represent several fields.
     States(IndexMap<String, StateFields>),
-    /// Several attributes in common fields; this one leads.
+    /// Several attributes in shared fields; this one is the leader.
     Group {
         codec: GroupCodec,
         field: FieldPath,
         with: Vec<Name>,
     },
-    /// A member of the group that this attribute leads.
+    /// A member of the group with this leader.
     Inside(String),
     Members(Box<MembersRule>),
     /// Entries of a shared array.
     Entries(EntriesRule),
-    /// The platform lacks it, for this reason.
+    /// Not supported, with the reason.
     Unsupported(String),
 }
 
@@ -125,9 +125,9 @@ pub enum RestLocation {
 #[derive(Clone, Debug)]
 pub struct FieldRule {
     pub path: FieldPath,
-    /// Text of the value, and how the field has it. Other values pass.
+    /// Pairs of the value's text and the field's value. Other values are unchanged.
     pub map: Vec<(String, Json)>,
-    /// The value when the field is missing or empty.
+    /// The value of a missing or empty field.
     pub absent: Option<Value>,
     pub codec: Option<ValueCodec>,
 }
@@ -136,17 +136,17 @@ pub struct FieldRule {
 #[derive(Clone, Debug, Default)]
 pub struct StateFields {
     pub set: Vec<(FieldPath, Json)>,
-    /// The fields that tell it, each with the values that it may have. Of all states of the
-    /// attribute the first that fits is read. `None`: the device does not tell it from another.
+    /// The fields that identify it, each with its possible values. The first matching state of the
+    /// attribute is read. `None`: the device does not distinguish it from another.
     pub when: Option<Vec<(FieldPath, Vec<Json>)>>,
 }
 
-/// Members of an object that are objects themselves, added and removed one by one.
+/// Members of an object that are objects themselves, added and removed individually.
 #[derive(Clone, Debug)]
 pub struct MembersRule {
-    /// Where the list of them is read.
+    /// Path for reading their list.
     pub read: FieldPath,
-    /// Where it is written when the object is made.
+    /// Path for writing on creation of the object.
     pub write: FieldPath,
     pub collection: TextTemplate,
     pub object: TextTemplate,
@@ -155,20 +155,20 @@ pub struct MembersRule {
     pub split: KeySplit,
     /// The word for no members.
     pub none: Option<Value>,
-    /// What the body of a new member has.
+    /// Fields in the body of a new member.
     pub create: IndexMap<String, TextTemplate>,
-    /// Fields of a member that are no part of its key.
+    /// Fields of a member that are not part of its key.
     pub fields: IndexMap<String, RestLocation>,
 }
 
-/// How a member's value and its key become one another.
+/// Conversion between a member's value and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySplit {
     /// The member is its key.
     Whole,
-    /// The member is a hash of which one field is the key.
+    /// The member is a hash; one field is the key.
     Field(String),
-    /// The member is a hash of which two fields make the key, host and port.
+    /// The member is a hash; two fields are the key, host and port.
     HostPort(String, String),
 }
 
@@ -179,29 +179,29 @@ pub struct EntriesRule {
     pub of: String,
     /// The kinds of entry.
     pub kinds: Vec<String>,
-    /// The side that the entry is for; entries for `all` are for both.
+    /// The side (client or server) of the entry; entries with `all` are for both.
     pub context: Option<String>,
-    /// Kinds whose entries are always for both sides and name none.
+    /// Kinds whose entries are always for both sides.
     pub both: Vec<String>,
     /// The word for no entry.
     pub absent: Option<Value>,
-    /// What is put in when an object is made and the catalog says nothing.
+    /// Entries of a new object if the catalog has none.
     pub default_entry: Option<DefaultEntry>,
 }
 
-/// An entry that an object gets when the catalog names none.
+/// A default entry.
 #[derive(Clone, Debug)]
 pub struct DefaultEntry {
-    /// Attributes with the values under which this holds.
+    /// Attributes with the values that are required for it.
     pub when: IndexMap<String, Vec<String>>,
     /// Kind of the entry.
     pub kind: TextTemplate,
-    /// Candidates; the first that the device has, else the last.
+    /// Candidates: the first that exists on the device, else the last.
     pub paths: Vec<TextTemplate>,
 }
 
 impl RestDefinition {
-    /// The kind that a resource wants to be.
+    /// The desired kind of a resource.
     pub fn kind_of<'a>(
         &'a self,
         attributes: &crate::value::Attributes,
@@ -226,7 +226,7 @@ impl RestDefinition {
         rule.kinds.is_empty() || kind.is_some_and(|kind| rule.kinds.iter().any(|one| one == kind))
     }
 
-    /// Groups of fields of which the device keeps only those that were set last.
+    /// Groups of exclusive fields: the device stores only those that were set last.
     pub fn alternatives(&self) -> Vec<Vec<FieldPath>> {
         self.attributes
             .values()
@@ -239,7 +239,7 @@ impl RestDefinition {
 }
 
 impl RestLocation {
-    /// Fields that tell the states of an attribute apart by which of them is there.
+    /// Fields whose existence identifies the state of an attribute.
     pub fn alternatives(&self) -> Option<Vec<FieldPath>> {
         let RestLocation::States(states) = self else {
             return None;

@@ -1,5 +1,5 @@
-//! The effects of a resource on the fields of its object; see [`Effect`]. Members that are objects of
-//! their own are not among it.
+//! The effects of a resource on the fields of its object; see [`Effect`]. Members that are objects
+//! themselves are not included.
 
 use super::definition::RestDefinition;
 use super::json::Body;
@@ -10,7 +10,7 @@ use crate::driver::effect::{Effect, EffectSlot};
 use crate::model::TypeModel;
 use crate::read::State;
 
-/// Two types have something in common where their objects are in one collection.
+/// Types share settings if their objects are in the same collection.
 pub fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<EffectSlot> {
     let properties = model
         .properties()

@@ -1,5 +1,5 @@
-//! Arrays of which several attributes own the entries of one kind each: an attribute reads its own
-//! entries, and is written with the whole array, in which all others stay as they are.
+//! Shared arrays: an attribute reads the entries that it owns, and is written with the complete
+//! array, in which all other entries are unchanged.
 
 use serde_json::{Value as Json, json};
 
@@ -10,7 +10,7 @@ use crate::change::ChangeKind;
 use crate::read::json_text::entry_path;
 use crate::value::{Attributes, Value};
 
-/// Whether an entry is for the side that an attribute is about.
+/// Whether an entry is for the side of an attribute.
 pub fn is_for(rule: &EntriesRule, entry: &Json) -> bool {
     let context = entry.get("context").and_then(Json::as_str);
     match (&rule.context, context) {
@@ -19,7 +19,7 @@ pub fn is_for(rule: &EntriesRule, entry: &Json) -> bool {
     }
 }
 
-/// The paths of the entries that an attribute owns; `None` when that cannot be told.
+/// The paths of the entries that an attribute owns; `None` if unknown.
 pub fn entries_value(
     rule: &EntriesRule,
     shared: &SharedArray,
@@ -38,7 +38,7 @@ pub fn entries_value(
         .collect();
     paths.sort();
     if paths.is_empty() {
-        // Nothing is told when the kinds were not asked for.
+        // Unknown without reads of the kinds.
         let asked = rule
             .kinds
             .iter()
@@ -51,7 +51,7 @@ pub fn entries_value(
     paths.into_iter().next().map(Value::from)
 }
 
-/// An entry of a shared array, as it is written.
+/// An entry of a shared array for writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ArrayEntry {
     path: String,
@@ -67,7 +67,7 @@ impl ArrayEntry {
     }
 }
 
-/// One entry for both sides instead of one for each.
+/// Merges the entries for both sides into one.
 fn merge_sides(entries: &mut Vec<ArrayEntry>) {
     let mut merged: Vec<ArrayEntry> = Vec::new();
     for entry in entries.drain(..) {
@@ -108,7 +108,7 @@ fn list_of(value: &Value) -> Vec<String> {
 }
 
 impl RequestWriter<'_> {
-    /// The whole shared array, if an attribute of it is chosen.
+    /// The complete shared array, if one of its attributes is selected.
     pub(super) fn entries(
         &self,
         of: &str,
@@ -183,8 +183,8 @@ impl RequestWriter<'_> {
             .collect()
     }
 
-    /// Takes the entries that an attribute owns out of the array. An entry for both sides stays
-    /// for the other side.
+    /// Removes the entries that an attribute owns. An entry for both sides remains for the other
+    /// side.
     fn remove_entries(
         &self,
         entries: &mut Vec<ArrayEntry>,
@@ -213,7 +213,7 @@ impl RequestWriter<'_> {
         });
     }
 
-    /// The entry as the device gave it, which may have a link that tells its kind.
+    /// The entry as read from the device. It may have a link that identifies its kind.
     fn linked_entry(&self, shared: &SharedArray, path: &str) -> Option<Json> {
         let object = self.current_object()?;
         shared

@@ -1,4 +1,4 @@
-//! How a REST type is read and written, in words for people.
+//! How a REST type is read and written, as text for users.
 
 use super::definition::{RestDefinition, RestLocation};
 use super::read_requests;
@@ -114,13 +114,13 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
         RestLocation::Unsupported(reason) => notes.push(format!("not supported: {reason}")),
     }
     if rule.create_only {
-        notes.push("only when the object is created".to_owned());
+        notes.push("only on creation".to_owned());
     }
     if rule.write_only {
         notes.push("cannot be read back".to_owned());
     }
     if !rule.kinds.is_empty() {
-        notes.push(format!("only of kind {}", rule.kinds.join(", ")));
+        notes.push(format!("only for kind {}", rule.kinds.join(", ")));
     }
     Some(AttributeExplanation {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! A value in a field, and a value that stands for several fields: read and written.
+//! Reads and writes a value in one field, and a value that represents several fields.
 
 use crate::map::IndexMap;
 use serde_json::Value as Json;
@@ -9,7 +9,7 @@ use super::json::{Body, FieldPath, equivalent};
 use crate::secret::Text;
 use crate::value::Value;
 
-/// A scalar or a list, as the attribute value of the same shape.
+/// Converts a scalar or list to an attribute value.
 pub fn value_of(json: &Json) -> Value {
     match json {
         Json::Null => Value::Undef,
@@ -28,7 +28,7 @@ pub fn value_of(json: &Json) -> Value {
     }
 }
 
-/// What a field says; its `absent` value when it is missing or empty.
+/// The value of a field; its `absent` value if the field is missing or empty.
 pub fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
     let found = rule.path.get(object).filter(|json| match json {
         Json::String(text) => !text.trim().is_empty(),
@@ -45,13 +45,13 @@ pub fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
         .codec
         .map_or_else(|| json.clone(), |codec| codec.read(json));
     Some(match value_of(&json) {
-        // Several text fields come back with trailing blanks.
+        // Some text fields return trailing spaces.
         Value::String(text) => text.trim_end().into(),
         other => other,
     })
 }
 
-/// The value whose fields the object has.
+/// The value whose fields match the object.
 pub fn state_value(states: &IndexMap<String, StateFields>, object: &Json) -> Option<Value> {
     let fits = |state: &StateFields| {
         state.when.as_ref().is_some_and(|when| {
@@ -67,7 +67,7 @@ pub fn state_value(states: &IndexMap<String, StateFields>, object: &Json) -> Opt
         .map(|(name, _)| name.as_str().into())
 }
 
-/// Puts a value where a member has it.
+/// Sets a value at its path in a member.
 pub fn put_place(body: &mut Body, place: &RestLocation, value: &Value) {
     match place {
         RestLocation::Field(rule) => body.put(&rule.path, field_body(rule, value)),
@@ -80,7 +80,7 @@ pub fn put_place(body: &mut Body, place: &RestLocation, value: &Value) {
     }
 }
 
-/// The fields that a value stands for.
+/// The fields that a value represents.
 pub fn state_fields<'a>(
     states: &'a IndexMap<String, StateFields>,
     value: Option<&Value>,
@@ -92,14 +92,15 @@ pub fn state_fields<'a>(
         .unwrap_or_default()
 }
 
-/// A value as its field has it.
+/// A value in the form of its field.
 pub fn field_body(rule: &FieldRule, value: &Value) -> Body {
     if let Some(text) = value.scalar_text()
         && let Some((_, json)) = rule.map.iter().find(|(name, _)| *name == text)
     {
         return json.clone().into();
     }
-    // A list of nothing but the word for "none" is an empty list; in a text the word is a word.
+    // A list with only the word for "none" is an empty list. In a text the word has no special
+    // meaning.
     if let (Value::List(items), Some(absent)) = (value, &rule.absent)
         && !rule.codec.is_some_and(ValueCodec::is_text)
         && items.as_slice() == std::slice::from_ref(absent)
@@ -112,8 +113,8 @@ pub fn field_body(rule: &FieldRule, value: &Value) -> Body {
     }
 }
 
-/// A value as it is sent. Numbers are numbers only where the model says so. What holds a secret
-/// becomes a tree whose secret leaves stay apart.
+/// A value for sending. It is a number only if the model declares one. A value with secrets becomes
+/// a tree with secret leaves.
 fn body_of(value: &Value) -> Body {
     let plain = |bodies: &[Body]| bodies.iter().all(|body| matches!(body, Body::Plain(_)));
     let json = |body: Body| match body {
@@ -157,7 +158,7 @@ fn body_of(value: &Value) -> Body {
     }
 }
 
-/// A secret list or hash as one of secrets.
+/// Converts a secret list or hash to a list or hash of secrets.
 fn wrap_leaves(value: &Value) -> Value {
     match value {
         Value::List(items) => Value::List(items.iter().map(wrap_leaves).collect()),

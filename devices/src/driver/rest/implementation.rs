@@ -1,4 +1,4 @@
-//! A REST type behind the interface that all implementations have.
+//! Implements [`Implementation`] for REST types.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl RestType {
             .map(|(name, rule)| (name.as_str(), rule))
     }
 
-    /// What an attribute is when the device says nothing of it.
+    /// The value of an attribute that the device does not return.
     fn silent_value(&self, name: &str) -> Option<Value> {
         let absent = match &self.definition.attributes.get(name)?.location {
             RestLocation::Entries(rule) => rule.absent.clone(),
@@ -93,7 +93,7 @@ impl Implementation for RestType {
         if let (Some(reserved), Some(name)) = (&rule.reserved, &name)
             && reserved.is_match(name)
         {
-            let message = format!("{name} belongs to the device and is never touched");
+            let message = format!("{name} is reserved and is never changed");
             problems.push(self.problem(
                 ProblemKind::Reserved,
                 Severity::Error,
@@ -102,7 +102,7 @@ impl Implementation for RestType {
             ));
         }
         if wanted.is_absent() && !rule.remove {
-            let message = "there is one, and it is always present".to_owned();
+            let message = "the device has exactly one, which is always present".to_owned();
             problems.push(self.problem(
                 ProblemKind::Unwritable,
                 Severity::Error,

@@ -1,4 +1,4 @@
-//! JSON as it is read and as it is sent: dotted paths into objects, and bodies with secrets.
+//! JSON for reading and sending: dotted paths into objects, and bodies with secrets.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::secret::Text;
 
-/// The place of a field in an object: `sflow.pollInterval`.
+/// The path of a field in an object: `sflow.pollInterval`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(Vec<String>);
 
@@ -23,7 +23,7 @@ impl FieldPath {
             .filter(|value| !value.is_null())
     }
 
-    /// Sets the field, making the objects on the way.
+    /// Sets the field and creates the objects of its path.
     pub fn put(&self, object: &mut Json, value: Json) {
         let mut at = object;
         for step in &self.0 {
@@ -39,7 +39,7 @@ impl FieldPath {
         *at = value;
     }
 
-    /// Takes the field out.
+    /// Removes the field.
     pub fn remove(&self, object: &mut Json) {
         let Some((last, parents)) = self.0.split_last() else {
             return;
@@ -61,11 +61,11 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// What is sent: JSON of which some texts are secret. Fields keep the order in which they were put.
+/// A request body: JSON with secret texts. Fields are in insertion order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     Plain(Json),
-    /// A text, shown to nobody.
+    /// A secret text, masked in output.
     Secret(Text),
     List(Vec<Body>),
     Object(Vec<(String, Body)>),
@@ -76,12 +76,12 @@ impl Body {
         Body::Object(Vec::new())
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         matches!(self, Body::Object(fields) if fields.is_empty())
     }
 
-    /// Sets a field, making the objects on the way.
+    /// Sets a field and creates the objects of its path.
     pub fn put(&mut self, path: &FieldPath, value: Body) {
         self.put_steps(path.steps(), value);
     }
@@ -107,7 +107,7 @@ impl Body {
         fields[at].1.put_steps(rest, value);
     }
 
-    /// All fields by their dotted paths, those of objects in it one by one.
+    /// All fields by dotted path, including nested ones.
     pub fn fields(&self) -> Vec<(String, Text)> {
         let Body::Object(fields) = self else {
             return vec![(String::new(), self.to_text())];
@@ -124,7 +124,7 @@ impl Body {
         fields.iter().flat_map(of_one).collect()
     }
 
-    /// The JSON text; secrets are escaped for JSON and masked wherever they are shown.
+    /// The JSON text; secrets are escaped for JSON and masked in output.
     pub fn to_text(&self) -> Text {
         let mut text = Text::new();
         self.write(&mut text);
@@ -171,8 +171,8 @@ impl From<Json> for Body {
     }
 }
 
-/// Whether two JSON values say the same: numbers may be written as text, and several text fields
-/// come back with trailing blanks.
+/// Whether two JSON values are equivalent: numbers may be text, and some text fields return
+/// trailing spaces.
 pub fn equivalent(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::String(a), Json::String(b)) => a.trim_end() == b.trim_end(),

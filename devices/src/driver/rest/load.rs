@@ -1,8 +1,7 @@
-//! Reading of the REST sections of an implementation file: `[instance]`, `[kind]`, `[shared.x]`
-//! and `[attr.x]`.
+//! Loads the REST sections of a definition: `[instance]`, `[kind]`, `[shared.x]` and `[attr.x]`.
 //!
-//! Keys are strict; what a key means is in `definitions/README.md`. [`check`](check::check) compares the result
-//! with the type's model.
+//! Unknown keys are errors; `definitions/README.md` describes all keys. [`check`](check::check)
+//! compares the result with the type's model.
 
 mod check;
 mod place;

@@ -1,5 +1,5 @@
-//! What the answers say beside a type's own objects: which profile is of which kind, which route
-//! domain a partition has by default.
+//! Lookups in the answers beyond a type's own objects: the kinds of profiles, and the default route
+//! domains of partitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::model::TypeModel;
 use crate::read::json_text::{entry_path, items};
 use crate::read::{Parsed, State};
 
-/// The collection that says which route domain is the default of a partition.
+/// The collection with the default route domain of each partition.
 const PARTITIONS: &str = "/mgmt/tm/auth/partition";
 
 /// The partition of a full path.
@@ -24,12 +24,12 @@ pub fn partition(name: &str) -> String {
     }
 }
 
-/// What the answers say beside the objects themselves.
+/// Lookups in the answers beyond the objects themselves.
 #[derive(Debug, Default)]
 pub struct Lookups {
     /// Default route domain by partition.
     domains: BTreeMap<String, u32>,
-    /// Paths of what is of a kind, by the path of the kind's collection.
+    /// Paths of the objects of a kind, by the path of the kind's collection.
     of_kind: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -70,7 +70,7 @@ impl Lookups {
         surveyed
     }
 
-    /// As [`Lookups::new`], built once for all objects of a type.
+    /// Like [`Lookups::new`], built once for all objects of a type.
     pub fn of(definition: &RestDefinition, model: &TypeModel, state: &State) -> Arc<Self> {
         state.derived_from_all(&model.name, || Self::new(definition, state))
     }
@@ -79,20 +79,20 @@ impl Lookups {
         self.domains.get(partition).copied().unwrap_or_default()
     }
 
-    /// Whether the device was asked for all of the kind.
+    /// Whether all objects of the kind were read.
     pub fn has_list_of(&self, shared: &SharedArray, kind: &str) -> bool {
         self.of_kind.contains_key(&with_kind(&shared.kinds, kind))
     }
 
-    /// Whether the device has something of the kind at the path.
+    /// Whether the device has an object of the kind at the path.
     pub fn has(&self, shared: &SharedArray, kind: &str, path: &str) -> bool {
         self.of_kind
             .get(&with_kind(&shared.kinds, kind))
             .is_some_and(|paths| paths.contains(path))
     }
 
-    /// Whether an entry of a shared array is of one of the kinds: by the lists of the kinds, or by
-    /// the link to its own address that newer releases give.
+    /// Whether an entry of a shared array is of one of the kinds: according to the collections of
+    /// the kinds, or to the entry's link, which newer releases return.
     pub fn is_of(&self, shared: &SharedArray, kinds: &[String], entry: &Json) -> bool {
         let path = entry_path(entry).unwrap_or_default();
         let link = entry
@@ -115,7 +115,7 @@ fn around_kind(shared: &SharedArray) -> (String, String) {
     }
 }
 
-/// The answer to a read; `None` when it was not made.
+/// The answer to a read; `None` if it was not read.
 pub fn answer<'a>(state: &'a State, path: &str) -> Option<&'a Json> {
     match state.get(&name_of(path)) {
         Some(Parsed::Json(json)) => Some(json),

@@ -1,4 +1,4 @@
-//! Members of an object that are objects themselves: read as a list, written one by one.
+//! Members of an object that are objects themselves: read as a list, written individually.
 
 use crate::map::IndexMap;
 use serde_json::Value as Json;
@@ -78,7 +78,7 @@ fn split_member(key: &str) -> (String, String) {
     }
 }
 
-/// The members that a value lists; the word for none lists none.
+/// The members in a value; empty for the word for none.
 fn members_of(members: &MembersRule, value: Option<&Value>) -> Vec<Value> {
     let items = match value {
         Some(Value::List(items)) => items.clone(),
@@ -91,7 +91,7 @@ fn members_of(members: &MembersRule, value: Option<&Value>) -> Vec<Value> {
         .collect()
 }
 
-/// The key that the device has a member under.
+/// The key of a member.
 fn key_of(members: &MembersRule, member: &Value) -> Option<String> {
     match &members.split {
         KeySplit::Whole => member.scalar_text(),
@@ -129,7 +129,7 @@ impl RequestWriter<'_> {
         );
         let attributes = || vec![name.into()];
         let mut operations = Vec::new();
-        // Members come before others go, so that the object is never without one in between.
+        // New members are added before old ones are removed, so that the object always has one.
         for (key, member) in shall.iter().filter(|(key, _)| !is.contains_key(*key)) {
             let path = self.fill(&members.collection, Some(key))?;
             let body = self.member_body(members, member)?;

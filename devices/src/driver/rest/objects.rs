@@ -1,4 +1,4 @@
-//! The objects of a type in the answers, and the index of their names.
+//! The objects of a type in the answers, and an index of their names.
 
 use std::collections::HashMap;
 
@@ -13,22 +13,22 @@ use crate::read::json_text::items;
 use crate::read::{ReadError, State};
 use crate::value::Value;
 
-/// An object of a type, among the answers.
+/// An object of a type in the answers.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundObject<'a> {
-    /// Its kind, if kinds have collections of their own.
+    /// Its kind, if kinds have separate collections.
     pub kind: Option<&'a str>,
     pub name: &'a str,
     pub object: &'a Json,
 }
 
-/// Which of the type's collections an object is in, and where in it.
+/// Position of an object: its collection and the index in it.
 type ObjectIndex = (usize, usize);
 
-/// The objects of the type, each with its kind if kinds have collections of their own.
+/// The objects of the type, each with its kind if kinds have separate collections.
 ///
 /// # Errors
-/// An answer is something else than a collection, or has an object without a name.
+/// An answer is not a collection, or has an object without a name.
 pub fn objects<'a>(
     definition: &'a RestDefinition,
     state: &'a State,
@@ -68,7 +68,7 @@ pub fn objects<'a>(
     Ok(objects)
 }
 
-/// The object at a place where [`objects`] has found one.
+/// The object at a position from [`objects`].
 fn object_at<'a>(
     definition: &'a RestDefinition,
     state: &'a State,
@@ -89,10 +89,10 @@ fn object_at<'a>(
     Some(FoundObject { kind, name, object })
 }
 
-/// The object of a name, which is in canonical form.
+/// The object with a name in canonical form.
 ///
 /// # Errors
-/// An answer is something else than a collection, or has an object without a name.
+/// An answer is not a collection, or has an object without a name.
 pub fn find<'a>(
     definition: &'a RestDefinition,
     model: &TypeModel,
@@ -115,8 +115,8 @@ pub fn find<'a>(
     }))
 }
 
-/// Where the objects of a type are, by their names as the device gives them and in canonical
-/// form; made once for all resources of the type.
+/// Positions of a type's objects by name, in the device's and the canonical form; built once for
+/// all resources of the type.
 struct ObjectsByName(Result<HashMap<String, Vec<ObjectIndex>>, ReadError>);
 
 impl ObjectsByName {

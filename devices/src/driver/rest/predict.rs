@@ -1,8 +1,7 @@
-//! Requests applied to the answers that were read: what the device will answer afterwards.
+//! Predicts the device's answers by applying requests to the answers that were read.
 //!
-//! An object that is made gets what was sent and nothing else; fields that a device would fill in
-//! by itself stay unknown. Names follow iControl REST: `name`, `partition` and `subPath` make the
-//! `fullPath`.
+//! A new object has only the fields that were sent; fields that the device sets itself are unknown.
+//! Names follow iControl REST: `name`, `partition` and `subPath` form the `fullPath`.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -14,7 +13,7 @@ use crate::operation::{Method, Request};
 use crate::read::json_text::entry_path;
 use crate::read::{Parsed, State};
 
-/// Applies requests, in order. A request for something that was not read changes nothing.
+/// Applies requests in order. A request for an object that was not read has no effect.
 pub fn apply<'a>(
     definition: &RestDefinition,
     requests: impl IntoIterator<Item = &'a Request>,
@@ -127,7 +126,7 @@ impl Predictor<'_> {
         }
     }
 
-    /// Fields of a body into an object, lists of members to where the device shows them.
+    /// Copies the fields of a body into an object, and lists of members to their path.
     fn merge(&self, object: &mut Json, body: &Json) {
         for group in &self.alternatives {
             clear_others(object, group, body);
@@ -155,7 +154,7 @@ impl Predictor<'_> {
     }
 }
 
-/// The answer to a read; where there is nothing of a kind, an empty one.
+/// The answer to a read; empty if the kind has no objects.
 fn answer_mut<'a>(state: &'a mut State, path: &str) -> Option<&'a mut Json> {
     match state.get_mut(&name_of(path)) {
         Some(Parsed::Json(json)) => {
@@ -168,7 +167,7 @@ fn answer_mut<'a>(state: &'a mut State, path: &str) -> Option<&'a mut Json> {
     }
 }
 
-/// What stands for `{kind}` in a collection's path.
+/// The text of `{kind}` in a collection's path.
 fn kind_path(definition: &RestDefinition, collection: &str) -> Option<String> {
     let (_, kind) = collections(definition)
         .into_iter()
@@ -188,7 +187,7 @@ fn fill(template: &TextTemplate, name: &str, kind: Option<&str>, member: Option<
         .unwrap_or_default()
 }
 
-/// Applies a request to the members of an object; false when it is not for them.
+/// Applies a request to the members of an object. Returns false if it is for another path.
 fn apply_to_members(
     members: &MembersRule,
     (name, kind, path): (&str, Option<&str>, &str),
@@ -230,7 +229,7 @@ fn apply_to_members(
     true
 }
 
-/// The list at a place in an object, made if it is not there.
+/// The list at a path in an object; created if missing.
 fn list_at<'a>(object: &'a mut Json, path: &FieldPath) -> &'a mut Vec<Json> {
     let mut at = object;
     for step in path.steps() {
@@ -256,7 +255,7 @@ fn merge_value(old: &mut Json, new: &Json) {
     }
 }
 
-/// Takes out the fields of a group when the body sets another one of it.
+/// Removes the other fields of an exclusive group that the body sets.
 fn clear_others(object: &mut Json, group: &[FieldPath], body: &Json) {
     if group.iter().any(|path| path.get(body).is_some()) {
         for path in group.iter().filter(|path| path.get(body).is_none()) {
@@ -265,7 +264,7 @@ fn clear_others(object: &mut Json, group: &[FieldPath], body: &Json) {
     }
 }
 
-/// A member or entry as the device shows it.
+/// A member or entry as the device returns it.
 fn entry(sent: &Json) -> Json {
     let mut entry = match sent {
         Json::Object(_) => sent.clone(),

@@ -1,4 +1,4 @@
-//! From JSON answers to instances.
+//! Converts JSON answers to instances.
 
 use serde_json::Value as Json;
 
@@ -16,10 +16,10 @@ use crate::model::TypeModel;
 use crate::read::{ReadError, State};
 use crate::value::{Attributes, Value};
 
-/// All instances of the type that the answers tell.
+/// All instances of the type in the answers.
 ///
 /// # Errors
-/// An answer is something else than a collection, or has an object without a name.
+/// An answer is not a collection, or has an object without a name.
 pub fn instances(
     definition: &RestDefinition,
     model: &TypeModel,
@@ -33,10 +33,10 @@ pub fn instances(
         .collect())
 }
 
-/// The instance of a name.
+/// The instance with a name.
 ///
 /// # Errors
-/// An answer is something else than a collection, or has an object without a name.
+/// An answer is not a collection, or has an object without a name.
 pub fn instance_of(
     definition: &RestDefinition,
     model: &TypeModel,
@@ -119,7 +119,7 @@ fn instance(
     }
 }
 
-/// The kind of an object of a collection that has several.
+/// The kind of an object in a collection with several kinds.
 pub fn recognise<'a>(
     definition: &'a RestDefinition,
     surveyed: &Lookups,
@@ -148,7 +148,7 @@ pub fn recognise<'a>(
     is.map(|(name, _)| name.as_str())
 }
 
-/// Secrets that stand in the answers, as the device gives them.
+/// Secrets in the answers, as the device returns them.
 pub fn secrets(definition: &RestDefinition, model: &TypeModel, state: &State) -> Vec<String> {
     let fields: Vec<_> = definition
         .attributes

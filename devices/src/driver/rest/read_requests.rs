@@ -1,4 +1,4 @@
-//! What to ask a device for, to know a type's objects.
+//! The read requests for a type's objects.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use crate::change::Wanted;
 use crate::model::TypeModel;
 use crate::read::ReadRequest;
 
-/// The name of the read of a path.
+/// The name of the read for a path.
 pub fn name_of(path: &str) -> String {
     format!("GET {path}")
 }
 
-/// Fills a template in which only `{kind}` stands.
+/// Renders a template that contains only `{kind}`.
 pub fn with_kind(template: &TextTemplate, kind: &str) -> String {
     template
         .fill(|_| Some(kind.to_owned()))
         .unwrap_or_else(|_| template.to_string())
 }
 
-/// The collections of a type, each with the name of its kind if kinds have their own.
+/// The collections of a type, each with its kind if kinds have separate collections.
 pub fn collections(definition: &RestDefinition) -> Vec<(String, Option<&str>)> {
     let collection = &definition.instance.collection;
     let by_kind: Vec<_> = definition
@@ -39,7 +39,7 @@ pub fn collections(definition: &RestDefinition) -> Vec<(String, Option<&str>)> {
     }
 }
 
-/// What to ask for, to know everything about these resources; for `None`, about all there is.
+/// The reads for these resources; for all instances if `None`.
 pub fn requests(
     definition: &RestDefinition,
     model: &TypeModel,
@@ -78,7 +78,7 @@ pub fn requests(
     };
     for (path, kind) in collections(definition) {
         if kind.is_none_or(named) {
-            // Boxes without a module lack its kinds.
+            // Devices without a module lack its kinds.
             ask(path, &query, kind.is_some());
         }
     }
@@ -93,7 +93,7 @@ pub fn requests(
     requests
 }
 
-/// The kinds of entries that must be told apart, for each shared array.
+/// The kinds of entries that must be distinguished, for each shared array.
 fn entry_kinds<'a>(
     definition: &'a RestDefinition,
     model: &TypeModel,

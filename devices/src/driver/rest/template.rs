@@ -1,13 +1,13 @@
-//! Texts with holes, for paths and bodies of requests: `/mgmt/tm/ltm/pool/{name|tilde}`.
+//! Templates for paths and bodies of requests: `/mgmt/tm/ltm/pool/{name|tilde}`.
 //!
-//! A hole names an attribute (or a word that the caller knows, such as `kind`) and may pass its
-//! text through filters. Nothing else happens in a template: no conditions, no expressions.
+//! A placeholder is the name of an attribute (or a word of the caller, such as `kind`) with
+//! optional filters. Templates have no conditions and no expressions.
 
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// A text with holes.
+/// A text with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextTemplate {
     source: String,
@@ -20,16 +20,16 @@ enum TemplateSegment {
     Hole { name: String, filters: Vec<Filter> },
 }
 
-/// What a hole does with its text.
+/// A filter of a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
     /// A full path as the last part of a URL: `/` becomes `~`, the rest is percent-encoded.
     Tilde,
     /// The last part of a path: `web` of `/Common/web`.
     Base,
-    /// The first part of a path: `Common` of `/Common/web`; nothing when there is no slash.
+    /// The first part of a path: `Common` of `/Common/web`; empty without a slash.
     Partition,
-    /// What is between partition and name: `app.app` of `/Common/app.app/web`.
+    /// The part between partition and name: `app.app` of `/Common/app.app/web`.
     Folder,
     /// Percent-encoded for a URL.
     Percent,
@@ -70,7 +70,7 @@ impl Filter {
     }
 }
 
-/// Characters that are encoded in a URL path.
+/// Characters that are percent-encoded in a URL path.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -89,7 +89,7 @@ fn percent(text: &str) -> String {
 }
 
 impl TextTemplate {
-    /// Parses a template; the error says what is wrong with it.
+    /// Parses a template. The error is the reason as text.
     pub fn parse(source: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = source;
@@ -103,7 +103,7 @@ impl TextTemplate {
             let mut words = rest[open + 1..open + length].split('|');
             let name = words.next().unwrap_or_default();
             if name.is_empty() {
-                return Err(format!("a hole without a name in `{source}`"));
+                return Err(format!("`{{}}` without a name in `{source}`"));
             }
             let filters = words
                 .map(|word| {
@@ -128,7 +128,7 @@ impl TextTemplate {
         })
     }
 
-    /// The names of the holes, in order.
+    /// The names of the placeholders, in order.
     pub fn holes(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             TemplateSegment::Hole { name, .. } => Some(name.as_str()),
@@ -136,7 +136,7 @@ impl TextTemplate {
         })
     }
 
-    /// Fills the holes; the error is the name of one that has no text.
+    /// Renders the template. The error is the name of a placeholder without a value.
     pub fn fill(&self, text_of: impl Fn(&str) -> Option<String>) -> Result<String, String> {
         let mut out = String::new();
         for piece in &self.pieces {
@@ -202,7 +202,7 @@ mod tests {
     fn a_bad_template_says_what_is_wrong_with_it() {
         for (template, message) in [
             ("/x/{name", "`{` without `}` in `/x/{name`"),
-            ("/x/{}", "a hole without a name in `/x/{}`"),
+            ("/x/{}", "`{}` without a name in `/x/{}`"),
             (
                 "{name|tidle}",
                 "unknown filter `tidle`; known: tilde, base, partition, folder, percent",

@@ -1,8 +1,8 @@
-//! From a change to the requests that make it: the fewest, in the order the device accepts.
+//! Converts a change to requests: as few as possible, in the order that the device accepts.
 //!
-//! An object is made by one request with everything in its body. It is changed by one request with
-//! the fields that differ, then one for each member that comes, changes or goes. Nothing that the
-//! catalog does not mention is sent.
+//! An object is created by one request with all attributes. It is changed by one request with the
+//! fields that differ, and one request for each added, changed or removed member. Attributes that
+//! the catalog does not have are not sent.
 
 use serde_json::Value as Json;
 
@@ -21,7 +21,7 @@ use crate::value::Name;
 /// The requests of one change.
 ///
 /// # Errors
-/// The change is one that the device cannot make, or an answer that it depends on is garbage.
+/// The device does not support the change, or a required answer is invalid.
 pub fn operations(
     definition: &RestDefinition,
     change: &Change,
@@ -45,7 +45,10 @@ impl RequestWriter<'_> {
     fn create(&self) -> Result<Vec<Operation>, RenderError> {
         let definition = self.definition;
         let Some(create) = &definition.instance.create else {
-            return Err(error("ensure", "there is one, and it cannot be created"));
+            return Err(error(
+                "ensure",
+                "the device has exactly one, which cannot be created",
+            ));
         };
         let kind = definition.kind_of(&self.change.wanted.attributes);
         let needs = kind
@@ -53,7 +56,7 @@ impl RequestWriter<'_> {
             .unwrap_or_default();
         for name in create.needs.iter().chain(needs) {
             if !self.change.wanted.attributes.contains_key(name) {
-                return Err(error(name, "is needed to create it"));
+                return Err(error(name, "is required to create the object"));
             }
         }
         let mut body = Body::object();
@@ -101,8 +104,7 @@ impl RequestWriter<'_> {
                 .get(name)
                 .is_some_and(|rule| rule.create_only);
             if chooses_kind || fixed {
-                let message =
-                    "cannot be changed on the device; remove the resource and create it again";
+                let message = "cannot be changed; remove the resource and create it again";
                 return Err(error(name, message));
             }
         }
@@ -132,7 +134,10 @@ impl RequestWriter<'_> {
 
     fn remove(&self) -> Result<Vec<Operation>, RenderError> {
         if !self.definition.instance.remove {
-            return Err(error("ensure", "there is one, and it cannot be removed"));
+            return Err(error(
+                "ensure",
+                "the device has exactly one, which cannot be removed",
+            ));
         }
         let path = self.fill(&self.definition.instance.object, None)?;
         Ok(vec![self.request(
@@ -153,7 +158,7 @@ impl RequestWriter<'_> {
             })
     }
 
-    /// Puts the fields of all attributes that are chosen, in the order of the model.
+    /// Sets the fields of all selected attributes, in the order of the model.
     pub(super) fn put_fields(&self, body: &mut Body, chosen: &dyn Fn(&str) -> bool) {
         let kind = self.definition.kind_of(&self.change.wanted.attributes);
         let kind = kind.map(|(name, _)| name);

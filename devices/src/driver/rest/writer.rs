@@ -1,4 +1,4 @@
-//! What all requests of one change need: the change, the answers and the filled paths.
+//! Context of the requests of a change: the change, the answers and the rendered paths.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl RequestWriter<'_> {
                 method,
                 path,
                 body: body.map(|body| body.to_text()),
-                // Making a thing twice is refused; all else leaves the same state behind.
+                // A repeated creation fails; all other requests are idempotent.
                 idempotent: method != Method::Post,
             }),
         }
@@ -63,7 +63,7 @@ impl RequestWriter<'_> {
                 "member" => member.map(str::to_owned),
                 _ => wanted.get(name).and_then(Value::scalar_text),
             })
-            .map_err(|name| error(&name, &format!("has no value, which `{template}` needs")))
+            .map_err(|name| error(&name, &format!("has no value; `{template}` requires it")))
     }
 
     pub(super) fn name(&self) -> &str {
@@ -76,7 +76,7 @@ impl RequestWriter<'_> {
             .unwrap_or_default()
     }
 
-    /// What an attribute shall be, or else is.
+    /// The desired value of an attribute, otherwise the current one.
     pub(super) fn value(&self, name: &str) -> Option<Value> {
         let current = self.change.current.as_ref();
         self.change

@@ -1,7 +1,7 @@
-//! Running of self-tests.
+//! Runs self-tests.
 //!
-//! Each test that changes something also runs a second time on the predicted result, which must
-//! send nothing; the author writes nothing for that.
+//! A test with a change runs a second time on the predicted result and must send nothing. The
+//! definition needs no key for this.
 
 #[cfg(test)]
 mod odd_values;

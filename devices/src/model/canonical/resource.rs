@@ -7,12 +7,12 @@ use crate::model::{Role, TypeModel};
 use crate::value::{Attributes, Value};
 
 impl TypeModel {
-    /// The attributes of a resource, from its title and what the catalog gives (without
-    /// metaparameters): names from the title, defaults, canonical values, in definition order.
-    /// Undefined values are left out.
+    /// Converts the attributes of a resource: namevars from the title, catalog values without
+    /// metaparameters, and defaults; canonical and in definition order. Undefined values are
+    /// omitted.
     ///
     /// # Errors
-    /// Everything that the type does not take, rules included.
+    /// All invalid values and violated rules.
     pub fn resolve(&self, title: &str, given: &Attributes) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
         for name in given.keys() {
@@ -44,9 +44,12 @@ impl TypeModel {
                         .map(|title| title.text.as_str())
                         .collect();
                     errors.push(
-                        ValueError::new(name, "is not given and the title does not tell it")
+                        ValueError::new(name, "is missing, and the title does not contain it")
                             .of(ValueErrorKind::Missing)
-                            .help(format!("the title is read as {}", patterns.join(" or "))),
+                            .help(format!(
+                                "expected a title of the form {}",
+                                patterns.join(" or ")
+                            )),
                     );
                 }
                 None if model.required => {
@@ -65,7 +68,7 @@ impl TypeModel {
         }
     }
 
-    /// The namevars that a title gives.
+    /// The namevars in a title.
     pub fn names(&self, title: &str) -> Attributes {
         self.title_names(title).unwrap_or_else(|| {
             let names = self.namevars();
@@ -73,7 +76,8 @@ impl TypeModel {
         })
     }
 
-    /// The namevars that the title's pattern gives; `None` without patterns: each is the title.
+    /// The namevars that the title's pattern matches; `None` without patterns: each namevar is the
+    /// title.
     fn title_names(&self, title: &str) -> Option<Attributes> {
         if self.titles.is_empty() {
             return None;
@@ -153,7 +157,7 @@ mod tests {
         assert_eq!(errors.len(), 2);
         assert_eq!(
             errors[0].help.as_deref(),
-            Some("the title is read as {list} {kind}")
+            Some("expected a title of the form {list} {kind}")
         );
     }
 

@@ -1,4 +1,4 @@
-//! Whether a value is of a declared kind, and its canonical form if it is.
+//! Matches a value against a declared kind and returns its canonical form.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ impl ValueSpec {
         }
     }
 
-    /// The canonical form of a value if it is of this kind.
+    /// The canonical form of a value of this kind; `None` for other values.
     pub(super) fn canonicalize(&self, value: &Value) -> Option<Value> {
         match self {
             ValueSpec::Literal(literal) => self.takes(value).then(|| literal.clone()),
@@ -78,7 +78,7 @@ impl ValueSpec {
         }
     }
 
-    /// What it is, for people.
+    /// Description for messages.
     pub fn describe(&self) -> String {
         match self {
             ValueSpec::Literal(_) => format!("`{}`", self.name()),
@@ -91,9 +91,9 @@ impl ValueSpec {
                 format!("{name} (text like {inner})")
             }
             ValueSpec::Integer { low, high, .. } if *low == i64::MIN && *high == i64::MAX => {
-                "a whole number".to_owned()
+                "an integer".to_owned()
             }
-            ValueSpec::Integer { low, high, .. } => format!("a whole number from {low} to {high}"),
+            ValueSpec::Integer { low, high, .. } => format!("an integer from {low} to {high}"),
             ValueSpec::Struct { fields, .. } => {
                 let names: Vec<_> = fields.keys().map(String::as_str).collect();
                 format!("a hash of {}", names.join(", "))
@@ -110,7 +110,7 @@ fn one_of(specs: &[ValueSpec], value: &Value) -> Option<Value> {
     specs.iter().find_map(|spec| spec.canonicalize(value))
 }
 
-/// The text of a value, if it matches.
+/// The text of a value if it matches.
 fn matching<'v>(pattern: &Pattern, value: &'v Value) -> Option<Cow<'v, str>> {
     let text = match value {
         Value::Integer(number) => Cow::Owned(number.to_string()),

@@ -1,4 +1,4 @@
-//! One `[attr.x]`: its role, its values, how they are written.
+//! Loads one `[attr.x]`: its role, values and notation.
 
 use super::value_spec::read_values;
 use super::{value_of, word};
@@ -86,13 +86,13 @@ pub fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
     {
         item.error(
             "default",
-            format!("the default is refused by the model: {}", error.message),
+            format!("the default is invalid: {}", error.message),
         );
     }
     attribute
 }
 
-/// Values as Puppet's notation of types, where they are not a list.
+/// Values in Puppet's notation of types, if they are not a list.
 fn read_notation(item: &Item<'_>) -> Option<Notation> {
     if item.is_list() {
         return None;
@@ -100,7 +100,7 @@ fn read_notation(item: &Item<'_>) -> Option<Notation> {
     match Notation::parse(&item.string()?) {
         Ok(notation) => Some(notation),
         Err(error) => {
-            item.error("type-notation", format!("this is no type: {error}"));
+            item.error("type-notation", format!("invalid type: {error}"));
             None
         }
     }

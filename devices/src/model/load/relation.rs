@@ -1,4 +1,4 @@
-//! What a resource waits for by itself, and what its values name without any order coming of it.
+//! Loads automatic relations, and references that do not order resources.
 
 use super::check_attribute_exists;
 use crate::document::Item;
@@ -25,7 +25,7 @@ pub fn read_relation(
         _ => {
             item.error(
                 "relation",
-                "a relation has one of `from`, `partition` and `names`",
+                "a relation requires one of `from`, `partition` and `names`",
             );
             return None;
         }
@@ -56,7 +56,7 @@ pub fn read_reference(
     })
 }
 
-/// An attribute, or a field of the structs in it: `members.name`.
+/// An attribute, or a field of its structs: `members.name`.
 fn path(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -> Option<String> {
     let text = item.string()?;
     let name = text.split('.').next().unwrap_or(&text);

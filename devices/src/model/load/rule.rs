@@ -1,4 +1,4 @@
-//! One `[[rule]]`: which attributes go together, and when.
+//! Loads one `[[rule]]` for several attributes.
 
 use super::{check_attribute_exists, value_of};
 use crate::document::{Item, Table};
@@ -25,7 +25,7 @@ pub fn read_rule(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -
             if found.replace((kind, names)).is_some() {
                 item.error(
                     "rule",
-                    "a rule has one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
+                    "a rule has exactly one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
                 );
             }
         }
@@ -50,7 +50,7 @@ pub fn read_rule(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -
     let Some((kind, attributes)) = found else {
         item.error(
             "rule",
-            "a rule needs one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
+            "a rule requires one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
         );
         return None;
     };

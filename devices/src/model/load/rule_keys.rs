@@ -1,4 +1,4 @@
-//! The keys that offline rules read: `owns_address`, `shutdown` and `site_unique`.
+//! Loads the keys for offline rules: `owns_address`, `shutdown` and `site_unique`.
 
 use super::{check_attribute_exists, value_of};
 use crate::document::{Item, Table};
@@ -6,7 +6,7 @@ use crate::map::IndexMap;
 use crate::model::{AttributeModel, Shutdown, ValueSpec};
 use crate::value::{Name, Value};
 
-/// The attributes that a key names: one, or a list.
+/// The attributes of a key: one name or a list.
 pub fn read_attribute_names(
     root: &Table<'_>,
     key: &str,
@@ -57,7 +57,7 @@ pub fn read_shutdown(
     })
 }
 
-/// Reports a value that the attribute cannot have.
+/// Reports an invalid value of the attribute.
 fn check_value(item: &Item<'_>, value: &Value, attribute: &AttributeModel) {
     let literals: Vec<String> = attribute
         .values

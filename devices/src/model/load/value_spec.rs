@@ -1,4 +1,4 @@
-//! What a value may be: literals and named kinds, as in `values`.
+//! Loads valid values: literals and named kinds of `values`.
 
 use super::{pattern, value_of, word};
 use crate::document::Item;
@@ -15,7 +15,7 @@ pub fn read_values(item: &Item<'_>) -> Vec<ValueSpec> {
         if specs.iter().any(|other| other.name() == spec.name()) {
             item.error(
                 "duplicate-value",
-                format!("two values are named `{}`", spec.name()),
+                format!("two values have the name `{}`", spec.name()),
             );
         }
         specs.push(spec);
@@ -32,7 +32,7 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
             _ => {
                 item.error(
                     "wrong-kind",
-                    "a value is a literal or a table with a name and what it may be",
+                    "a value is a literal or a table with a name and a kind",
                 );
                 None
             }
@@ -56,7 +56,7 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
             let [low, high] = numbers[..] else {
                 item.error(
                     "wrong-kind",
-                    "`integer` needs two numbers, lowest and highest",
+                    "`integer` requires two numbers, lowest and highest",
                 );
                 return None;
             };
@@ -85,7 +85,7 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
         _ => {
             item.error(
                 "wrong-kind",
-                "a named value has one of `pattern`, `integer`, `struct` and `tuple`",
+                "a named value requires one of `pattern`, `integer`, `struct` and `tuple`",
             );
             None
         }
@@ -111,7 +111,7 @@ fn read_field(item: &Item<'_>, optional: bool) -> Option<StructField> {
     })
 }
 
-/// What a field or an element may be: a list as in `values`, or the name of a common kind.
+/// Valid values of a field or element: a list as in `values`, or the name of a common kind.
 fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
     if item.is_list() {
         return Some(read_values(item));

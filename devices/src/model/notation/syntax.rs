@@ -1,9 +1,9 @@
-//! The syntax of the notation: names, each with arguments in brackets.
+//! Parser of the notation: names with arguments in brackets.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A text that is no notation.
+/// Invalid syntax.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (character {at})")]
 pub struct NotationError {
@@ -12,11 +12,11 @@ pub struct NotationError {
     pub at: usize,
 }
 
-/// Deeper notations are mistakes or attacks.
+/// Maximum nesting depth.
 const DEEPEST: usize = 32;
 
 /// # Errors
-/// The text is not a type: unbalanced brackets, or nothing where a name should be.
+/// The syntax is invalid: unbalanced brackets or a missing name.
 pub fn parse(text: &str) -> Result<NotationKind, NotationError> {
     let mut parser = Parser {
         rest: text.chars().peekable(),
@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<NotationKind, NotationError> {
     Ok(parsed)
 }
 
-/// A name with what stands in its brackets.
+/// A name with its arguments.
 #[derive(Debug)]
 pub struct NotationKind {
     pub name: String,
@@ -88,7 +88,7 @@ impl Parser<'_> {
             Some(found) => format!("`{found}`"),
             None => "the end".to_owned(),
         };
-        Err(self.error(format!("`{wanted}` expected, found {found}")))
+        Err(self.error(format!("expected `{wanted}`, found {found}")))
     }
 
     fn word(&mut self) -> String {
@@ -106,14 +106,14 @@ impl Parser<'_> {
     fn kind(&mut self, depth: usize) -> Result<NotationKind, NotationError> {
         let name = self.word();
         if name.is_empty() {
-            return Err(self.error("a type expected"));
+            return Err(self.error("expected a type"));
         }
         self.rest_of_kind(name, depth)
     }
 
     fn rest_of_kind(&mut self, name: String, depth: usize) -> Result<NotationKind, NotationError> {
         if depth > DEEPEST {
-            return Err(self.error(format!("types are nested more than {DEEPEST} deep")));
+            return Err(self.error(format!("more than {DEEPEST} nested types")));
         }
         let mut arguments = Vec::new();
         if self.eat('[') {
@@ -157,7 +157,7 @@ impl Parser<'_> {
             _ => {
                 let word = self.word();
                 if word.is_empty() {
-                    return Err(self.error("a type, a number or a text expected"));
+                    return Err(self.error("expected a type, a number or a string"));
                 }
                 match word.replace('_', "").parse() {
                     Ok(number) => Ok(Argument::Number(number)),
@@ -167,12 +167,12 @@ impl Parser<'_> {
         }
     }
 
-    /// The text up to a closing mark. A backslash before it keeps it; others stay as they are.
+    /// The text up to a closing delimiter. A backslash escapes the delimiter only.
     fn until(&mut self, end: char) -> Result<String, NotationError> {
         let mut text = String::new();
         loop {
             match self.next() {
-                None => return Err(self.error(format!("`{end}` is missing"))),
+                None => return Err(self.error(format!("missing `{end}`"))),
                 Some('\\') if self.rest.peek() == Some(&end) => {
                     text.push(end);
                     self.next();

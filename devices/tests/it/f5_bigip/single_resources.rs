@@ -25,31 +25,31 @@ fn render_refuses_changes_that_the_device_does_not_support() {
             "f5_node",
             ("GET /mgmt/tm/ltm/node", &node),
             json!({"ensure": "present", "address": "192.0.2.2"}),
-            "address: cannot be changed on the device; remove the resource and create it again",
+            "address: cannot be changed; remove the resource and create it again",
         ),
         (
             "f5_node",
             ("", &Json::Null),
             json!({"ensure": "present", "ratio": 2}),
-            "address: is needed to create it",
+            "address: is required to create the object",
         ),
         (
             "f5_virtualserver",
             ("GET /mgmt/tm/ltm/virtual", &server),
             json!({"ensure": "present", "provider": "forwarding_ip"}),
-            "provider: cannot be changed on the device; remove the resource and create it again",
+            "provider: cannot be changed; remove the resource and create it again",
         ),
         (
             "f5_virtualserver",
             ("", &Json::Null),
             json!({"ensure": "present", "provider": "performance_l4", "destination_address": "192.0.2.1", "service_port": 80}),
-            "protocol_profile_client: is needed to create it",
+            "protocol_profile_client: is required to create the object",
         ),
         (
             "f5_monitor",
             ("GET /mgmt/tm/ltm/monitor/tcp", &monitor),
             json!({"ensure": "present", "provider": "tcp", "parent_monitor": "/Common/other"}),
-            "parent_monitor: cannot be changed on the device; remove the resource and create it again",
+            "parent_monitor: cannot be changed; remove the resource and create it again",
         ),
     ];
     for (kind, (read, answer), attributes, expected) in cases {
@@ -89,7 +89,7 @@ fn check_finds_errors_without_the_device() {
             "f5_irule",
             json!({"name": "/Common/_sys_auth_ldap", "ensure": "absent"}),
             Severity::Error,
-            "/Common/_sys_auth_ldap belongs to the device and is never touched",
+            "/Common/_sys_auth_ldap is reserved and is never changed",
         ),
     ];
     for (kind, attributes, severity, message) in cases {
