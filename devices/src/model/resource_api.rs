@@ -541,7 +541,7 @@ EOS
             ("\nPuppet::ResourceApi.register_type(TYPE)", "line 2: "),
             (
                 "Puppet::ResourceApi.register_type(name: NAME)",
-                "line 1: the type has no `name`",
+                "line 1: the type has no readable `name`",
             ),
             (
                 "Puppet::ResourceApi.register_type(\n name: 'x',\n docs: 'open",
