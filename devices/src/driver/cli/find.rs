@@ -276,7 +276,11 @@ impl CliType {
 
     /// Adds a value; list elements are collected.
     fn add(&self, name: &str, value: Value, text: &str, found: &mut FoundInstance) {
-        if name.starts_with(CAPTURE_MARK) || name.contains('|') {
+        if name.starts_with(CAPTURE_MARK) {
+            found.unmanaged.insert(name.to_owned(), value);
+            return;
+        }
+        if name.contains('|') {
             return;
         }
         let rule = self.attributes.get(name);
@@ -343,6 +347,10 @@ impl CliType {
             if found.attributes.contains_key(&rule.name) {
                 continue;
             }
+            if let Some(value) = self.implied(rule, found) {
+                found.attributes.insert(rule.name.clone(), value.clone());
+                continue;
+            }
             let other = match &rule.fallback {
                 Some(Fallback::Cell { read, key, cell }) => {
                     let row = self.fallback_row(read, key, found, state);
@@ -356,6 +364,15 @@ impl CliType {
                 found.attributes.insert(rule.name.clone(), value);
             }
         }
+    }
+
+    /// The value that a line without a word for the attribute has.
+    fn implied<'r>(&self, rule: &'r CliAttributeRule, found: &FoundInstance) -> Option<&'r Value> {
+        let value = rule.implied.as_ref()?;
+        let leader = self.attributes.get(rule.inside.as_deref()?)?;
+        let mut sharing = [&leader.name].into_iter().chain(&leader.with);
+        let has_line = sharing.any(|name| found.lines.contains_key(name.as_str()));
+        has_line.then_some(value)
     }
 
     /// The row of another table for the instance. The table is indexed once.
@@ -395,6 +412,13 @@ fn union(cli: &CliType, name: &str, before: &Value, more: &Value) -> Value {
         Some(codec) => codec.resolve(&change, Some(before)),
         None => more.clone(),
     }
+}
+
+/// The line without a leading `default`.
+pub(super) fn without_default(text: &str) -> Option<&str> {
+    let (first, rest) = text.split_once(' ')?;
+    let is_default = first.eq_ignore_ascii_case("default");
+    is_default.then(|| rest.trim_start())
 }
 
 /// The line without a leading `no`.

@@ -22,6 +22,12 @@ pub struct FoundInstance {
 }
 
 impl FoundInstance {
+    /// The value of an attribute, or a word without an attribute.
+    pub fn known(&self, name: &str) -> Option<&Value> {
+        let unmanaged = || self.unmanaged.get(name);
+        self.attributes.get(name).or_else(unmanaged)
+    }
+
     /// Whether the instance exists. The reads of a type like `network_trunk` can show that a port
     /// exists but is not a trunk.
     pub fn is_present(&self) -> bool {

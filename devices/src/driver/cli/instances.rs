@@ -14,7 +14,7 @@ use super::template::{Bindings, LineTemplate, Vocabulary};
 use crate::read::indent::{Node, Tree};
 use crate::read::row::Row;
 use crate::read::{Parsed, State};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// The instances in one read.
 #[derive(Debug, Default)]
@@ -164,6 +164,9 @@ impl CliType {
             let Some(bindings) = LineTemplate::first_match(spellings, &node.text, self) else {
                 continue;
             };
+            if bindings.iter().any(|binding| self.is_skipped(binding)) {
+                continue;
+            }
             let mut found = FoundInstance {
                 line: Some(node.text.clone()),
                 siblings: nodes.len(),
@@ -176,6 +179,16 @@ impl CliType {
             self.bind(bindings, &mut found);
             all.push(IndexedInstance { found, index: at });
         }
+    }
+
+    /// Whether a value is a word that belongs to another line.
+    fn is_skipped(&self, (name, value): &(Name, Value)) -> bool {
+        let rule = self.attributes.get(name);
+        let Some(rule) = rule.filter(|rule| !rule.skip.is_empty()) else {
+            return false;
+        };
+        let text = value.scalar_text();
+        text.is_some_and(|text| rule.skip.iter().any(|word| text.eq_ignore_ascii_case(word)))
     }
 
     fn rows(&self, rows: &[Row], key: &[(String, String)]) -> Vec<IndexedInstance> {

@@ -4,7 +4,7 @@
 //! element is added. The text of a table is not changed; its predicted instances are stored
 //! separately.
 
-use super::find::{begins_with, without_no};
+use super::find::{begins_with, without_default, without_no};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
 use super::template::{Bindings, LineTemplate};
 use super::{CliType, is_unset};
@@ -205,7 +205,14 @@ impl CliType {
         if !matches!(rule.location, CliLocation::Lines) {
             return false;
         }
-        let Some(bindings) = self.read_line(rule, &node) else {
+        let Some(bindings) = self.read_shared_line(rule, &node) else {
+            if let Some(rest) = without_default(text) {
+                level.nodes.retain(|node| {
+                    let line = without_no(&node.text).unwrap_or(&node.text);
+                    !begins_with(line, rest)
+                });
+                return true;
+            }
             let Some(rest) = without_no(text) else {
                 return false;
             };
@@ -236,10 +243,10 @@ impl CliType {
         let place = level
             .nodes
             .iter()
-            .position(|node| self.read_line(rule, node).is_some());
+            .position(|node| self.read_shared_line(rule, node).is_some());
         level
             .nodes
-            .retain(|node| self.read_line(rule, node).is_none());
+            .retain(|node| self.read_shared_line(rule, node).is_none());
         // The device does not print its default, and prints the `no` form otherwise.
         let by_itself = defaults.get(&rule.name).or(rule.absent.as_ref());
         let printed = value.is_none() || by_itself != value.as_ref();
@@ -247,6 +254,16 @@ impl CliType {
             insert_at(level, place, node);
         }
         true
+    }
+
+    /// Bindings of a line for an attribute, or for one that shares its lines.
+    fn read_shared_line(&self, rule: &CliAttributeRule, node: &Node) -> Option<Bindings> {
+        let others = rule
+            .with
+            .iter()
+            .filter_map(|name| self.attributes.get(name));
+        let mut sharing = [rule].into_iter().chain(others);
+        sharing.find_map(|rule| self.read_line(rule, node))
     }
 
     /// `no` and the text of a line or of its beginning.

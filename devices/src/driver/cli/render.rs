@@ -216,7 +216,13 @@ impl<'a> Rendering<'a> {
     }
 
     fn written(&self, template: &LineTemplate) -> Option<Text> {
-        template.write(&|name| self.merged.get(name), self.cli)
+        template.write(&|name| self.known(name), self.cli)
+    }
+
+    /// A value for a line: wanted or current, or a word without an attribute.
+    fn known(&self, name: &str) -> Option<&Value> {
+        let unmanaged = || self.found.and_then(|found| found.unmanaged.get(name));
+        self.merged.get(name).or_else(unmanaged)
     }
 
     fn element(
@@ -229,7 +235,7 @@ impl<'a> Rendering<'a> {
         let values = |name: &str| match name.parse::<usize>() {
             Ok(index) => items.get(index),
             Err(_) if name == rule.name => Some(element),
-            Err(_) => self.merged.get(name),
+            Err(_) => self.known(name),
         };
         template.write(&values, self.cli)
     }

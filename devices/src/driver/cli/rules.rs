@@ -80,6 +80,8 @@ pub struct CliAttributeRule {
     pub more: Option<LineTemplate>,
     pub many: bool,
     pub absent: Option<Value>,
+    /// The value if the shared line has no word for the attribute.
+    pub implied: Option<Value>,
     /// Default of a new instance; not sent on creation.
     pub initial: Option<Value>,
     pub default_on: bool,
@@ -212,6 +214,7 @@ impl CliAttributeRule {
             more: None,
             many: false,
             absent: None,
+            implied: None,
             initial: None,
             default_on: false,
             no: NoForm::Head,

@@ -11,6 +11,7 @@
 //! {attr:ip}        one word that is an IP address
 //! {attr:ipv4}      one word that is an IPv4 address or prefix; {attr:ipv6} likewise
 //! {*name}          one word without an attribute; preserved when the line is sent again
+//! {*name!word}     `word` without an attribute; preserved as well
 //! {attr=a|b}       no text; the parts after it apply only if the attribute has one of these values
 //! {*}              other words; preserved as well
 //! [ … ]            optional: printed when everything inside has a value
@@ -97,6 +98,17 @@ impl LineTemplate {
             _ => None,
         });
         holes.collect()
+    }
+
+    /// Names of words without an attribute.
+    pub fn captures(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        collect_holes(&self.parts, &mut |hole| {
+            if hole.name.starts_with(CAPTURE_MARK) {
+                names.push(hole.name.as_str());
+            }
+        });
+        names
     }
 
     /// Whether nothing in it varies.

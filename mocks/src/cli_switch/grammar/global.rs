@@ -76,11 +76,17 @@ pub(crate) const RULES: &[Rule] = &[
     rule("vrf definition <word>", Effect::Run(blocks::vrf)),
     rule("logging on", Effect::OnByDefault),
     rule(
-        "logging buffered ! [<4096-2147483647>] [<severity>]",
-        Effect::OnByDefault,
+        "logging buffered ! [discriminator <word>] [<4096-2147483647>] [<severity>]",
+        Effect::Run(logging::logging_destination),
     ),
-    rule("logging console ! [<severity>]", Effect::OnByDefault),
-    rule("logging monitor ! [<severity>]", Effect::OnByDefault),
+    rule(
+        "logging console ! [discriminator <word>] [<severity>]",
+        Effect::Run(logging::logging_destination),
+    ),
+    rule(
+        "logging monitor ! [discriminator <word>] [<severity>]",
+        Effect::Run(logging::logging_destination),
+    ),
     rule(
         "enable secret ! [0 | 5 | 8 | 9] <line>",
         Effect::Run(access::enable_secret),
@@ -202,7 +208,7 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     rule(
-        "logging host <host> [vrf <word>] ! [transport (udp | tcp) [port <1-65535>]]",
+        "logging host (ipv6 (<ipv6> | <hostname>) | <ipv4> | <hostname>) [vrf <word>] ! [transport (udp | tcp) [port <1-65535>]] [sequence-num-session] [discriminator <word>]",
         Effect::Run(logging::logging_host),
     ),
     rule("logging <host>", Effect::Run(logging::logging_host)),
@@ -214,7 +220,7 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     on(
         classic,
-        "snmp-server community <word> ! [view <word>] [RO | RW] [<word>]",
+        "snmp-server community <word> ! [view <word>] [RO | RW] [ipv6 <word>] [<word>]",
         Effect::Run(snmp::snmp_community),
     ),
     rule("snmp-server trap-source ! <interface>", Effect::Store),
@@ -267,8 +273,14 @@ pub(crate) const RULES: &[Rule] = &[
     rule("line (con | console) <0-0>", Effect::Run(blocks::line)),
     rule("line vty <0-97> [<1-97>]", Effect::Run(blocks::line)),
     rule("ntp logging", Effect::Store),
-    rule(
-        "ntp authentication-key <1-4294967295> ! (md5 | hmac-sha1 | hmac-sha2-256 | sha1 | sha256) <word> [0 | 7]",
+    on(
+        xe,
+        "ntp authentication-key <1-4294967295> ! (cmac-aes-128 | hmac-sha1 | hmac-sha2-256 | md5) <word> [0 | 7]",
+        Effect::Run(ntp::ntp_key),
+    ),
+    on(
+        classic,
+        "ntp authentication-key <1-4294967295> ! md5 <word> [0 | 7]",
         Effect::Run(ntp::ntp_key),
     ),
     rule("ntp authenticate", Effect::Store),
@@ -280,7 +292,7 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule("ntp update-calendar", Effect::Store),
     rule(
-        "ntp server [vrf <word>] <host> ! (key <1-4294967295> | maxpoll <4-17> | minpoll <4-17> | prefer | source <interface> | version <1-4>)*",
+        "ntp server [vrf <word>] (ip <hostname> | ipv6 <hostname> | <host>) ! (burst | iburst | key <1-4294967295> | maxpoll <4-17> | minpoll <4-17> | normal-sync | prefer | source <interface> | version <1-4>)*",
         Effect::Run(ntp::ntp_server),
     ),
     rule("exit", Effect::Run(exit)),

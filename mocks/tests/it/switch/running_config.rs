@@ -171,12 +171,14 @@ const KEPT: &[Kept] = &[
             "ntp authentication-key 7 md5 cisco",
             "service password-encryption",
             "ntp authentication-key 8 md5 cisco 0",
+            "ntp authentication-key 9 hmac-sha2-256 094F471A1A0A 7",
             "ntp trusted-key 7",
             "ntp authenticate",
         ],
         printed: &[
             "ntp authentication-key 7 md5 01100F175804 7",
             "ntp authentication-key 8 md5 01100F175804 7",
+            "ntp authentication-key 9 hmac-sha2-256 094F471A1A0A 7",
             "ntp authenticate",
             "ntp trusted-key 7",
         ],
@@ -200,9 +202,49 @@ const KEPT: &[Kept] = &[
     },
     Kept {
         model: OLD,
-        typed: &["logging host 192.0.2.20"],
-        printed: &["logging 192.0.2.20"],
+        typed: &["logging host 192.0.2.20", "logging host log.example.net"],
+        printed: &["logging 192.0.2.20", "logging log.example.net"],
         absent: &["logging host"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "logging host ipv6 2001:db8::1",
+            "logging host ipv6 log.example.net",
+            "logging host 192.0.2.1 transport tcp",
+            "logging host 192.0.2.2 transport tcp port 602 sequence-num-session",
+        ],
+        printed: &[
+            "logging host ipv6 2001:DB8::1",
+            "logging host ipv6 log.example.net",
+            "logging host 192.0.2.1 transport tcp port 601",
+            "logging host 192.0.2.2 transport tcp port 602 sequence-num-session",
+        ],
+        absent: &[],
+    },
+    // Destinations log at level 7 by themselves, the buffer has 4096 bytes; neither is printed.
+    Kept {
+        model: XE,
+        typed: &[
+            "logging console 7",
+            "no logging monitor",
+            "default logging monitor",
+            "logging buffered 4096 debugging",
+        ],
+        printed: &[],
+        absent: &["logging console", "logging monitor", "logging buffered"],
+    },
+    Kept {
+        model: XE,
+        typed: &[
+            "logging console discriminator EXCESS debugging",
+            "logging buffered discriminator QUIET 65536 debugging",
+        ],
+        printed: &[
+            "logging buffered discriminator QUIET 65536",
+            "logging console discriminator EXCESS",
+        ],
+        absent: &[],
     },
     Kept {
         model: XE,
@@ -252,8 +294,14 @@ const KEPT: &[Kept] = &[
     },
     Kept {
         model: OLD,
-        typed: &["snmp-server community old"],
-        printed: &["snmp-server community old RO"],
+        typed: &[
+            "snmp-server community old",
+            "snmp-server community six ipv6 SIX 21",
+        ],
+        printed: &[
+            "snmp-server community old RO",
+            "snmp-server community six RO ipv6 SIX 21",
+        ],
         absent: &[],
     },
     Kept {

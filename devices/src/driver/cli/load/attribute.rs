@@ -154,6 +154,11 @@ pub(super) fn attribute(
         }
     };
     rule.initial = canonical_key(table, "initial", known)?;
+    rule.implied = canonical_key(table, "implied", known)?;
+    if rule.implied.is_some() && rule.inside.is_none() {
+        let message = "`implied` is for attributes with `inside`";
+        table.findings.error("implied", table.span.clone(), message);
+    }
     rule.absent = match canonical_key(table, "absent", known)? {
         Some(value) => Some(value),
         None if !matches!(rule.location, CliLocation::Lines) => None,

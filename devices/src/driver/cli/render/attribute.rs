@@ -4,7 +4,7 @@ use super::Rendering;
 use super::no_form::no;
 use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{CliAttributeRule, CliLocation, range_set};
-use crate::driver::cli::template::LineTemplate;
+use crate::driver::cli::template::{CAPTURE_MARK, LineTemplate};
 use crate::driver::codec::RangeSet;
 use crate::driver::implementation::RenderError;
 use crate::map::IndexMap;
@@ -69,7 +69,10 @@ impl Rendering<'_> {
             || (by_itself == Some(value) && !rule.default_on)
             || *value == Value::Bool(false);
         if goes {
-            let text = self.no_form(rule, None)?;
+            let text = match self.rest_of_line(rule) {
+                Some(rest) => rest,
+                None => self.no_form(rule, None)?,
+            };
             self.push_rule(rule, text);
             return Ok(());
         }
@@ -88,6 +91,24 @@ impl Rendering<'_> {
         }
         self.push_rule(rule, text);
         Ok(())
+    }
+
+    /// The line of an attribute without its value, if the device's line has words without an attribute.
+    fn rest_of_line(&self, rule: &CliAttributeRule) -> Option<Text> {
+        let found = self.found?;
+        let template = rule.lines.first()?;
+        let captures = template.captures();
+        if !captures
+            .iter()
+            .any(|name| found.unmanaged.contains_key(*name))
+        {
+            return None;
+        }
+        let values = |name: &str| match name.starts_with(CAPTURE_MARK) {
+            true => found.unmanaged.get(name),
+            false => None,
+        };
+        template.write(&values, self.cli)
     }
 
     /// A list of numbers that does not fit one line: an absolute one, then additions.
@@ -162,22 +183,41 @@ impl Rendering<'_> {
             let rule = cli.attributes.get(name)?;
             rule.absent.as_ref()
         };
+        let own_line = |name: &Name, value: &Value| {
+            let rule = cli.attributes.get(name)?;
+            cli.named(&rule.set, name, value)?.as_ref()
+        };
+        let wanted = names
+            .iter()
+            .filter_map(|name| own_line(name, self.goal.wanted.get(name)?));
+        let instead = wanted.last().and_then(|line| self.written(line));
         let present: IndexMap<&Name, &Value> = names
             .iter()
             .filter_map(|name| Some((*name, self.merged.get(name)?)))
             .filter(|(name, value)| !is_unset(value) && absent(name) != Some(value))
+            .filter(|(name, value)| own_line(name, value).is_none())
             .collect();
-        let text = if present.is_empty() {
-            self.no_form(rule, None)?
+        let text = if let Some(text) = instead {
+            text
+        } else if present.is_empty() {
+            match self.rest_of_line(rule) {
+                Some(rest) => rest,
+                None => self.no_form(rule, None)?,
+            }
         } else {
             let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
             let values = |name: &str| match names.iter().find(|other| **other == name) {
                 Some(name) => present.get(*name).copied(),
-                None => self.merged.get(name),
+                None => self.known(name),
             };
-            template
-                .write(&values, cli)
-                .ok_or_else(|| self.error(&rule.name))?
+            match template.write(&values, cli) {
+                Some(text) => text,
+                // Without the value that the line is about, the others go with it.
+                None if self.merged.get(&rule.name).is_none_or(is_unset) => {
+                    self.no_form(rule, None)?
+                }
+                None => return Err(self.error(&rule.name)),
+            }
         };
         let changed = self.changed(rule);
         self.push(&changed, text, rule.prompts);

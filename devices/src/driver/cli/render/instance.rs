@@ -28,7 +28,7 @@ impl Rendering<'_> {
             && found.siblings <= 1
         {
             self.mode = Vec::new();
-            let text = template.write(&|name| found.attributes.get(name), cli);
+            let text = template.write(&|name| found.known(name), cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
             return Ok(());
@@ -42,7 +42,7 @@ impl Rendering<'_> {
         }
         for template in &cli.instance.remove {
             // What the device has counts here, not what the catalog wants.
-            let text = template.write(&|name| found.attributes.get(name), cli);
+            let text = template.write(&|name| found.known(name), cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
         }
@@ -114,7 +114,7 @@ impl Rendering<'_> {
         let cli = self.cli;
         match cli.instance.remove.first() {
             Some(template) => {
-                let text = template.write(&|name| found.attributes.get(name), cli);
+                let text = template.write(&|name| found.known(name), cli);
                 let text = text.ok_or_else(|| self.error("ensure"))?;
                 self.push(attributes, text, cli.instance.prompts);
             }

@@ -19,6 +19,32 @@ pub(super) fn logging_trap(session: &mut ConfigSession<'_>, command: &Command) -
     Reply::Silent
 }
 
+/// The buffer, the console and terminals: on by default at level `debugging`, the buffer with 4096 bytes. Defaults are not
+/// printed.
+pub(super) fn logging_destination(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let identity = command.identity_text();
+    let root = &mut session.device.edit().root;
+    match command.sign {
+        LinePrefix::No => root.set(command.entry(format!("no {identity}"))),
+        LinePrefix::Default => {
+            root.remove(&identity);
+        }
+        LinePrefix::Set => {
+            let words = command.words[command.identity..].iter();
+            let printed: Vec<&str> = words
+                .map(String::as_str)
+                .filter(|word| !["debugging", "4096"].contains(word))
+                .collect();
+            if printed.is_empty() {
+                root.remove(&identity);
+            } else {
+                root.set(command.entry(format!("{identity} {}", printed.join(" "))));
+            }
+        }
+    }
+    Reply::Silent
+}
+
 /// `logging X` and `logging host X` are one line; the default transport is not printed.
 pub(super) fn logging_host(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let mut words = command.words.clone();
@@ -28,21 +54,32 @@ pub(super) fn logging_host(session: &mut ConfigSession<'_>, command: &Command) -
         identity += 1;
     }
     let key = words[..identity].join(" ");
-    if words.get(3).is_some_and(|word| word == "vrf")
+    let vrf = words[..identity].iter().position(|word| word == "vrf");
+    if let Some(vrf) = vrf.and_then(|at| words.get(at + 1))
         && command.is_set()
-        && !session.device.has_vrf(&words[4])
+        && !session.device.has_vrf(vrf)
     {
-        return Reply::Text(format!("% VRF {} not configured.", words[4]));
+        return Reply::Text(format!("% VRF {vrf} not configured."));
     }
-    let default = ["transport udp port 514", "transport udp", ""]
-        .contains(&words[identity..].join(" ").as_str());
-    if default {
-        words.truncate(identity);
-    } else if words[identity..].join(" ") == "transport tcp" {
-        words.extend(["port".to_owned(), "601".to_owned()]);
+    let options = words.split_off(identity);
+    let (transport, port, rest): (&str, Option<&str>, &[String]) = match &options[..] {
+        [word, transport, next, port, rest @ ..] if word == "transport" && next == "port" => {
+            (transport, Some(port), rest)
+        }
+        [word, transport, rest @ ..] if word == "transport" => (transport, None, rest),
+        rest => ("udp", None, rest),
+    };
+    match (transport, port) {
+        ("udp", None | Some("514")) => {}
+        ("tcp", None) => words.extend(["transport", "tcp", "port", "601"].map(str::to_owned)),
+        (transport, port) => {
+            let port = port.unwrap_or_default();
+            words.extend(["transport", transport, "port", port].map(str::to_owned));
+        }
     }
+    words.extend_from_slice(rest);
     let mut text = words.join(" ");
-    if session.device.profile.is_release_12() && words.len() == 3 {
+    if session.device.profile.is_release_12() && words.len() == 3 && identity == 3 {
         text = format!("logging {}", words[2]);
     }
     let root = &mut session.device.edit().root;

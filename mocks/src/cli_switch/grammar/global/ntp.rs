@@ -44,7 +44,7 @@ pub(super) fn ntp_server(session: &mut ConfigSession<'_>, command: &Command) -> 
     let mut words = command.words[command.identity..].iter();
     while let Some(word) = words.next() {
         let mut option = vec![word.clone()];
-        if word != "prefer" {
+        if !["burst", "iburst", "normal-sync", "prefer"].contains(&word.as_str()) {
             option.extend(words.next().cloned());
         }
         options.retain(|other| other[0] != option[0]);
