@@ -54,7 +54,7 @@ pub struct Change {
     /// Shared with whoever else needs the resource as it is wanted.
     pub wanted: Arc<Wanted>,
     /// What the device has; `None` when it has no such instance.
-    pub current: Option<Instance>,
+    pub(crate) current: Option<Instance>,
     /// Names of the attributes that differ, in definition order. For [`ChangeKind::Create`] all
     /// wanted properties, `ensure` among them, for [`ChangeKind::Remove`] none.
     pub attributes: Vec<Name>,

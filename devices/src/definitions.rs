@@ -19,7 +19,7 @@ pub struct DefinitionFile {
 }
 
 impl DefinitionFile {
-    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+    pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let path = path.into();
         Self {
             source: Source::new(path.clone(), text),
@@ -31,7 +31,7 @@ impl DefinitionFile {
 const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/definitions.rs"));
 
 /// The definitions built into this program.
-pub fn shipped() -> Vec<DefinitionFile> {
+pub(crate) fn shipped() -> Vec<DefinitionFile> {
     SHIPPED
         .iter()
         .map(|(path, text)| DefinitionFile::new(*path, *text))

@@ -27,7 +27,8 @@ pub(crate) use classify::{Classification, Refusal};
 pub(crate) use cli_rules::CliRules;
 pub(crate) use command::{Answer, Command, SecretResponse, SecretState};
 pub(crate) use engine::{Dialogue, Event};
-pub use protocol::{Dialect, Protocol};
+pub(crate) use protocol::Dialect;
+pub use protocol::Protocol;
 pub(crate) use rest_rules::RestRules;
 #[cfg(test)]
 pub(crate) use tests::rules as rules_for_tests;

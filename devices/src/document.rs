@@ -34,7 +34,7 @@ impl Findings {
     }
 
     /// Reports an error at a byte range of the file.
-    pub fn error(&self, code: &'static str, span: Range<usize>, message: impl Into<String>) {
+    pub(crate) fn error(&self, code: &'static str, span: Range<usize>, message: impl Into<String>) {
         self.push(Diagnostic::error(code, message).at(&self.source, span, ""));
     }
 
@@ -76,14 +76,14 @@ pub fn read<T>(findings: &Findings, read: impl FnOnce(&Table<'_>) -> T) -> T {
 }
 
 /// A parsed file, for readers that go through it several times.
-pub struct Document<'a> {
+pub(crate) struct Document<'a> {
     findings: &'a Findings,
     root: Spanned<DeTable<'a>>,
 }
 
 impl<'a> Document<'a> {
     /// Parses a file; syntax errors go to its findings.
-    pub fn parse(findings: &'a Findings) -> Self {
+    pub(crate) fn parse(findings: &'a Findings) -> Self {
         let (root, errors) = DeTable::parse_recoverable(&findings.source.text);
         for error in errors {
             let span = error.span().unwrap_or(0..0);
@@ -93,7 +93,7 @@ impl<'a> Document<'a> {
     }
 
     /// The root table, of which nothing has been asked yet.
-    pub fn root(&self) -> Table<'_> {
+    pub(crate) fn root(&self) -> Table<'_> {
         let span = self.root.span();
         Table::new(self.findings, self.root.get_ref(), span, String::new())
     }
@@ -104,7 +104,7 @@ pub struct Table<'a> {
     pub findings: &'a Findings,
     entries: &'a DeTable<'a>,
     /// Place of the table, for messages about what it lacks.
-    pub span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// Its header as the user writes it, `attr.vrf`; empty for the root.
     pub path: String,
     asked: RefCell<Vec<String>>,
@@ -143,7 +143,7 @@ impl<'a> Table<'a> {
     /// the same key are laid over each other in the same way. [`Table::finish`] reports the keys
     /// of the upper table alone; the lower one is reported where it is read for itself.
     #[must_use]
-    pub fn over(mut self, base: Table<'a>) -> Self {
+    pub(crate) fn over(mut self, base: Table<'a>) -> Self {
         self.base = Some(Box::new(base));
         self
     }
@@ -197,7 +197,7 @@ impl<'a> Table<'a> {
         self.get(key).and_then(|item| item.bool())
     }
 
-    pub fn integer(&self, key: &str) -> Option<i64> {
+    pub(crate) fn integer(&self, key: &str) -> Option<i64> {
         self.get(key).and_then(|item| item.integer())
     }
 
@@ -207,7 +207,7 @@ impl<'a> Table<'a> {
     }
 
     /// The string of a key that must be there.
-    pub fn required_string(&self, key: &str) -> Option<String> {
+    pub(crate) fn required_string(&self, key: &str) -> Option<String> {
         let Some(item) = self.get(key) else {
             self.missing(key);
             return None;
@@ -281,7 +281,7 @@ impl<'a> Item<'a> {
         self.value.is_table()
     }
 
-    pub fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         self.value.is_array()
     }
 

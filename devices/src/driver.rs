@@ -13,19 +13,19 @@
 //! The file format is described in `definitions/README.md`. [`cli`] implements types with line
 //! templates, [`rest`] with fields of JSON objects. [`Implementation`] is the interface of both.
 
-pub mod cli;
-pub mod codec;
+pub(crate) mod cli;
+pub(crate) mod codec;
 mod context;
-pub mod effect;
-pub mod facts;
-pub mod implementation;
-pub mod platform;
+pub(crate) mod effect;
+pub(crate) mod facts;
+pub(crate) mod implementation;
+pub(crate) mod platform;
 mod read_rule;
-pub mod registry;
-pub mod rest;
+pub(crate) mod registry;
+pub(crate) mod rest;
 pub mod self_test;
 mod transport;
-pub mod type_driver;
+pub(crate) mod type_driver;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -43,15 +43,12 @@ use crate::value::{Attributes, Name};
 
 pub use effect::{Effect, EffectSlot};
 pub use facts::Facts;
-pub use implementation::{
-    AttributeExplanation, Explanation, Implementation, NoSecretHistory, Problem, ProblemKind,
-    RenderError, SecretHistory,
-};
+pub(crate) use implementation::{Implementation, RenderError};
+pub use implementation::{NoSecretHistory, Problem, ProblemKind, SecretHistory};
 pub use platform::{MockKind, Platform};
 pub use registry::Registry;
 pub use self_test::run::TestResult;
 pub use transport::Transport;
-pub use type_driver::TypeDriver;
 
 /// A platform's types for one device: for each type, the variant that the device's facts select.
 #[derive(Clone, Debug)]

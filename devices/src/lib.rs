@@ -19,7 +19,7 @@ pub mod model;
 pub mod names;
 pub mod operation;
 pub mod pattern;
-pub mod predict;
+pub(crate) mod predict;
 pub mod provider;
 pub mod read;
 pub mod secret;

@@ -3,10 +3,10 @@
 //! A [`TypeModel`] is loaded from `definitions/models/<type>.toml`; the types of Puppet itself are
 //! built in. It is immutable and has no knowledge of platforms: the driver reads and sets values.
 
-pub mod address;
+pub(crate) mod address;
 pub mod canonical;
 pub mod load;
-pub mod notation;
+pub(crate) mod notation;
 mod reference;
 mod relation;
 pub mod resource_api;
@@ -22,7 +22,7 @@ use crate::names::TypeName;
 use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
-pub use reference::Reference;
+pub(crate) use reference::Reference;
 pub use relation::{AutoKind, AutoRelation, RelationSource};
 pub use rule_keys::Shutdown;
 
@@ -172,7 +172,7 @@ pub enum ValueSpec {
 
 impl ValueSpec {
     /// The name that implementations use: the literal's text or the declared name.
-    pub fn name(&self) -> Cow<'_, str> {
+    pub(crate) fn name(&self) -> Cow<'_, str> {
         match self {
             ValueSpec::Literal(literal) => match literal.as_str() {
                 Some(text) => text.into(),
@@ -189,9 +189,9 @@ impl ValueSpec {
 /// A field of a struct value.
 #[derive(Clone, Debug)]
 pub struct StructField {
-    pub values: Vec<ValueSpec>,
-    pub optional: bool,
-    pub default: Option<Value>,
+    pub(crate) values: Vec<ValueSpec>,
+    pub(crate) optional: bool,
+    pub(crate) default: Option<Value>,
 }
 
 /// A canonicalizer that does not depend on the platform.
@@ -219,17 +219,17 @@ pub struct TitlePattern {
 /// A rule for several attributes of one resource.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    pub kind: RuleKind,
-    pub attributes: Vec<String>,
+    pub(crate) kind: RuleKind,
+    pub(crate) attributes: Vec<String>,
     /// The rule applies only if all of these attributes have one of the values.
-    pub when: IndexMap<String, Vec<Value>>,
+    pub(crate) when: IndexMap<String, Vec<Value>>,
     /// The rule does not apply if any of these attributes has one of the values.
-    pub unless: IndexMap<String, Vec<Value>>,
-    pub doc: String,
+    pub(crate) unless: IndexMap<String, Vec<Value>>,
+    pub(crate) doc: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RuleKind {
+pub(crate) enum RuleKind {
     /// All attributes or none.
     Together,
     /// At most one of the attributes.

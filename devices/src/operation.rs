@@ -29,7 +29,7 @@ pub enum Action {
 
 impl Action {
     /// Its secrets in clear text.
-    pub fn secrets(&self) -> Vec<&str> {
+    pub(crate) fn secrets(&self) -> Vec<&str> {
         match self {
             Action::Line(line) => {
                 let texts = line.mode.iter().chain(&line.text).chain(&line.body);
@@ -58,7 +58,7 @@ pub struct ConfigLine {
 
 impl ConfigLine {
     /// The operation that only enters these modes, outermost first.
-    pub fn enter_mode(mode: &[Text]) -> Self {
+    pub(crate) fn enter_mode(mode: &[Text]) -> Self {
         Self {
             mode: mode.to_vec(),
             text: None,
@@ -69,7 +69,7 @@ impl ConfigLine {
     }
 
     /// A line of global configuration.
-    pub fn global(text: Text) -> Self {
+    pub(crate) fn global(text: Text) -> Self {
         Self {
             text: Some(text),
             ..Self::enter_mode(&[])
@@ -164,12 +164,12 @@ pub struct OperationResult {
     pub duration: Duration,
     /// The mode line that failed: then the outcome is that of this line, and the operation itself
     /// was not sent.
-    pub failed_mode_line: Option<ConfigLine>,
+    pub(crate) failed_mode_line: Option<ConfigLine>,
 }
 
 impl OperationResult {
     /// The result of an operation whose mode was entered, or that was not sent.
-    pub fn new(outcome: Outcome, took: Duration) -> Self {
+    pub(crate) fn new(outcome: Outcome, took: Duration) -> Self {
         Self {
             outcome,
             duration: took,
@@ -178,7 +178,7 @@ impl OperationResult {
     }
 
     /// The result of an operation that was not sent.
-    pub fn not_sent() -> Self {
+    pub(crate) fn not_sent() -> Self {
         Self::new(Outcome::NotSent, Duration::ZERO)
     }
 }

@@ -51,7 +51,7 @@ impl Deref for Pattern {
 /// Patterns that a text is held against together, which takes as long as one of them would. Compiled
 /// as [`Pattern`] is.
 #[derive(Clone, Default)]
-pub struct Patterns(Arc<LazyRegexSet>);
+pub(crate) struct Patterns(Arc<LazyRegexSet>);
 
 #[derive(Default)]
 struct LazyRegexSet {
@@ -61,12 +61,12 @@ struct LazyRegexSet {
 
 impl Patterns {
     /// Whether one of them matches.
-    pub fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         !self.0.patterns.is_empty() && self.compiled().is_match(text)
     }
 
     /// The place of the first one that matches.
-    pub fn first_match(&self, text: &str) -> Option<usize> {
+    pub(crate) fn first_match(&self, text: &str) -> Option<usize> {
         // Most texts match none, and seeing that is cheaper than telling which.
         if !self.is_match(text) {
             return None;

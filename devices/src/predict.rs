@@ -11,7 +11,7 @@ use crate::secret::MASK;
 const CONTEXT: usize = 3;
 
 /// The configuration in a state: trees as text, JSON objects with a line for each field.
-pub fn configuration(state: &State) -> String {
+pub(crate) fn configuration(state: &State) -> String {
     let mut text = String::new();
     for (name, parsed) in state.iter() {
         match parsed {
@@ -27,7 +27,7 @@ pub fn configuration(state: &State) -> String {
 
 /// A line with its secrets masked: those given, where they stand as a word, and the first group
 /// of each pattern.
-pub fn mask(line: &str, patterns: &[Pattern], secrets: &[String]) -> String {
+pub(crate) fn mask(line: &str, patterns: &[Pattern], secrets: &[String]) -> String {
     let mut line = line.to_owned();
     for pattern in patterns {
         if let Some(group) = pattern.captures(&line).and_then(|found| found.get(1)) {
@@ -65,7 +65,7 @@ fn mask_words(line: &str, secret: &str) -> String {
 /// A unified diff without file names; a hunk's header tells the block that it is in. Empty when
 /// the texts are equal. Lines are compared as they are and shown as `show` says, so that a line
 /// in which only a secret differs is told as changed.
-pub fn unified_diff(before: &str, after: &str, show: impl Fn(&str) -> String) -> String {
+pub(crate) fn unified_diff(before: &str, after: &str, show: impl Fn(&str) -> String) -> String {
     let old: Vec<&str> = before.lines().collect();
     let new: Vec<&str> = after.lines().collect();
     let mut text = String::new();

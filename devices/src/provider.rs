@@ -127,7 +127,7 @@ pub struct CommitResult {
 impl CommitResult {
     /// Derives the outcome of each attribute from its operations: done if all are done, else the
     /// first that is not.
-    pub fn from_operations(
+    pub(crate) fn from_operations(
         change: &Change,
         operations: Vec<(Operation, OperationResult)>,
     ) -> CommitResult {
@@ -198,7 +198,7 @@ pub struct Note {
 
 impl Note {
     /// A warning about the resource.
-    pub fn warning(message: impl Into<String>) -> Self {
+    pub(crate) fn warning(message: impl Into<String>) -> Self {
         Self {
             level: NoteLevel::Warning,
             message: message.into(),
@@ -253,13 +253,13 @@ impl ProviderError {
     }
 
     /// An error of the kind [`ProviderErrorKind::Failed`].
-    pub fn failed(message: impl Into<String>) -> Self {
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(ProviderErrorKind::Failed, message)
     }
 
     /// The failure of an operation; `None` for done. It has the first line of the device's message
     /// with a word in it, which skips the mark under an invalid word.
-    pub fn from_result(result: &OperationResult) -> Option<Self> {
+    pub(crate) fn from_result(result: &OperationResult) -> Option<Self> {
         match &result.outcome {
             Outcome::Done { .. } => None,
             Outcome::Refused { message } => {

@@ -5,12 +5,12 @@
 //! once per run, and [`Reads`] has its text. [`State`] has the parsed answers, shared by all types.
 //! The driver converts them to instances without the device.
 
-pub mod columns;
+pub(crate) mod columns;
 mod derived;
-pub mod indent;
-pub mod json_text;
-pub mod row;
-pub mod stanzas;
+pub(crate) mod indent;
+pub(crate) mod json_text;
+pub(crate) mod row;
+pub(crate) mod stanzas;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub enum Parsed {
 }
 
 /// Predicted instances of a type, in the order of their first operation.
-pub type Predicted = IndexMap<String, Option<Attributes>>;
+pub(crate) type Predicted = IndexMap<String, Option<Attributes>>;
 
 /// State of a device: its parsed answers, with the predicted effect of later operations.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,14 +64,14 @@ pub struct State {
 }
 
 impl State {
-    pub fn insert(&mut self, name: impl Into<String>, parsed: Parsed) {
+    pub(crate) fn insert(&mut self, name: impl Into<String>, parsed: Parsed) {
         let name = name.into();
         self.derived.forget(&name);
         self.reads.insert(name, Arc::new(parsed));
     }
 
     /// Copies the answers of another state.
-    pub fn extend(&mut self, other: State) {
+    pub(crate) fn extend(&mut self, other: State) {
         for (name, parsed) in other.reads {
             self.derived.forget(&name);
             self.reads.insert(name, parsed);
@@ -82,26 +82,26 @@ impl State {
         self.reads.get(name).map(Arc::as_ref)
     }
 
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut Parsed> {
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Parsed> {
         self.derived.forget(name);
         self.reads.get_mut(name).map(Arc::make_mut)
     }
 
     /// All answers in the order in which they were read.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Parsed)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Parsed)> {
         self.reads
             .iter()
             .map(|(name, parsed)| (name.as_str(), parsed.as_ref()))
     }
 
-    pub fn tree(&self, name: &str) -> Option<&Tree> {
+    pub(crate) fn tree(&self, name: &str) -> Option<&Tree> {
         match self.get(name) {
             Some(Parsed::Tree(tree)) => Some(tree),
             _ => None,
         }
     }
 
-    pub fn tree_mut(&mut self, name: &str) -> Option<&mut Tree> {
+    pub(crate) fn tree_mut(&mut self, name: &str) -> Option<&mut Tree> {
         match self.get_mut(name) {
             Some(Parsed::Tree(tree)) => Some(tree),
             _ => None,
@@ -111,7 +111,7 @@ impl State {
     /// A value computed from the answer to one read, cached until the answer changes. `owner`
     /// distinguishes values of one Rust type: a resource type and a label. A state belongs to one
     /// device, so that each type has one implementation.
-    pub fn derived<T: Any + Send + Sync>(
+    pub(crate) fn derived<T: Any + Send + Sync>(
         &self,
         owner: (&str, &str),
         from: &str,
@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Like [`State::derived`], for a value computed from several answers.
-    pub fn derived_from_all<T: Any + Send + Sync>(
+    pub(crate) fn derived_from_all<T: Any + Send + Sync>(
         &self,
         owner: &str,
         make: impl FnOnce() -> T,
@@ -130,16 +130,16 @@ impl State {
     }
 
     /// Predicted instances of a type, if any. `None` for an instance means that it was removed.
-    pub fn predicted(&self, kind: &str) -> Option<&Predicted> {
+    pub(crate) fn predicted(&self, kind: &str) -> Option<&Predicted> {
         self.predicted.get(kind)
     }
 
     /// Secrets in the predicted state, to be masked in output.
-    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(String::as_str)
     }
 
-    pub fn remember_secrets<'a>(&mut self, secrets: impl IntoIterator<Item = &'a str>) {
+    pub(crate) fn remember_secrets<'a>(&mut self, secrets: impl IntoIterator<Item = &'a str>) {
         for secret in secrets {
             if !self.secrets.iter().any(|known| known == secret) {
                 self.secrets.push(secret.to_owned());
@@ -147,13 +147,13 @@ impl State {
         }
     }
 
-    pub fn predict(&mut self, kind: &str, instance: &str, attributes: Option<Attributes>) {
+    pub(crate) fn predict(&mut self, kind: &str, instance: &str, attributes: Option<Attributes>) {
         let of_kind = self.predicted.entry(kind.to_owned()).or_default();
         of_kind.insert(instance.to_owned(), attributes);
     }
 
     /// Drops the predicted instances of a type after the device was read again.
-    pub fn forget_predicted(&mut self, kind: &str) {
+    pub(crate) fn forget_predicted(&mut self, kind: &str) {
         self.predicted.shift_remove(kind);
     }
 }
@@ -163,6 +163,6 @@ impl State {
 #[error("cannot parse the answer to `{read}`: {message}")]
 pub struct ReadError {
     /// Name of the read.
-    pub read: String,
-    pub message: String,
+    pub(crate) read: String,
+    pub(crate) message: String,
 }

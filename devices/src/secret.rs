@@ -10,7 +10,7 @@ pub const MASK: &str = "••••";
 
 /// A piece of a [`Text`].
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub enum TextPiece {
+pub(crate) enum TextPiece {
     /// Printed as it is.
     Plain(String),
     /// Printed as [`MASK`].
@@ -23,7 +23,7 @@ pub struct Text(Vec<TextPiece>);
 
 impl Text {
     /// An empty text.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
@@ -35,14 +35,14 @@ impl Text {
     }
 
     /// A text that is a secret.
-    pub fn secret(text: impl Into<String>) -> Self {
+    pub(crate) fn secret(text: impl Into<String>) -> Self {
         let mut new = Self::new();
         new.push_secret(text);
         new
     }
 
     /// Appends plain text.
-    pub fn push(&mut self, text: impl Into<String> + AsRef<str>) {
+    pub(crate) fn push(&mut self, text: impl Into<String> + AsRef<str>) {
         if let Some(TextPiece::Plain(last)) = self.0.last_mut() {
             last.push_str(text.as_ref());
         } else if !text.as_ref().is_empty() {
@@ -51,7 +51,7 @@ impl Text {
     }
 
     /// Appends a secret.
-    pub fn push_secret(&mut self, text: impl Into<String>) {
+    pub(crate) fn push_secret(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.0.push(TextPiece::Secret(text));
@@ -59,7 +59,7 @@ impl Text {
     }
 
     /// Appends another text.
-    pub fn append(&mut self, other: Text) {
+    pub(crate) fn append(&mut self, other: Text) {
         for piece in other.0 {
             match piece {
                 TextPiece::Plain(text) => self.push(text),
@@ -70,7 +70,7 @@ impl Text {
 
     /// Masks every word of the plain text that equals `secret`.
     #[must_use]
-    pub fn mask_word(self, secret: &str) -> Self {
+    pub(crate) fn mask_word(self, secret: &str) -> Self {
         let mut masked = Self::new();
         for piece in self.0 {
             let text = match piece {
@@ -95,12 +95,12 @@ impl Text {
     }
 
     /// The pieces, in order.
-    pub fn pieces(&self) -> &[TextPiece] {
+    pub(crate) fn pieces(&self) -> &[TextPiece] {
         &self.0
     }
 
     /// Whether there is no text.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
@@ -110,12 +110,12 @@ impl Text {
     }
 
     /// The characters of the revealed text.
-    pub fn chars(&self) -> impl Iterator<Item = char> {
+    pub(crate) fn chars(&self) -> impl Iterator<Item = char> {
         self.texts().flat_map(str::chars)
     }
 
     /// Length of the revealed text in bytes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.texts().map(str::len).sum()
     }
 
@@ -126,7 +126,7 @@ impl Text {
     }
 
     /// The secrets in clear, to mask them in the device's output.
-    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
             TextPiece::Secret(text) => Some(text.as_str()),
             TextPiece::Plain(_) => None,

@@ -79,9 +79,9 @@ pub struct Statistics {
     /// Waits for the device after something was sent, login included.
     pub round_trips: u64,
     /// Lines or requests that change the device.
-    pub writes: u64,
+    pub(crate) writes: u64,
     /// Reads sent.
-    pub reads: u64,
+    pub(crate) reads: u64,
     /// Time until the session was ready.
     pub login: Duration,
 }
@@ -89,7 +89,7 @@ pub struct Statistics {
 impl Statistics {
     /// The sum of two sessions.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             round_trips: self.round_trips + other.round_trips,
             writes: self.writes + other.writes,

@@ -7,8 +7,8 @@
 //! Comparing in Puppet's sense is in [`compare`], texts for people are in [`render`].
 
 mod attributes;
-pub mod compare;
-pub mod render;
+pub(crate) mod compare;
+pub(crate) mod render;
 
 use std::fmt;
 

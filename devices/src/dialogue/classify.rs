@@ -8,11 +8,11 @@ use crate::secret::{MASK, Text, TextPiece};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Classification {
     /// Why the command was refused; `None`: it was accepted.
-    pub refusal: Option<Refusal>,
+    pub(crate) refusal: Option<Refusal>,
     /// Other messages of the device, including warnings.
-    pub messages: Vec<String>,
+    pub(crate) messages: Vec<String>,
     /// Some messages match no rule.
-    pub has_unknown_messages: bool,
+    pub(crate) has_unknown_messages: bool,
 }
 
 /// Why a command had no effect.
@@ -100,7 +100,7 @@ impl Classification {
 
 impl CliRules {
     /// The class of a line of output.
-    pub fn message_class(&self, line: &str) -> Option<MessageClass> {
+    pub(crate) fn message_class(&self, line: &str) -> Option<MessageClass> {
         let line = line.trim_end();
         let ErrorRules { patterns, classes } = &self.errors;
         patterns.first_match(line).map(|index| classes[index])

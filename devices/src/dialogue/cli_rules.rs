@@ -10,116 +10,116 @@ pub(crate) type ModeId = usize;
 
 /// Rules of a platform's command line.
 #[derive(Clone, Debug)]
-pub struct CliRules {
+pub(crate) struct CliRules {
     /// Default TCP port.
-    pub port: u16,
+    pub(crate) port: u16,
     /// Line end of commands.
-    pub newline: String,
+    pub(crate) newline: String,
     /// Limit of commands without an answer.
-    pub window: Window,
+    pub(crate) window: Window,
     /// Lines to ignore: log messages, timestamps.
-    pub noise: Patterns,
+    pub(crate) noise: Patterns,
     /// Lines with secrets; group 1 is the secret.
-    pub secrets: Vec<Pattern>,
+    pub(crate) secrets: Vec<Pattern>,
     /// The pager, if the device has one.
-    pub pager: Option<Pager>,
+    pub(crate) pager: Option<Pager>,
     /// Commands that change the host name in the prompt.
-    pub rename: Option<Pattern>,
+    pub(crate) rename: Option<Pattern>,
     /// Output that requests a text without prompts.
-    pub text_entry: Option<Pattern>,
+    pub(crate) text_entry: Option<Pattern>,
     /// All modes.
-    pub modes: Vec<Mode>,
+    pub(crate) modes: Vec<Mode>,
     /// The mode of reads.
-    pub read_mode: ModeId,
+    pub(crate) read_mode: ModeId,
     /// The mode of global configuration lines.
-    pub config_mode: Option<ModeId>,
+    pub(crate) config_mode: Option<ModeId>,
     /// The mode that represents all configuration sub-modes.
-    pub sub_mode: Option<ModeId>,
+    pub(crate) sub_mode: Option<ModeId>,
     /// A sub-mode can be entered from another sub-mode.
-    pub direct_sub_modes: bool,
+    pub(crate) direct_sub_modes: bool,
     /// Commands after login, without questions.
-    pub open: Vec<Step>,
+    pub(crate) open: Vec<Step>,
     /// Commands that log off.
-    pub close: Vec<Step>,
+    pub(crate) close: Vec<Step>,
     /// Commands that save the running configuration.
-    pub save: Vec<Step>,
+    pub(crate) save: Vec<Step>,
     /// Error messages.
-    pub errors: ErrorRules,
+    pub(crate) errors: ErrorRules,
     /// Questions.
-    pub confirms: Vec<ConfirmRule>,
+    pub(crate) confirms: Vec<ConfirmRule>,
 }
 
 /// Limit of commands without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub(crate) struct Window {
     /// Number of commands.
-    pub lines: usize,
+    pub(crate) lines: usize,
     /// Their length.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 /// A pager, which stops after each page of output.
 #[derive(Clone, Debug)]
-pub struct Pager {
+pub(crate) struct Pager {
     /// Its prompt.
-    pub marker: Pattern,
+    pub(crate) marker: Pattern,
     /// The key for the next page.
-    pub key: String,
+    pub(crate) key: String,
 }
 
 /// A mode of the command line, recognized by its prompt.
 #[derive(Clone, Debug)]
-pub struct Mode {
+pub(crate) struct Mode {
     /// Name in the definition.
-    pub name: String,
+    pub(crate) name: String,
     /// Matches a line that is only the prompt.
     pub(super) prompt_line: Pattern,
     /// Matches the prompt at the start of a line.
     pub(super) prompt_prefix: Pattern,
     /// Texts that the prompt must not contain.
-    pub excludes: Vec<String>,
+    pub(crate) excludes: Vec<String>,
     /// Transitions to other modes.
-    pub transitions: Vec<ModeTransition>,
+    pub(crate) transitions: Vec<ModeTransition>,
 }
 
 /// A transition from one mode to another.
 #[derive(Clone, Debug)]
-pub struct ModeTransition {
+pub(crate) struct ModeTransition {
     /// The other mode.
-    pub to: ModeId,
+    pub(crate) to: ModeId,
     /// The command.
-    pub send: String,
+    pub(crate) send: String,
     /// The secret that the device may request.
-    pub secret: Option<SecretRequest>,
+    pub(crate) secret: Option<SecretRequest>,
     /// The check after the transition.
-    pub verify: Option<Step>,
+    pub(crate) verify: Option<Step>,
 }
 
 /// A request for a secret.
 #[derive(Clone, Debug)]
-pub struct SecretRequest {
+pub(crate) struct SecretRequest {
     /// The last line of the request.
-    pub request: Pattern,
+    pub(crate) request: Pattern,
     /// Output if the secret is wrong or not accepted.
-    pub refused: Vec<Pattern>,
+    pub(crate) refused: Vec<Pattern>,
 }
 
 /// A command that opens or closes a session, or saves.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub(crate) struct Step {
     /// The command.
-    pub send: String,
+    pub(crate) send: String,
     /// The modes in which it is sent; empty: the mode of reads.
-    pub modes: Vec<ModeId>,
+    pub(crate) modes: Vec<ModeId>,
     /// Pattern that the output must match.
-    pub expect: Option<Pattern>,
+    pub(crate) expect: Option<Pattern>,
     /// A refusal is ignored.
-    pub optional: bool,
+    pub(crate) optional: bool,
 }
 
 /// The class of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MessageClass {
+pub(crate) enum MessageClass {
     /// No meaning.
     Ignore,
     /// The command was accepted, with a message for the user.
@@ -134,33 +134,31 @@ pub enum MessageClass {
 
 /// Patterns of messages.
 #[derive(Clone, Debug, Default)]
-pub struct ErrorRules {
+pub(crate) struct ErrorRules {
     /// In order of precedence.
-    pub patterns: Patterns,
+    pub(crate) patterns: Patterns,
     /// The class of each pattern.
-    pub classes: Vec<MessageClass>,
+    pub(crate) classes: Vec<MessageClass>,
 }
 
 /// A question of the device.
 #[derive(Clone, Debug)]
-pub struct ConfirmRule {
-    /// Name in the definition.
-    pub name: String,
+pub(crate) struct ConfirmRule {
     /// Patterns of the question.
-    pub question: Vec<Pattern>,
+    pub(crate) question: Vec<Pattern>,
     /// The answer that accepts it, sent with a newline. `None`: always declined.
-    pub answer: Option<String>,
+    pub(crate) answer: Option<String>,
     /// Commands that may cause it; empty: any.
-    pub only_after: Vec<Pattern>,
+    pub(crate) only_after: Vec<Pattern>,
     /// Keys that decline it.
-    pub refuse: String,
+    pub(crate) refuse: String,
     /// Recognized within output too, if the next command was consumed as its answer.
-    pub anywhere: bool,
+    pub(crate) anywhere: bool,
 }
 
 impl CliRules {
     /// The mode whose prompt is this line, and the host name in it.
-    pub fn prompt(&self, line: &str) -> Option<(ModeId, String)> {
+    pub(crate) fn prompt(&self, line: &str) -> Option<(ModeId, String)> {
         self.modes.iter().enumerate().find_map(|(id, mode)| {
             let found = mode.prompt_line.captures(line)?;
             mode.allows(line)
@@ -179,7 +177,7 @@ impl CliRules {
     }
 
     /// The transition between two modes.
-    pub fn transition(&self, from: ModeId, to: ModeId) -> Option<&ModeTransition> {
+    pub(crate) fn transition(&self, from: ModeId, to: ModeId) -> Option<&ModeTransition> {
         self.modes[from]
             .transitions
             .iter()
@@ -187,7 +185,7 @@ impl CliRules {
     }
 
     /// The transitions of the shortest path between two modes.
-    pub fn transition_path(&self, from: ModeId, to: ModeId) -> Option<Vec<&ModeTransition>> {
+    pub(crate) fn transition_path(&self, from: ModeId, to: ModeId) -> Option<Vec<&ModeTransition>> {
         let mut reached: Vec<Option<(ModeId, &ModeTransition)>> = vec![None; self.modes.len()];
         let mut border = vec![from];
         while !border.is_empty() && from != to && reached[to].is_none() {
@@ -214,7 +212,7 @@ impl CliRules {
     }
 
     /// Whether the mode accepts configuration lines.
-    pub fn is_config_mode(&self, mode: ModeId) -> bool {
+    pub(crate) fn is_config_mode(&self, mode: ModeId) -> bool {
         Some(mode) == self.config_mode || Some(mode) == self.sub_mode
     }
 }
@@ -227,7 +225,7 @@ impl Mode {
 
 impl Step {
     /// Whether the step is sent in a mode.
-    pub fn applies_in(&self, mode: ModeId, read_mode: ModeId) -> bool {
+    pub(crate) fn applies_in(&self, mode: ModeId, read_mode: ModeId) -> bool {
         if self.modes.is_empty() {
             mode == read_mode
         } else {

@@ -12,7 +12,7 @@ use crate::pattern::Pattern;
 impl CliRules {
     /// Reads the sections of the dialogue from a platform's root table. Mistakes become findings of
     /// the table; `None` if the rules are unusable.
-    pub fn read(root: &Table<'_>) -> Option<CliRules> {
+    pub(crate) fn read(root: &Table<'_>) -> Option<CliRules> {
         let Some(connection) = root.table("connection") else {
             root.missing("connection");
             return None;
@@ -272,13 +272,12 @@ fn confirms(root: &Table<'_>) -> Vec<ConfirmRule> {
     table
         .entries()
         .into_iter()
-        .filter_map(|(name, _, item)| {
+        .filter_map(|(_, _, item)| {
             let table = item.table()?;
             if table.get("question").is_none() {
                 table.missing("question");
             }
             let confirm = ConfirmRule {
-                name,
                 question: patterns(table.get("question")),
                 answer: table.string("answer"),
                 only_after: patterns(table.get("only_after")),

@@ -7,21 +7,21 @@ use crate::secret::Text;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Command {
     /// The line.
-    pub line: Text,
+    pub(crate) line: Text,
     /// Further lines that the device reads without a prompt.
-    pub body: Vec<Text>,
+    pub(crate) body: Vec<Text>,
     /// The secret to send if the device requests it.
-    pub secret: Option<SecretResponse>,
+    pub(crate) secret: Option<SecretResponse>,
     /// Accept the questions that the rules list for this command. Otherwise all are declined.
-    pub accept_questions: bool,
+    pub(crate) accept_questions: bool,
 }
 
 /// The response to a request for a secret.
 #[derive(Clone, Debug)]
 pub(crate) struct SecretResponse {
-    pub request: SecretRequest,
+    pub(crate) request: SecretRequest,
     /// `None`: no secret is configured.
-    pub value: Option<Text>,
+    pub(crate) value: Option<Text>,
 }
 
 impl Command {
@@ -38,30 +38,30 @@ impl Command {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// Lines between the echo and the prompt, without noise.
-    pub output: Vec<String>,
-    pub prompt: Prompt,
+    pub(crate) output: Vec<String>,
+    pub(crate) prompt: Prompt,
     /// The questions of the device, in order.
-    pub questions: Vec<AskedQuestion>,
-    pub secret: SecretState,
+    pub(crate) questions: Vec<AskedQuestion>,
+    pub(crate) secret: SecretState,
     /// The device accepted the body; true if there is none.
-    pub body_accepted: bool,
+    pub(crate) body_accepted: bool,
     /// Width of the prompt before the echo, for the column of error marks.
-    pub prompt_width: usize,
+    pub(crate) prompt_width: usize,
 }
 
 /// The prompt after an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prompt {
-    pub mode: ModeId,
+    pub(crate) mode: ModeId,
     /// Its text: `core1(config-if)#`.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// A question of the device and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AskedQuestion {
-    pub text: String,
-    pub accepted: bool,
+    pub(crate) text: String,
+    pub(crate) accepted: bool,
 }
 
 /// What happened to a secret.

@@ -8,26 +8,26 @@ use crate::secret::Text;
 /// A command without an answer.
 #[derive(Debug)]
 pub(crate) struct PendingCommand {
-    pub command: Command,
+    pub(crate) command: Command,
     /// The text of its echo.
-    pub echo_text: String,
-    pub echoed: bool,
+    pub(crate) echo_text: String,
+    pub(crate) echoed: bool,
     /// Width of the prompt in front of the echo.
-    pub prompt_width: usize,
+    pub(crate) prompt_width: usize,
     /// Output before the echo.
-    pub output_before_echo: Vec<String>,
-    pub output: Vec<String>,
+    pub(crate) output_before_echo: Vec<String>,
+    pub(crate) output: Vec<String>,
     /// Bytes of both.
-    pub buffered_bytes: usize,
-    pub questions: Vec<AskedQuestion>,
-    pub secret: SecretState,
+    pub(crate) buffered_bytes: usize,
+    pub(crate) questions: Vec<AskedQuestion>,
+    pub(crate) secret: SecretState,
     /// Number of answers to requests for a secret.
-    pub secret_answers: usize,
-    pub body_sent: bool,
+    pub(crate) secret_answers: usize,
+    pub(crate) body_sent: bool,
     /// Number of echoed body lines.
-    pub body_echoed: usize,
+    pub(crate) body_echoed: usize,
     /// Any prompt ends the answer: a question was declined, or there is no echo.
-    pub any_prompt: bool,
+    pub(crate) any_prompt: bool,
 }
 
 impl PendingCommand {

@@ -11,14 +11,14 @@ use crate::document::Table;
 #[derive(Clone, Debug)]
 pub struct Protocol {
     /// Command line or REST.
-    pub dialect: Dialect,
+    pub(crate) dialect: Dialect,
     /// Commands of the platform's reads, which a read-only session may send.
-    pub reads: Vec<String>,
+    pub(crate) reads: Vec<String>,
 }
 
 /// The kind of a protocol.
 #[derive(Clone, Debug)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     /// A command line over SSH.
     Cli(Arc<CliRules>),
     /// JSON over HTTPS.
@@ -45,7 +45,7 @@ impl Protocol {
     }
 
     /// Patterns of lines with secrets; group 1 is the secret.
-    pub fn secrets(&self) -> &[Pattern] {
+    pub(crate) fn secrets(&self) -> &[Pattern] {
         match &self.dialect {
             Dialect::Cli(rules) => &rules.secrets,
             Dialect::Rest(rules) => &rules.secrets,

@@ -7,52 +7,52 @@ use crate::secret::Text;
 
 /// Rules of a platform's REST interface.
 #[derive(Clone, Debug)]
-pub struct RestRules {
+pub(crate) struct RestRules {
     /// Default TCP port.
-    pub port: u16,
+    pub(crate) port: u16,
     /// Maximum of concurrent requests.
-    pub parallel: usize,
+    pub(crate) parallel: usize,
     /// `None`: each request has user and password.
-    pub token: Option<TokenRules>,
+    pub(crate) token: Option<TokenRules>,
     /// Statuses of a busy device, which cause a retry.
-    pub busy_status: Vec<u16>,
+    pub(crate) busy_status: Vec<u16>,
     /// Messages of a busy device, which cause a retry.
-    pub busy: Vec<Pattern>,
+    pub(crate) busy: Vec<Pattern>,
     /// Text with secrets; group 1 is the secret.
-    pub secrets: Vec<Pattern>,
+    pub(crate) secrets: Vec<Pattern>,
     /// Field of an error's body with the message.
-    pub message: String,
+    pub(crate) message: String,
     /// A code at the start of the message, which is moved to its end.
-    pub code: Option<Pattern>,
+    pub(crate) code: Option<Pattern>,
     /// The request that saves the running configuration.
-    pub save: Option<Request>,
+    pub(crate) save: Option<Request>,
 }
 
 /// Login for a token.
 #[derive(Clone, Debug)]
-pub struct TokenRules {
+pub(crate) struct TokenRules {
     /// Path of the login.
-    pub login: String,
+    pub(crate) login: String,
     /// Body of the login, with the placeholders `{user}`, `{password}` and `{login_provider}`.
-    pub body: Vec<(String, String)>,
+    pub(crate) body: Vec<(String, String)>,
     /// The login also has an Authorization header with user and password.
-    pub with_basic: bool,
+    pub(crate) with_basic: bool,
     /// Dotted path of the token in the answer.
-    pub token: String,
+    pub(crate) token: String,
     /// Header for the token.
-    pub header: String,
+    pub(crate) header: String,
     /// Path to delete at the end, with the placeholder `{token}`.
-    pub logout: String,
+    pub(crate) logout: String,
     /// Default authentication provider.
-    pub login_provider: String,
+    pub(crate) login_provider: String,
     /// Statuses of a login if the device has no tokens.
-    pub unsupported_status: Vec<u16>,
+    pub(crate) unsupported_status: Vec<u16>,
 }
 
 impl RestRules {
     /// Reads `[connection]`, `[error]` and `[save]` from a platform's root table. Mistakes become
     /// findings of the table.
-    pub fn read(root: &Table<'_>) -> Option<Self> {
+    pub(crate) fn read(root: &Table<'_>) -> Option<Self> {
         let Some(connection) = root.table("connection") else {
             root.missing("connection");
             return None;

@@ -18,8 +18,8 @@ mod members;
 mod predict;
 mod render;
 mod rewrite;
-pub mod rules;
-pub mod template;
+pub(crate) mod rules;
+pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod whitespace;
@@ -50,25 +50,25 @@ use template::Vocabulary;
 
 /// A type on a platform with command lines.
 #[derive(Debug)]
-pub struct CliType {
-    pub model: Arc<TypeModel>,
-    pub platform: PlatformName,
-    pub line_limit: usize,
-    pub refused_characters: String,
+pub(crate) struct CliType {
+    pub(crate) model: Arc<TypeModel>,
+    pub(crate) platform: PlatformName,
+    pub(crate) line_limit: usize,
+    pub(crate) refused_characters: String,
     /// The end marker of a free text in the configuration.
-    pub opaque_ends: Vec<Pattern>,
-    pub source: Arc<Source>,
-    pub requests: Vec<ReadRequest>,
-    pub instance: CliInstanceRule,
+    pub(crate) opaque_ends: Vec<Pattern>,
+    pub(crate) source: Arc<Source>,
+    pub(crate) requests: Vec<ReadRequest>,
+    pub(crate) instance: CliInstanceRule,
     /// In the order in which their lines are sent.
-    pub attributes: IndexMap<Name, CliAttributeRule>,
-    pub codecs: IndexMap<String, Arc<Codec>>,
+    pub(crate) attributes: IndexMap<Name, CliAttributeRule>,
+    pub(crate) codecs: IndexMap<String, Arc<Codec>>,
     /// In order; each gets the result of the one before it.
-    pub rewrites: Vec<Rewrite>,
+    pub(crate) rewrites: Vec<Rewrite>,
 }
 
 /// Reads the sections about command lines from a type's file.
-pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
+pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
     load::load(context, root).map(|cli| Arc::new(cli) as Arc<dyn Implementation>)
 }
 

@@ -13,15 +13,15 @@ use crate::model::address::canonical_address;
 use crate::model::load::{value_of, word};
 use crate::value::Value;
 
-pub use range_set::RangeSet;
-pub use type7::decode as decode_type7;
+pub(crate) use range_set::RangeSet;
+pub(crate) use type7::decode as decode_type7;
 
 /// Longest range of numbers that is expanded, so that device text cannot exhaust memory.
 const LONGEST_RANGE: u32 = 65_535;
 
 /// A codec.
 #[derive(Clone, Debug)]
-pub enum Codec {
+pub(crate) enum Codec {
     /// Names that may be abbreviated: pairs of the shortest form and the full name.
     Prefix {
         table: Vec<(String, String)>,
@@ -54,7 +54,7 @@ pub enum Codec {
 
 impl Codec {
     /// A codec that needs no parameters, by name.
-    pub fn built_in(name: &str) -> Option<Self> {
+    pub(crate) fn built_in(name: &str) -> Option<Self> {
         Some(match name {
             "ip" => Codec::Ip,
             "lower" => Codec::Lower,
@@ -64,7 +64,7 @@ impl Codec {
         })
     }
 
-    pub fn load(table: &Table<'_>) -> Option<Self> {
+    pub(crate) fn load(table: &Table<'_>) -> Option<Self> {
         #[derive(Clone, Copy)]
         enum CodecKind {
             Prefix,
@@ -132,7 +132,7 @@ impl Codec {
     ///
     /// # Errors
     /// The expected form, as text for users.
-    pub fn canonicalize(&self, value: &Value) -> Result<Value, String> {
+    pub(crate) fn canonicalize(&self, value: &Value) -> Result<Value, String> {
         if let Value::Sensitive(inner) = value {
             return Ok(Value::Sensitive(Box::new(self.canonicalize(inner)?)));
         }
@@ -161,7 +161,7 @@ impl Codec {
     }
 
     /// The value of one or more device words; `None` if they are not valid.
-    pub fn read(&self, text: &str) -> Option<Value> {
+    pub(crate) fn read(&self, text: &str) -> Option<Value> {
         Some(match self {
             Codec::Prefix { table, only } => {
                 let name = prefix::full_name(table, text);
@@ -182,7 +182,7 @@ impl Codec {
     }
 
     /// The device's words for a canonical value; `None` if there are none.
-    pub fn write(&self, value: &Value) -> Option<String> {
+    pub(crate) fn write(&self, value: &Value) -> Option<String> {
         let value = value.unwrap_sensitive();
         if let Codec::Map {
             table,
@@ -196,7 +196,7 @@ impl Codec {
     }
 
     /// The value with relative changes resolved against the current value.
-    pub fn resolve(&self, wanted: &Value, current: Option<&Value>) -> Value {
+    pub(crate) fn resolve(&self, wanted: &Value, current: Option<&Value>) -> Value {
         match self {
             Codec::RangeSet(ranges) => ranges.resolve(wanted, current),
             _ => wanted.clone(),

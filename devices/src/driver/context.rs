@@ -12,17 +12,17 @@ use crate::names::PlatformName;
 
 /// The type's model, the file, and the declarations of the platform.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
-    pub model: &'a Arc<TypeModel>,
-    pub source: &'a Arc<Source>,
+pub(crate) struct Context<'a> {
+    pub(crate) model: &'a Arc<TypeModel>,
+    pub(crate) source: &'a Arc<Source>,
     /// Name of the platform.
-    pub platform: &'a PlatformName,
-    pub transport: Transport,
-    pub reads: &'a IndexMap<String, ReadRule>,
-    pub ranks: &'a IndexMap<String, i64>,
-    pub codecs: &'a IndexMap<String, Arc<Codec>>,
+    pub(crate) platform: &'a PlatformName,
+    pub(crate) transport: Transport,
+    pub(crate) reads: &'a IndexMap<String, ReadRule>,
+    pub(crate) ranks: &'a IndexMap<String, i64>,
+    pub(crate) codecs: &'a IndexMap<String, Arc<Codec>>,
     /// Characters that the device does not accept in text.
-    pub refused_characters: &'a str,
+    pub(crate) refused_characters: &'a str,
     /// Longest input line that the device accepts.
-    pub line_limit: usize,
+    pub(crate) line_limit: usize,
 }

@@ -15,7 +15,7 @@ pub struct Effect {
     /// The text that is sent for it.
     pub sent: Vec<Text>,
     /// Other values that satisfy the resource.
-    pub alike: Vec<Vec<Text>>,
+    pub(crate) alike: Vec<Vec<Text>>,
     pub attribute: String,
 }
 

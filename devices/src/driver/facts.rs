@@ -15,8 +15,8 @@ pub type Facts = IndexMap<String, String>;
 
 /// Source of a fact.
 #[derive(Clone, Debug)]
-pub struct FactRule {
-    pub name: String,
+pub(crate) struct FactRule {
+    pub(crate) name: String,
     source: FactSource,
 }
 
@@ -36,7 +36,7 @@ enum FactSource {
 }
 
 impl FactRule {
-    pub fn load(name: &str, table: &Table<'_>) -> Option<Self> {
+    pub(crate) fn load(name: &str, table: &Table<'_>) -> Option<Self> {
         let constant = table.string("constant");
         let read = table.string("from");
         let text = table.get("pattern");
@@ -65,14 +65,14 @@ impl FactRule {
     }
 
     /// The read that it requires.
-    pub fn read(&self) -> Option<&str> {
+    pub(crate) fn read(&self) -> Option<&str> {
         match &self.source {
             FactSource::Constant(_) => None,
             FactSource::Pattern { read, .. } | FactSource::Path { read, .. } => Some(read),
         }
     }
 
-    pub fn value(&self, reads: &Reads) -> Option<String> {
+    pub(crate) fn value(&self, reads: &Reads) -> Option<String> {
         match &self.source {
             FactSource::Constant(text) => Some(text.clone()),
             FactSource::Pattern { read, pattern } => {
@@ -119,7 +119,7 @@ fn at_path<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json
 
 /// Conditions of a variant; all must be true.
 #[derive(Clone, Debug, Default)]
-pub struct When {
+pub(crate) struct When {
     conditions: Vec<(String, Vec<Condition>)>,
 }
 
@@ -132,7 +132,7 @@ enum Condition {
 impl When {
     /// Reads `{ model = ["2960"], family = "IOS-XE Software", version = ">=15.2", fact.x = …,
     /// option.y = … }`.
-    pub fn load(item: &Item<'_>) -> Option<Self> {
+    pub(crate) fn load(item: &Item<'_>) -> Option<Self> {
         let table = item.table()?;
         let mut conditions = Vec::new();
         for (key, fact) in [
@@ -156,26 +156,12 @@ impl When {
         Some(Self { conditions })
     }
 
-    pub fn matches(&self, facts: &Facts) -> bool {
+    pub(crate) fn matches(&self, facts: &Facts) -> bool {
         self.conditions.iter().all(|(name, conditions)| {
             facts
                 .get(name)
                 .is_some_and(|actual| conditions.iter().any(|condition| condition.holds(actual)))
         })
-    }
-
-    /// Example facts of a device that fulfills the conditions, if they can be constructed.
-    pub fn example(&self) -> Facts {
-        self.conditions
-            .iter()
-            .filter_map(|(name, conditions)| match conditions.first()? {
-                Condition::Is(text) => Some((name.clone(), text.clone())),
-                Condition::Version(_, parts) => {
-                    let parts: Vec<String> = parts.iter().map(u64::to_string).collect();
-                    Some((name.clone(), parts.join(".")))
-                }
-            })
-            .collect()
     }
 }
 

@@ -143,9 +143,9 @@ pub enum ProblemKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{attribute}: {message}")]
 pub struct RenderError {
-    pub attribute: String,
+    pub(crate) attribute: String,
     /// Lower case; never a secret.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// Secrets that a device does not print, as this program set them last.

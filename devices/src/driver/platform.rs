@@ -34,23 +34,22 @@ pub enum MockKind {
 #[derive(Debug)]
 pub struct Platform {
     pub name: PlatformName,
-    pub doc: String,
     /// Other names of the platform for `type` in `device.conf`.
-    pub aliases: Vec<String>,
+    pub(crate) aliases: Vec<String>,
     pub transport: Transport,
     /// The mock device for `--mock`, if there is one.
     pub mock: Option<MockKind>,
     /// The rules of a session.
     pub protocol: Protocol,
-    pub reads: IndexMap<String, ReadRule>,
-    pub facts: Vec<FactRule>,
+    pub(crate) reads: IndexMap<String, ReadRule>,
+    pub(crate) facts: Vec<FactRule>,
     /// Named positions in the order of changes.
-    pub ranks: IndexMap<String, i64>,
-    pub codecs: IndexMap<String, Arc<Codec>>,
+    pub(crate) ranks: IndexMap<String, i64>,
+    pub(crate) codecs: IndexMap<String, Arc<Codec>>,
     /// Characters that the device does not accept in text (`?` prints help).
-    pub refused_characters: String,
+    pub(crate) refused_characters: String,
     /// Longest input line that the device accepts.
-    pub line_limit: usize,
+    pub(crate) line_limit: usize,
     pub types: IndexMap<TypeName, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this platform lacks.
     pub(super) platforms_by_type: BTreeMap<TypeName, Vec<PlatformName>>,
@@ -61,7 +60,7 @@ impl Platform {
     pub(super) fn load(root: &Table<'_>) -> Option<Self> {
         check_schema(root);
         let name = root.required_string("platform");
-        let doc = root.string("doc").unwrap_or_default();
+        root.get("doc");
         let transport = match root.get("transport") {
             Some(item) => word(
                 &item,
@@ -127,7 +126,6 @@ impl Platform {
         }
         Some(Self {
             name: name?.into(),
-            doc,
             aliases,
             transport: transport?,
             mock,

@@ -8,14 +8,14 @@ use crate::read::indent::{IndentRules, OpaqueRule};
 
 /// A read of a platform.
 #[derive(Clone, Debug)]
-pub struct ReadRule {
-    pub request: ReadRequest,
-    pub parse: ParseRule,
+pub(crate) struct ReadRule {
+    pub(crate) request: ReadRequest,
+    pub(crate) parse: ParseRule,
 }
 
 /// How an answer is parsed.
 #[derive(Clone, Debug)]
-pub enum ParseRule {
+pub(crate) enum ParseRule {
     Indent(IndentRules),
     Columns { first: Option<String> },
     Stanzas { start: String },

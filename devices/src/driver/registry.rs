@@ -104,7 +104,7 @@ impl Registry {
     ///
     /// # Errors
     /// All problems with their positions.
-    pub fn from_files(
+    pub(crate) fn from_files(
         shipped: &[DefinitionFile],
         own: &[DefinitionFile],
     ) -> Result<Self, Vec<Diagnostic>> {
@@ -295,6 +295,7 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
 mod tests {
     use super::*;
     use crate::driver::MockKind;
+    use crate::driver::Transport;
 
     fn render_all(findings: &[Diagnostic]) -> String {
         let lines: Vec<String> = findings
@@ -331,19 +332,18 @@ mod tests {
         let rows: Vec<_> = ["cisco", "cisco_ios", "f5", "frr", "junos"]
             .into_iter()
             .map(|name| {
-                registry.platform_by_alias(name).map(|platform| {
-                    let scheme = platform.transport.url_scheme();
-                    (platform.name.as_str(), scheme, platform.mock)
-                })
+                registry
+                    .platform_by_alias(name)
+                    .map(|platform| (platform.name.as_str(), platform.transport, platform.mock))
             })
             .collect();
         assert_eq!(
             rows,
             [
-                Some(("cisco_ios", "ssh", Some(MockKind::Switch))),
-                Some(("cisco_ios", "ssh", Some(MockKind::Switch))),
-                Some(("f5_bigip", "https", Some(MockKind::LoadBalancer))),
-                Some(("frr", "ssh", None)),
+                Some(("cisco_ios", Transport::SshCli, Some(MockKind::Switch))),
+                Some(("cisco_ios", Transport::SshCli, Some(MockKind::Switch))),
+                Some(("f5_bigip", Transport::Rest, Some(MockKind::LoadBalancer))),
+                Some(("frr", Transport::SshCli, None)),
                 None,
             ]
         );

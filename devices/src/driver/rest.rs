@@ -7,22 +7,22 @@
 
 mod audit;
 mod canonical;
-pub mod codec;
-pub mod definition;
+pub(crate) mod codec;
+pub(crate) mod definition;
 mod effects;
 mod entries;
 mod explain;
 mod field;
 mod implementation;
-pub mod json;
-pub mod load;
+pub(crate) mod json;
+pub(crate) mod load;
 mod lookups;
 mod members;
 mod objects;
 mod predict;
 mod read;
 mod read_requests;
-pub mod template;
+pub(crate) mod template;
 mod write;
 mod writer;
 

@@ -13,8 +13,8 @@ use crate::value::Attributes;
 
 /// A test of a definition.
 #[derive(Clone, Debug)]
-pub struct SelfTest {
-    pub name: String,
+pub(crate) struct SelfTest {
+    pub(crate) name: String,
     /// Its file: the definition, or the file that the definition extends.
     source: Arc<Source>,
     given: Reads,

@@ -8,13 +8,3 @@ pub enum Transport {
     /// JSON over HTTPS.
     Rest,
 }
-
-impl Transport {
-    /// URL scheme of such a device in `device.conf`.
-    pub fn url_scheme(self) -> &'static str {
-        match self {
-            Transport::SshCli => "ssh",
-            Transport::Rest => "https",
-        }
-    }
-}

@@ -18,20 +18,20 @@ use crate::model::load::check_schema;
 pub struct TypeDriver {
     pub model: Arc<TypeModel>,
     /// Position in the order of changes: lower ranks first, removals in reverse.
-    pub rank: i64,
-    pub source: Arc<Source>,
+    pub(crate) rank: i64,
+    pub(crate) source: Arc<Source>,
     /// Whether the file is shipped with the program. Shipped files must have all tests.
-    pub shipped: bool,
-    pub base: Arc<dyn Implementation>,
-    pub variants: Vec<Variant>,
-    pub tests: Vec<SelfTest>,
+    pub(crate) shipped: bool,
+    pub(crate) base: Arc<dyn Implementation>,
+    pub(crate) variants: Vec<Variant>,
+    pub(crate) tests: Vec<SelfTest>,
 }
 
 /// Variants for some devices. The first that matches is used.
 #[derive(Debug)]
-pub struct Variant {
-    pub when: When,
-    pub implementation: Result<Arc<dyn Implementation>, Excluded>,
+pub(crate) struct Variant {
+    pub(crate) when: When,
+    pub(crate) implementation: Result<Arc<dyn Implementation>, Excluded>,
 }
 
 /// The type is not supported on these devices.
@@ -124,7 +124,7 @@ impl TypeDriver {
     }
 
     /// All implementations: the base and the variants.
-    pub fn implementations(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
+    pub(crate) fn implementations(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
         let variants = self.variants.iter();
         [&self.base]
             .into_iter()

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// An address or prefix in the form of RFC 5952; `None` if invalid.
-pub fn canonical_address(text: &str) -> Option<String> {
+pub(crate) fn canonical_address(text: &str) -> Option<String> {
     match text.split_once('/') {
         None => text
             .parse::<IpAddr>()
@@ -19,7 +19,7 @@ pub fn canonical_address(text: &str) -> Option<String> {
 }
 
 /// A prefix in the form of RFC 5952 with host bits cleared; `None` if invalid.
-pub fn canonical_network(text: &str) -> Option<String> {
+pub(crate) fn canonical_network(text: &str) -> Option<String> {
     let (address, length) = text.split_once('/')?;
     let length: u32 = length.parse().ok()?;
     Some(match address.parse::<IpAddr>().ok()? {

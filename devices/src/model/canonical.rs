@@ -43,7 +43,7 @@ pub enum ValueErrorKind {
 }
 
 impl ValueError {
-    pub fn new(attribute: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(attribute: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             attribute: attribute.into(),
             kind: ValueErrorKind::Refused,
@@ -53,13 +53,13 @@ impl ValueError {
     }
 
     #[must_use]
-    pub fn of(mut self, kind: ValueErrorKind) -> Self {
+    pub(crate) fn of(mut self, kind: ValueErrorKind) -> Self {
         self.kind = kind;
         self
     }
 
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -70,7 +70,7 @@ impl TypeModel {
     ///
     /// # Errors
     /// The type has no such attribute, or the value is invalid.
-    pub fn canonicalize(&self, attribute: &str, value: &Value) -> Result<Value, ValueError> {
+    pub(crate) fn canonicalize(&self, attribute: &str, value: &Value) -> Result<Value, ValueError> {
         match self.attributes.get(attribute) {
             Some(model) => model.canonicalize(value),
             None => Err(self.unknown_attribute(attribute)),
@@ -92,7 +92,7 @@ impl AttributeModel {
     ///
     /// # Errors
     /// The value is invalid for the attribute.
-    pub fn canonicalize(&self, value: &Value) -> Result<Value, ValueError> {
+    pub(crate) fn canonicalize(&self, value: &Value) -> Result<Value, ValueError> {
         if let Value::Sensitive(inner) = value {
             let inner = self.canonical(inner).ok_or_else(|| self.refuse(None))?;
             return Ok(Value::Sensitive(Box::new(inner)));
@@ -106,13 +106,13 @@ impl AttributeModel {
     }
 
     /// The declared value that matches a canonical value (an element, for arrays).
-    pub fn kind_of(&self, value: &Value) -> Option<&ValueSpec> {
+    pub(crate) fn kind_of(&self, value: &Value) -> Option<&ValueSpec> {
         let value = value.unwrap_sensitive();
         self.values.iter().find(|spec| spec.takes(value))
     }
 
     /// The canonical form of an array element, or of a value that is not an array.
-    pub fn canonicalize_element(&self, value: &Value) -> Option<Value> {
+    pub(crate) fn canonicalize_element(&self, value: &Value) -> Option<Value> {
         self.canonical_one(value)
     }
 
@@ -207,7 +207,7 @@ impl AttributeModel {
 }
 
 /// The order of set elements: numbers, then text, then other values by their text.
-pub fn order(a: &Value, b: &Value) -> Ordering {
+pub(crate) fn order(a: &Value, b: &Value) -> Ordering {
     fn rank(value: &Value) -> u8 {
         match value {
             Value::Integer(_) => 0,

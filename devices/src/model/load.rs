@@ -24,7 +24,7 @@ use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
 /// The supported version of the file format.
-pub const SCHEMA: i64 = 1;
+pub(crate) const SCHEMA: i64 = 1;
 
 /// Maximum length of a pattern in a definition, in bytes.
 const PATTERN_LIMIT: usize = 1000;
@@ -43,7 +43,7 @@ pub fn load(source: &Arc<Source>) -> Result<TypeModel, Vec<Diagnostic>> {
 }
 
 /// Checks the key `schema`, the first key of every definition.
-pub fn check_schema(root: &Table<'_>) {
+pub(crate) fn check_schema(root: &Table<'_>) {
     match root.get("schema") {
         None => root.missing("schema"),
         Some(item) => {
@@ -60,7 +60,7 @@ pub fn check_schema(root: &Table<'_>) {
 }
 
 /// Compiles a pattern of a definition.
-pub fn pattern(item: &Item<'_>, text: &str) -> Option<Pattern> {
+pub(crate) fn pattern(item: &Item<'_>, text: &str) -> Option<Pattern> {
     if text.len() > PATTERN_LIMIT {
         item.error(
             "pattern",
@@ -80,7 +80,7 @@ pub fn pattern(item: &Item<'_>, text: &str) -> Option<Pattern> {
 }
 
 /// A TOML value as an attribute value.
-pub fn value_of(item: &Item<'_>) -> Option<Value> {
+pub(crate) fn value_of(item: &Item<'_>) -> Option<Value> {
     use toml::de::DeValue;
     Some(match item.value {
         DeValue::String(text) => Value::String(text.to_string()),
@@ -108,7 +108,7 @@ pub fn value_of(item: &Item<'_>) -> Option<Value> {
 }
 
 /// One of several words. The error for another word has a suggestion.
-pub fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
+pub(crate) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     let text = item.string()?;
     if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
         return Some(*meaning);

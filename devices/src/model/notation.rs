@@ -6,7 +6,7 @@
 
 mod syntax;
 
-pub use self::syntax::NotationError;
+pub(crate) use self::syntax::NotationError;
 use self::syntax::{Argument, NotationKind};
 use super::{ArrayKind, StructField, ValueSpec};
 use crate::map::IndexMap;
@@ -15,21 +15,21 @@ use crate::value::Value;
 
 /// A parsed notation of an attribute.
 #[derive(Clone, Debug, Default)]
-pub struct Notation {
+pub(crate) struct Notation {
     /// As in a model: first match wins; empty means any value.
-    pub values: Vec<ValueSpec>,
-    pub array: Option<ArrayKind>,
+    pub(crate) values: Vec<ValueSpec>,
+    pub(crate) array: Option<ArrayKind>,
     /// The attribute is optional.
-    pub optional: bool,
-    pub sensitive: bool,
+    pub(crate) optional: bool,
+    pub(crate) sensitive: bool,
     /// Unsupported parts, treated as any value.
-    pub widened: Vec<String>,
+    pub(crate) widened: Vec<String>,
 }
 
 impl Notation {
     /// # Errors
     /// The syntax is invalid: unbalanced brackets or a missing name.
-    pub fn parse(text: &str) -> Result<Self, NotationError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, NotationError> {
         let parsed = syntax::parse(text)?;
         let mut notation = Self::default();
         if notation.lower(&parsed).is_none() {

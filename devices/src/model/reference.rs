@@ -14,7 +14,7 @@ pub struct Reference {
     /// Type of the other instance.
     pub target: TypeName,
     /// The attribute, or a field of its structs: `members.name`.
-    pub from: String,
+    pub(crate) from: String,
     /// The value is a list of numbers, `10,20-29`. Single numbers are references. Ranges are not,
     /// because their instances need not all exist.
     pub numbers: bool,

@@ -31,8 +31,8 @@ pub struct OmittedItem {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct ImportError {
-    pub line: usize,
-    pub message: String,
+    pub(crate) line: usize,
+    pub(crate) message: String,
 }
 
 const REGISTER: &str = "Puppet::ResourceApi.register_type";

@@ -6,7 +6,7 @@
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ruby {
+pub(crate) enum Ruby {
     Text(String),
     Symbol(String),
     /// The source text.
@@ -23,27 +23,27 @@ pub enum Ruby {
 
 /// A hash in source order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Hash {
+pub(crate) struct Hash {
     /// Line of its first key, from 1.
-    pub line: usize,
-    pub entries: Vec<RubyEntry>,
+    pub(crate) line: usize,
+    pub(crate) entries: Vec<RubyEntry>,
 }
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RubyEntry {
-    pub key: String,
-    pub line: usize,
-    pub value: Ruby,
+pub(crate) struct RubyEntry {
+    pub(crate) key: String,
+    pub(crate) line: usize,
+    pub(crate) value: Ruby,
 }
 
 impl Hash {
-    pub fn get(&self, key: &str) -> Option<&RubyEntry> {
+    pub(crate) fn get(&self, key: &str) -> Option<&RubyEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
     /// The text of a string or symbol.
-    pub fn text(&self, key: &str) -> Option<&str> {
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match &self.get(key)?.value {
             Ruby::Text(text) | Ruby::Symbol(text) => Some(text),
             _ => None,
@@ -51,7 +51,7 @@ impl Hash {
     }
 
     /// The strings and symbols of a list.
-    pub fn words(&self, key: &str) -> Vec<String> {
+    pub(crate) fn words(&self, key: &str) -> Vec<String> {
         let Some(RubyEntry {
             value: Ruby::List(items),
             ..
@@ -71,9 +71,9 @@ impl Hash {
 
 /// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RubyError {
-    pub line: usize,
-    pub message: String,
+pub(crate) struct RubyError {
+    pub(crate) line: usize,
+    pub(crate) message: String,
 }
 
 /// Maximum nesting depth.
@@ -84,7 +84,7 @@ const DEEPEST: usize = 64;
 ///
 /// # Errors
 /// They are not a literal hash or do not end.
-pub fn arguments(text: &str, at: usize) -> Result<Hash, RubyError> {
+pub(crate) fn arguments(text: &str, at: usize) -> Result<Hash, RubyError> {
     let mut reader = Reader {
         text,
         at,

@@ -9,7 +9,7 @@ use crate::value::{Attributes, Value};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shutdown {
     pub attribute: String,
-    pub when: Value,
+    pub(crate) when: Value,
 }
 
 impl Shutdown {

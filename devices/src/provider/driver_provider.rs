@@ -104,11 +104,6 @@ impl DriverProvider {
         }
     }
 
-    /// The driver of the device.
-    pub fn driver(&self) -> &Driver {
-        &self.driver
-    }
-
     /// Round trips, reads and writes of all sessions of this run.
     pub fn statistics(&self) -> Statistics {
         self.closed_statistics.plus(self.session.statistics())

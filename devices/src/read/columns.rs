@@ -24,7 +24,7 @@ struct Column {
 impl Columns {
     /// Reads the first table whose header begins with the column `first`. Rows whose first column
     /// is empty continue the row above and are ignored. The table ends at an empty line.
-    pub fn parse(text: &str, first: Option<&str>) -> Self {
+    pub(crate) fn parse(text: &str, first: Option<&str>) -> Self {
         let mut rows = Vec::new();
         let mut lines = text.lines().peekable();
         let header = lines.by_ref().find(|line| match first {

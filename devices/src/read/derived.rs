@@ -42,7 +42,7 @@ type DerivedValue = Arc<dyn Any + Send + Sync>;
 
 impl Derived {
     /// The cached value for this owner and read; computed if missing.
-    pub fn get<T: Any + Send + Sync>(
+    pub(crate) fn get<T: Any + Send + Sync>(
         &self,
         owner: (&str, &str),
         from: Option<&str>,
@@ -65,7 +65,7 @@ impl Derived {
     }
 
     /// Drops the values computed from a read that is about to change.
-    pub fn forget(&mut self, read: &str) {
+    pub(crate) fn forget(&mut self, read: &str) {
         let of_another = |from: &String| from != read;
         self.made()
             .retain(|key, _| key.from.as_ref().is_some_and(of_another));

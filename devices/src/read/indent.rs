@@ -8,52 +8,52 @@ use crate::pattern::{Pattern, Patterns};
 
 /// Syntax of a platform's configuration.
 #[derive(Clone, Debug, Default)]
-pub struct IndentRules {
+pub(crate) struct IndentRules {
     /// Lines without content.
-    pub ignore: Patterns,
-    pub opaque: Vec<OpaqueRule>,
+    pub(crate) ignore: Patterns,
+    pub(crate) opaque: Vec<OpaqueRule>,
     /// Replacements in every line before parsing: counters, other spellings.
-    pub replace: Vec<(Pattern, String)>,
+    pub(crate) replace: Vec<(Pattern, String)>,
 }
 
 /// A block of free text: from the line that matches `start` to the first match of `end` after it.
 #[derive(Clone, Debug)]
-pub struct OpaqueRule {
-    pub start: Pattern,
-    pub end: Pattern,
+pub(crate) struct OpaqueRule {
+    pub(crate) start: Pattern,
+    pub(crate) end: Pattern,
 }
 
 /// The lines of one level with their nested lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tree {
-    pub nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
 }
 
 /// A line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Node {
+pub(crate) struct Node {
     /// Without indentation and trailing spaces.
-    pub text: String,
-    pub children: Tree,
+    pub(crate) text: String,
+    pub(crate) children: Tree,
     /// The free text of an opaque block, without its delimiters.
-    pub body: Option<String>,
+    pub(crate) body: Option<String>,
 }
 
 impl Node {
-    pub fn new(text: impl Into<String>) -> Self {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
         }
     }
 
-    pub fn words(&self) -> Vec<&str> {
+    pub(crate) fn words(&self) -> Vec<&str> {
         self.text.split_whitespace().collect()
     }
 }
 
 impl Tree {
-    pub fn parse(text: &str, rules: &IndentRules) -> Self {
+    pub(crate) fn parse(text: &str, rules: &IndentRules) -> Self {
         let mut tree = Tree::default();
         // The indentation of the open blocks, outermost first.
         let mut open: Vec<usize> = Vec::new();
@@ -103,7 +103,7 @@ impl Tree {
     }
 
     /// Renders the configuration text with one space per level and without separators.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         self.print(0, &mut text);
         text

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 /// The answer to a read as text: for each object its path and, indented below it, its flattened
 /// fields. Members of lists have one line each; links and generations are omitted. The text may
 /// contain secrets: mask it before output.
-pub fn text(read: &str, answer: &Json) -> String {
+pub(crate) fn text(read: &str, answer: &Json) -> String {
     let path = read.strip_prefix("GET ").unwrap_or(read);
     let mut out = String::new();
     if answer.get("items").is_none() {
@@ -19,7 +19,7 @@ pub fn text(read: &str, answer: &Json) -> String {
 }
 
 /// The objects of a collection. An empty collection has no `items`.
-pub fn items(answer: &Json) -> &[Json] {
+pub(crate) fn items(answer: &Json) -> &[Json] {
     answer
         .get("items")
         .and_then(Json::as_array)
@@ -27,7 +27,7 @@ pub fn items(answer: &Json) -> &[Json] {
 }
 
 /// Full path of an entry that has a path, or a name and partition.
-pub fn entry_path(entry: &Json) -> Option<String> {
+pub(crate) fn entry_path(entry: &Json) -> Option<String> {
     let field = |name: &str| entry.get(name).and_then(Json::as_str);
     if let Some(path) = entry.as_str().or_else(|| field("fullPath")) {
         return Some(path.to_owned());

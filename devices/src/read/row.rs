@@ -9,27 +9,27 @@ use std::sync::Arc;
 pub struct Row(Vec<(Arc<str>, String)>);
 
 impl Row {
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.iter()
             .find(|(known, _)| *known == name)
             .map(|(_, text)| text)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, text)| (&**name, text.as_str()))
     }
 
-    pub fn first(&self) -> Option<&str> {
+    pub(crate) fn first(&self) -> Option<&str> {
         self.0.first().map(|(_, text)| text.as_str())
     }
 
     /// The last added text.
-    pub fn last_mut(&mut self) -> Option<&mut String> {
+    pub(crate) fn last_mut(&mut self) -> Option<&mut String> {
         self.0.last_mut().map(|(_, text)| text)
     }
 
     /// Adds a text unless the name exists.
-    pub fn add(&mut self, name: &str, text: &str) {
+    pub(crate) fn add(&mut self, name: &str, text: &str) {
         if self.get(name).is_none() {
             self.0.push((name.into(), text.to_owned()));
         }

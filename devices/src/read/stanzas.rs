@@ -4,7 +4,7 @@ use super::row::Row;
 
 /// Splits a text into stanzas; each starts with a line `start: …`. Text before the first is
 /// ignored. An indented line without a key continues the value above (long VLAN lists).
-pub fn parse(text: &str, start: &str) -> Vec<Row> {
+pub(crate) fn parse(text: &str, start: &str) -> Vec<Row> {
     let mut stanzas: Vec<Row> = Vec::new();
     for line in text.lines() {
         let Some((key, value)) = entry(line) else {

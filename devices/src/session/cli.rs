@@ -64,10 +64,10 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A byte stream to a device, with the reason why it closed.
 pub(super) struct Terminal {
-    pub stream: Box<dyn Stream>,
-    pub close_reason: CloseReason,
+    pub(crate) stream: Box<dyn Stream>,
+    pub(crate) close_reason: CloseReason,
     /// The connection of the stream, to be closed after it.
-    pub connection: Option<SshConnection>,
+    pub(crate) connection: Option<SshConnection>,
 }
 
 impl CliSession {

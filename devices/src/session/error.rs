@@ -13,14 +13,14 @@ use crate::operation::Method;
 #[error("{device}: {kind}")]
 pub struct SessionError {
     /// Name of the device.
-    pub device: String,
+    pub(crate) device: String,
     /// What went wrong.
     pub kind: SessionErrorKind,
 }
 
 impl SessionError {
     /// An error of the session with `device`.
-    pub fn new(device: impl Into<String>, kind: SessionErrorKind) -> Self {
+    pub(crate) fn new(device: impl Into<String>, kind: SessionErrorKind) -> Self {
         Self {
             device: device.into(),
             kind,
@@ -28,7 +28,7 @@ impl SessionError {
     }
 
     /// The device refused one command or request; the session continues.
-    pub fn is_refusal(&self) -> bool {
+    pub(crate) fn is_refusal(&self) -> bool {
         matches!(
             self.kind,
             SessionErrorKind::CommandRefused { .. } | SessionErrorKind::HttpStatus { .. }
@@ -324,7 +324,7 @@ impl SessionErrorKind {
     }
 
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unreachable { .. } => {
                 "check address, port and the route to the device".to_owned()

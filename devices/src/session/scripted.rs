@@ -13,41 +13,41 @@ use super::connect_params::{ConnectParams, HostKeyPolicy, RestOptions, SshOption
 #[derive(Clone, Default)]
 pub(super) struct ScriptedDevice {
     /// The first prompt ends in `>`, and `enable` requires this secret.
-    pub enable: Option<&'static str>,
-    pub privilege: u8,
+    pub(crate) enable: Option<&'static str>,
+    pub(crate) privilege: u8,
     /// Lines that it refuses.
-    pub refuses: &'static [&'static str],
+    pub(crate) refuses: &'static [&'static str],
     /// Lines with their output.
-    pub answers: &'static [(&'static str, &'static str)],
+    pub(crate) answers: &'static [(&'static str, &'static str)],
     /// Lines that cause a question, with the question.
-    pub asks: &'static [(&'static str, &'static str)],
+    pub(crate) asks: &'static [(&'static str, &'static str)],
     /// It disconnects instead of answering this line.
-    pub drops_at: Option<&'static str>,
+    pub(crate) drops_at: Option<&'static str>,
     /// It stops answering at this line.
-    pub silent_at: Option<&'static str>,
+    pub(crate) silent_at: Option<&'static str>,
     /// It sends nothing before the first line.
-    pub starts_silent: bool,
-    pub banner: &'static str,
+    pub(crate) starts_silent: bool,
+    pub(crate) banner: &'static str,
 }
 
 /// The lines that the device received, each with its prompt, and the number of writes.
 #[derive(Default)]
 pub(super) struct ReceivedLines {
-    pub lines: Vec<String>,
-    pub chunks: usize,
+    pub(crate) lines: Vec<String>,
+    pub(crate) chunks: usize,
 }
 
 pub(super) type Log = Arc<Mutex<ReceivedLines>>;
 
 impl ScriptedDevice {
-    pub fn start(self) -> (DuplexStream, Log) {
+    pub(crate) fn start(self) -> (DuplexStream, Log) {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let log = Log::default();
         tokio::spawn(self.run(theirs, Arc::clone(&log)));
         (ours, log)
     }
 
-    pub async fn run(self, mut stream: impl AsyncRead + AsyncWrite + Unpin, log: Log) {
+    pub(crate) async fn run(self, mut stream: impl AsyncRead + AsyncWrite + Unpin, log: Log) {
         let mut mode = String::new();
         let mut level = if self.enable.is_some() { ">" } else { "#" };
         let mut input = String::new();

@@ -38,16 +38,16 @@ const READ_SIZE: usize = 16 << 10;
 /// A byte stream and the dialogue on it.
 pub(super) struct CliTransport {
     stream: Box<dyn Stream>,
-    pub dialogue: Dialogue,
-    pub mask: Mask,
-    pub transcript: Transcript,
+    pub(crate) dialogue: Dialogue,
+    pub(crate) mask: Mask,
+    pub(crate) transcript: Transcript,
     close_reason: CloseReason,
     window: Window,
     newline: String,
     /// Timeout of one command, counted from the last byte received.
     limit: Duration,
     /// Waits for the device after something was written.
-    pub round_trips: u64,
+    pub(crate) round_trips: u64,
     /// Something was written since the last wait.
     has_written: bool,
     /// Bytes of the last read.
@@ -57,19 +57,19 @@ pub(super) struct CliTransport {
 /// A command and its answer.
 #[derive(Debug)]
 pub(super) struct AnsweredCommand {
-    pub command: Command,
-    pub answer: Answer,
-    pub duration: Duration,
+    pub(crate) command: Command,
+    pub(crate) answer: Answer,
+    pub(crate) duration: Duration,
 }
 
 /// The result of a batch of commands.
 #[derive(Debug, Default)]
 pub(super) struct BatchResult {
-    pub answered: Vec<AnsweredCommand>,
+    pub(crate) answered: Vec<AnsweredCommand>,
     /// Number of commands that were written and not answered.
-    pub unanswered: usize,
+    pub(crate) unanswered: usize,
     /// Why some were not answered.
-    pub failure: Option<SessionErrorKind>,
+    pub(crate) failure: Option<SessionErrorKind>,
 }
 
 /// Commands without an answer, each with the time when it was written and its length.
@@ -87,10 +87,10 @@ fn pop_answered(sent: &mut SentCommands, answer: Answer) -> AnsweredCommand {
 }
 
 pub(super) struct TransportOptions {
-    pub close_reason: CloseReason,
-    pub window: Window,
-    pub newline: String,
-    pub limit: Duration,
+    pub(crate) close_reason: CloseReason,
+    pub(crate) window: Window,
+    pub(crate) newline: String,
+    pub(crate) limit: Duration,
 }
 
 impl CliTransport {

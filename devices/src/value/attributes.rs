@@ -176,7 +176,7 @@ impl Attributes {
         Some(&self.0[self.position(name)?].1)
     }
 
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         let at = self.position(name)?;
         Some(&mut self.0[at].1)
     }
@@ -222,7 +222,7 @@ impl Attributes {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Name, &mut Value)> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&Name, &mut Value)> {
         self.0.iter_mut().map(|(name, value)| (&*name, value))
     }
 

@@ -14,7 +14,7 @@ use crate::value::{Attributes, Name, Value};
 
 impl CliType {
     /// The instance of a resource. If several lines have its names, the most similar is used.
-    pub fn find(&self, wanted: &Attributes, state: &State) -> Option<FoundInstance> {
+    pub(crate) fn find(&self, wanted: &Attributes, state: &State) -> Option<FoundInstance> {
         let mut found = self.find_all(state, Some(wanted));
         if found.len() < 2 {
             return found.pop();
@@ -28,7 +28,7 @@ impl CliType {
     }
 
     /// All instances, or those with the namevars of a resource.
-    pub fn find_all(&self, state: &State, only: Option<&Attributes>) -> Vec<FoundInstance> {
+    pub(crate) fn find_all(&self, state: &State, only: Option<&Attributes>) -> Vec<FoundInstance> {
         let instances = self.indexed_instances(state);
         let singleton = matches!(self.instance.kind, InstanceKind::Singleton(_));
         let mut all: Vec<FoundInstance> = match only {

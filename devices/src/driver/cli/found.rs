@@ -6,19 +6,19 @@ use crate::value::{Attributes, Value};
 
 /// An instance and its lines.
 #[derive(Clone, Debug, Default)]
-pub struct FoundInstance {
-    pub attributes: Attributes,
+pub(crate) struct FoundInstance {
+    pub(crate) attributes: Attributes,
     /// By attribute: each value (or list element) and the line on the device.
-    pub lines: IndexMap<String, Vec<(Value, String)>>,
+    pub(crate) lines: IndexMap<String, Vec<(Value, String)>>,
     /// The line of the instance, and its words that belong to no attribute.
-    pub line: Option<String>,
-    pub unmanaged: Attributes,
+    pub(crate) line: Option<String>,
+    pub(crate) unmanaged: Attributes,
     /// Its block: the one that contains it, or its own.
-    pub block: Option<String>,
+    pub(crate) block: Option<String>,
     /// Number of instances in the block.
-    pub siblings: usize,
+    pub(crate) siblings: usize,
     /// Defaults of attributes that another line sets.
-    pub defaults: Attributes,
+    pub(crate) defaults: Attributes,
 }
 
 impl FoundInstance {
@@ -30,11 +30,11 @@ impl FoundInstance {
 
     /// Whether the instance exists. The reads of a type like `network_trunk` can show that a port
     /// exists but is not a trunk.
-    pub fn is_present(&self) -> bool {
+    pub(crate) fn is_present(&self) -> bool {
         self.attributes.get("ensure").and_then(Value::as_str) != Some("absent")
     }
 
-    pub fn into_instance(self) -> Instance {
+    pub(crate) fn into_instance(self) -> Instance {
         let mut attributes = self.attributes;
         attributes.remove("ensure");
         Instance {

@@ -20,7 +20,7 @@ use crate::value::{Attributes, Name, Value};
 #[derive(Debug, Default)]
 pub(super) struct Instances {
     /// In the order of the device.
-    pub all: Vec<IndexedInstance>,
+    pub(crate) all: Vec<IndexedInstance>,
     /// Indexes into `all` by the text of the names. Values of different kinds may have equal text.
     by_names: HashMap<String, Vec<usize>>,
 }
@@ -28,14 +28,14 @@ pub(super) struct Instances {
 /// An instance with the attributes from its header, line or key.
 #[derive(Debug)]
 pub(super) struct IndexedInstance {
-    pub found: FoundInstance,
+    pub(crate) found: FoundInstance,
     /// Index of its node in the tree or of its row in the table.
-    pub index: usize,
+    pub(crate) index: usize,
 }
 
 impl Instances {
     /// The instances with the names of a resource.
-    pub fn named<'a>(
+    pub(crate) fn named<'a>(
         &'a self,
         cli: &'a CliType,
         names: &'a Attributes,

@@ -26,7 +26,7 @@ use crate::driver::read_rule::ParseRule;
 use crate::value::Name;
 
 /// Loads the sections about command lines from a type's file.
-pub fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
+pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let Some(table) = root.table("instance") else {
         root.missing("instance");
         return None;

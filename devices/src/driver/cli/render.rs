@@ -24,11 +24,11 @@ use crate::value::{Attributes, Name, Value};
 /// The desired change.
 #[derive(Clone, Copy)]
 pub(super) struct Goal<'a> {
-    pub kind: ChangeKind,
+    pub(crate) kind: ChangeKind,
     /// All desired attributes of the resource.
-    pub wanted: &'a Attributes,
+    pub(crate) wanted: &'a Attributes,
     /// The attributes to set.
-    pub names: &'a [&'a str],
+    pub(crate) names: &'a [&'a str],
 }
 
 /// A change in progress: desired state, current state and the lines rendered so far.

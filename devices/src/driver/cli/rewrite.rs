@@ -13,7 +13,7 @@ use crate::value::{Attributes, Name, Value};
 
 /// A form that the device does not print, and the equivalent one that it prints.
 #[derive(Clone, Debug)]
-pub struct Rewrite {
+pub(crate) struct Rewrite {
     /// Applies if all of these attributes have these values …
     when: Attributes,
     /// … and none of these attributes has a value.
@@ -26,7 +26,7 @@ pub struct Rewrite {
 
 impl Rewrite {
     /// Reads `{ when = {…}, without = […], rename = {…}, set = {…}, drop = […] }`.
-    pub fn load(item: &Item<'_>, model: &TypeModel) -> Option<Self> {
+    pub(crate) fn load(item: &Item<'_>, model: &TypeModel) -> Option<Self> {
         let table = item.table()?;
         let known = |item: &Item<'_>, name: &str| {
             if model.attributes.contains_key(name) {
@@ -91,7 +91,7 @@ impl Rewrite {
     }
 
     /// The attributes in the form that the device prints.
-    pub fn apply(&self, attributes: &mut Attributes) {
+    pub(crate) fn apply(&self, attributes: &mut Attributes) {
         let holds = self
             .when
             .iter()

@@ -13,34 +13,34 @@ use crate::pattern::Pattern;
 use crate::value::{Attributes, Name, Value};
 
 /// The read with the device's configuration as a tree.
-pub const CONFIG: &str = "config";
+pub(crate) const CONFIG: &str = "config";
 
 /// How instances are recognized, created and removed.
 #[derive(Clone, Debug)]
-pub struct CliInstanceRule {
-    pub span: Range<usize>,
+pub(crate) struct CliInstanceRule {
+    pub(crate) span: Range<usize>,
     /// The read that lists them.
-    pub from: String,
-    pub kind: InstanceKind,
+    pub(crate) from: String,
+    pub(crate) kind: InstanceKind,
     /// The mode in which lines are sent, outermost first, if it differs from the block.
-    pub mode: Option<LineTemplate>,
-    pub remove: Vec<LineTemplate>,
+    pub(crate) mode: Option<LineTemplate>,
+    pub(crate) remove: Vec<LineTemplate>,
     /// Sent instead for the last instance of a block; removes the block.
-    pub remove_empty: Option<LineTemplate>,
+    pub(crate) remove_empty: Option<LineTemplate>,
     /// A changed line is removed before it is sent again.
-    pub replace_first: bool,
+    pub(crate) replace_first: bool,
     /// Words of the device's line that are not managed are preserved when the line is sent again.
-    pub keep_unmanaged: bool,
-    pub reserved: Option<Reserved>,
+    pub(crate) keep_unmanaged: bool,
+    pub(crate) reserved: Option<Reserved>,
     /// An instance without a printed block exists, with no attributes set.
-    pub always: bool,
+    pub(crate) always: bool,
     /// Values for a line if catalog and device have none.
-    pub assume: Attributes,
-    pub prompts: bool,
+    pub(crate) assume: Attributes,
+    pub(crate) prompts: bool,
 }
 
 #[derive(Clone, Debug)]
-pub enum InstanceKind {
+pub(crate) enum InstanceKind {
     /// One instance; its title is a label.
     Singleton(String),
     /// A row of a table or a stanza; namevar and column.
@@ -60,59 +60,59 @@ pub enum InstanceKind {
 
 /// Reserved instances that cannot be managed.
 #[derive(Clone, Debug)]
-pub struct Reserved {
-    pub attribute: String,
+pub(crate) struct Reserved {
+    pub(crate) attribute: String,
     /// The source text, for messages.
-    pub text: String,
-    pub ranges: Vec<(i64, i64)>,
+    pub(crate) text: String,
+    pub(crate) ranges: Vec<(i64, i64)>,
 }
 
 /// How an attribute is read and written.
 #[derive(Clone, Debug)]
-pub struct CliAttributeRule {
-    pub name: Name,
-    pub span: Range<usize>,
-    pub location: CliLocation,
-    pub lines: Vec<LineTemplate>,
+pub(crate) struct CliAttributeRule {
+    pub(crate) name: Name,
+    pub(crate) span: Range<usize>,
+    pub(crate) location: CliLocation,
+    pub(crate) lines: Vec<LineTemplate>,
     /// Lines for certain values, by their name in the model. `None`: no line is sent.
-    pub set: IndexMap<String, Option<LineTemplate>>,
+    pub(crate) set: IndexMap<String, Option<LineTemplate>>,
     /// For lists longer than one line: the line that adds further elements.
-    pub more: Option<LineTemplate>,
-    pub many: bool,
-    pub absent: Option<Value>,
+    pub(crate) more: Option<LineTemplate>,
+    pub(crate) many: bool,
+    pub(crate) absent: Option<Value>,
     /// The value if the shared line has no word for the attribute.
     pub implied: Option<Value>,
     /// Default of a new instance; not sent on creation.
-    pub initial: Option<Value>,
-    pub default_on: bool,
-    pub no: NoForm,
-    pub replace_first: bool,
-    pub skip: Vec<String>,
-    pub prompts: bool,
-    pub warn: Option<LineTemplate>,
+    pub(crate) initial: Option<Value>,
+    pub(crate) default_on: bool,
+    pub(crate) no: NoForm,
+    pub(crate) replace_first: bool,
+    pub(crate) skip: Vec<String>,
+    pub(crate) prompts: bool,
+    pub(crate) warn: Option<LineTemplate>,
     /// Other attributes in the same line.
-    pub with: Vec<Name>,
+    pub(crate) with: Vec<Name>,
     /// Nested blocks that contain the lines, by the spelling of the instance's block. Empty for the
     /// instance's block itself.
-    pub sub: Vec<String>,
+    pub(crate) sub: Vec<String>,
     /// The attribute whose line contains this one.
-    pub inside: Option<String>,
-    pub not_applied: Option<NotApplied>,
-    pub misleading: Option<Misleading>,
+    pub(crate) inside: Option<String>,
+    pub(crate) not_applied: Option<NotApplied>,
+    pub(crate) misleading: Option<Misleading>,
     /// Unsupported values, each with the reason (may be empty).
-    pub unsupported_values: IndexMap<String, String>,
+    pub(crate) unsupported_values: IndexMap<String, String>,
     /// Maximum number of elements that the device stores.
-    pub at_most: Option<usize>,
+    pub(crate) at_most: Option<usize>,
     /// Values, by name, whose lines are sent before those of all other attributes.
-    pub first: Vec<String>,
+    pub(crate) first: Vec<String>,
     /// Values of the device that satisfy a desired value.
-    pub equivalents: IndexMap<String, Vec<EquivalentValue>>,
-    pub fallback: Option<Fallback>,
+    pub(crate) equivalents: IndexMap<String, Vec<EquivalentValue>>,
+    pub(crate) fallback: Option<Fallback>,
 }
 
 /// Source of an attribute's value.
 #[derive(Clone, Debug)]
-pub enum CliLocation {
+pub(crate) enum CliLocation {
     /// In separate lines.
     Lines,
     /// In the line or the key of the instance.
@@ -135,23 +135,23 @@ pub enum CliLocation {
 
 /// A column of a table or a key of a stanza.
 #[derive(Clone, Debug)]
-pub struct Cell {
-    pub name: String,
+pub(crate) struct Cell {
+    pub(crate) name: String,
     /// Patterns of cell texts by the value's name. First match wins.
-    pub when: IndexMap<String, Pattern>,
+    pub(crate) when: IndexMap<String, Pattern>,
     /// The first capture group is the value.
-    pub pattern: Option<Pattern>,
+    pub(crate) pattern: Option<Pattern>,
 }
 
 /// A value, or a pattern for texts.
 #[derive(Clone, Debug)]
-pub enum EquivalentValue {
+pub(crate) enum EquivalentValue {
     Value(Value),
     Pattern(Pattern),
 }
 
 impl EquivalentValue {
-    pub fn is(&self, actual: Option<&Value>) -> bool {
+    pub(crate) fn is(&self, actual: Option<&Value>) -> bool {
         match self {
             EquivalentValue::Value(value) => Some(value) == actual,
             EquivalentValue::Pattern(pattern) => actual
@@ -163,7 +163,7 @@ impl EquivalentValue {
 
 /// Alternative source of a value without a line.
 #[derive(Clone, Debug)]
-pub enum Fallback {
+pub(crate) enum Fallback {
     /// In another read.
     Cell {
         read: String,
@@ -180,7 +180,7 @@ pub enum Fallback {
 
 /// The removal of a line.
 #[derive(Clone, Debug)]
-pub enum NoForm {
+pub(crate) enum NoForm {
     /// `no` and the literal words.
     Head,
     /// `no` and the line as the device prints it.
@@ -190,21 +190,21 @@ pub enum NoForm {
 
 /// An unsupported attribute.
 #[derive(Clone, Debug)]
-pub struct NotApplied {
-    pub severity: Severity,
-    pub reason: String,
+pub(crate) struct NotApplied {
+    pub(crate) severity: Severity,
+    pub(crate) reason: String,
 }
 
 /// An unexpected effect of an attribute.
 #[derive(Clone, Debug)]
-pub struct Misleading {
+pub(crate) struct Misleading {
     /// Other attributes with value names: each must have one of its values.
-    pub when: Vec<(String, Vec<String>)>,
-    pub effect: String,
+    pub(crate) when: Vec<(String, Vec<String>)>,
+    pub(crate) effect: String,
 }
 
 impl CliAttributeRule {
-    pub fn nowhere(name: &str, span: Range<usize>) -> Self {
+    pub(crate) fn nowhere(name: &str, span: Range<usize>) -> Self {
         Self {
             name: name.into(),
             span,
@@ -236,24 +236,24 @@ impl CliAttributeRule {
     }
 
     /// Whether its line contains the value. Otherwise the existence of the line is the value.
-    pub fn has_own_hole(&self) -> bool {
+    pub(crate) fn has_own_hole(&self) -> bool {
         self.lines
             .iter()
             .any(|line| line.is_tuple() || line.attributes().contains(&self.name.as_str()))
     }
 
-    pub fn takes_true(&self, known: &AttributeModel) -> bool {
+    pub(crate) fn takes_true(&self, known: &AttributeModel) -> bool {
         known.canonicalize(&true.into()).is_ok()
     }
 
     /// Whether it is applied.
-    pub fn is_applied(&self) -> bool {
+    pub(crate) fn is_applied(&self) -> bool {
         self.not_applied.is_none()
     }
 }
 
 /// The valid numbers, if the codec is a range codec.
-pub fn range_set(codec: Option<&Arc<Codec>>) -> Option<RangeSet> {
+pub(crate) fn range_set(codec: Option<&Arc<Codec>>) -> Option<RangeSet> {
     match codec.map(AsRef::as_ref) {
         Some(Codec::RangeSet(ranges)) => Some(*ranges),
         _ => None,

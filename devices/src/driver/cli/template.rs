@@ -34,13 +34,13 @@ use self::part::{HoleKind, Part, collect_conditions, collect_holes};
 use crate::value::{Name, Value};
 
 /// What the names begin with under which words are bound that no attribute tells.
-pub const CAPTURE_MARK: char = '*';
+pub(crate) const CAPTURE_MARK: char = '*';
 
 /// What a template read: attribute (or `0`, `name|number`, `*`) and value, in order.
-pub type Bindings = Vec<(Name, Value)>;
+pub(crate) type Bindings = Vec<(Name, Value)>;
 
 /// The meaning of words, which a template itself does not know.
-pub trait Vocabulary {
+pub(crate) trait Vocabulary {
     /// The value that a word (or the rest of a line) stands for; `None` when the attribute cannot
     /// have it.
     fn read(&self, attribute: &str, text: &str) -> Option<Value>;
@@ -52,16 +52,16 @@ pub trait Vocabulary {
 
 /// A template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineTemplate {
+pub(crate) struct LineTemplate {
     /// As the author wrote it.
-    pub text: String,
+    pub(crate) text: String,
     parts: Vec<Part>,
     literals: BTreeSet<String>,
 }
 
 impl LineTemplate {
     /// The bindings of the first template that reads the text.
-    pub fn first_match(
+    pub(crate) fn first_match(
         templates: &[LineTemplate],
         text: &str,
         vocabulary: &impl Vocabulary,
@@ -72,7 +72,7 @@ impl LineTemplate {
     }
 
     /// The attributes in it, each once.
-    pub fn attributes(&self) -> Vec<&str> {
+    pub(crate) fn attributes(&self) -> Vec<&str> {
         let mut names = Vec::new();
         collect_holes(&self.parts, &mut |hole| {
             let name = hole.name.as_str();
@@ -92,7 +92,7 @@ impl LineTemplate {
     }
 
     /// The attributes without which it cannot be printed.
-    pub fn required(&self) -> Vec<&str> {
+    pub(crate) fn required(&self) -> Vec<&str> {
         let holes = self.parts.iter().filter_map(|part| match part {
             Part::Hole(hole) => Some(hole.name.as_str()),
             _ => None,
@@ -111,13 +111,8 @@ impl LineTemplate {
         names
     }
 
-    /// Whether nothing in it varies.
-    pub fn is_literal(&self) -> bool {
-        self.parts.iter().all(|part| matches!(part, Part::Word(_)))
-    }
-
     /// Whether it has elements of a tuple.
-    pub fn is_tuple(&self) -> bool {
+    pub(crate) fn is_tuple(&self) -> bool {
         let mut tuple = false;
         collect_holes(&self.parts, &mut |hole| {
             tuple |= hole.name.parse::<usize>().is_ok();
@@ -126,7 +121,7 @@ impl LineTemplate {
     }
 
     /// Whether the attribute takes all that is left of the line, blanks included.
-    pub fn takes_blanks(&self, attribute: &str) -> bool {
+    pub(crate) fn takes_blanks(&self, attribute: &str) -> bool {
         let mut takes = false;
         collect_holes(&self.parts, &mut |hole| {
             takes |= hole.name == attribute
@@ -136,7 +131,7 @@ impl LineTemplate {
     }
 
     /// Whether the attribute takes several words, each of which has a meaning.
-    pub fn takes_words(&self, attribute: &str) -> bool {
+    pub(crate) fn takes_words(&self, attribute: &str) -> bool {
         let mut takes = false;
         collect_holes(&self.parts, &mut |hole| {
             takes |= hole.name == attribute && hole.kind == HoleKind::Words;
@@ -145,7 +140,7 @@ impl LineTemplate {
     }
 
     /// The literal words before the first part that varies.
-    pub fn head(&self) -> String {
+    pub(crate) fn head(&self) -> String {
         let words = self.parts.iter().map_while(|part| match part {
             Part::Word(word) => Some(word.as_str()),
             _ => None,
@@ -155,7 +150,7 @@ impl LineTemplate {
 }
 
 /// The digits at the end of a name, `41` of `Port-channel41`.
-pub fn trailing_number(name: &str) -> Option<&str> {
+pub(crate) fn trailing_number(name: &str) -> Option<&str> {
     let start = name
         .rfind(|c: char| !c.is_ascii_digit())
         .map_or(0, |at| at + 1);

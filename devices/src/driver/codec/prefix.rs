@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The full name for an abbreviation; `None` if the table has none.
-pub fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
+pub(crate) fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
     let compact = match text.contains(char::is_whitespace) {
         true => Cow::Owned(text.split_whitespace().collect::<String>()),
         false => Cow::Borrowed(text),

@@ -9,9 +9,9 @@ use crate::value::Value;
 
 /// Lowest and highest valid number, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RangeSet {
-    pub low: u32,
-    pub high: u32,
+pub(crate) struct RangeSet {
+    pub(crate) low: u32,
+    pub(crate) high: u32,
 }
 
 impl RangeSet {
@@ -19,7 +19,7 @@ impl RangeSet {
     ///
     /// # Errors
     /// The expected form.
-    pub fn canonicalize(self, value: &Value) -> Result<Value, String> {
+    pub(crate) fn canonicalize(self, value: &Value) -> Result<Value, String> {
         match value {
             Value::List(items) => {
                 let first = items.first().and_then(Value::as_str);
@@ -109,7 +109,7 @@ impl RangeSet {
     }
 
     /// The absolute list for a relative change; all numbers if the current list is unknown.
-    pub fn resolve(self, wanted: &Value, current: Option<&Value>) -> Value {
+    pub(crate) fn resolve(self, wanted: &Value, current: Option<&Value>) -> Value {
         let Some([change, list]) = wanted.as_list() else {
             return wanted.clone();
         };
@@ -129,7 +129,7 @@ impl RangeSet {
     }
 
     /// Splits a list at commas into parts of at most `limit` characters.
-    pub fn pieces(text: &str, limit: usize) -> Vec<String> {
+    pub(crate) fn pieces(text: &str, limit: usize) -> Vec<String> {
         let mut pieces: Vec<String> = Vec::new();
         for part in text.split(',') {
             match pieces.last_mut() {

@@ -4,7 +4,7 @@
 const KEY: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
 
 /// The plain text; `None` if the input is not type 7.
-pub fn decode(text: &str) -> Option<String> {
+pub(crate) fn decode(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     if bytes.len() < 4 || !bytes.len().is_multiple_of(2) || !text.is_ascii() {
         return None;

@@ -13,7 +13,7 @@ use crate::names::{PlatformName, TypeName};
 
 /// A selected file: the user's with the shipped file that it extends, or the shipped one.
 pub(super) struct SelectedFile<'a> {
-    pub file: &'a DefinitionFile,
+    pub(crate) file: &'a DefinitionFile,
     /// The shipped file that `extends = "shipped"` refers to.
     base: Option<&'a DefinitionFile>,
     shipped: bool,
@@ -21,7 +21,7 @@ pub(super) struct SelectedFile<'a> {
 
 impl<'a> SelectedFile<'a> {
     /// A shipped file.
-    pub fn shipped(file: &'a DefinitionFile) -> Self {
+    pub(crate) fn shipped(file: &'a DefinitionFile) -> Self {
         Self {
             file,
             base: None,

@@ -30,7 +30,7 @@ const TEXTS: [&str; 9] = [
 ];
 
 /// The values that change when written and read back.
-pub fn audit(
+pub(crate) fn audit(
     definition: &RestDefinition,
     model: &Arc<TypeModel>,
     source: &Arc<Source>,

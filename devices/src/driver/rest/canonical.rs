@@ -7,7 +7,7 @@ use crate::value::Value;
 /// Converts an attribute's value: spellings, then the codec, then the model.
 ///
 /// A device value that the model does not accept is unchanged, so that it is visible.
-pub fn canonical(
+pub(crate) fn canonical(
     definition: &RestDefinition,
     model: &TypeModel,
     name: &str,

@@ -10,13 +10,13 @@ mod text;
 
 use serde_json::Value as Json;
 
-pub use self::f5::{GroupCodec, ObjectContext};
+pub(crate) use self::f5::{GroupCodec, ObjectContext};
 use self::f5::{address, variables};
 use crate::value::Value;
 
 /// Translates the value of one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueCodec {
+pub(crate) enum ValueCodec {
     /// A BIG-IP address with optional route domain and prefix length.
     Address,
     /// A multi-line text. Surrounding blank lines and the kind of line ends are ignored.
@@ -36,7 +36,7 @@ pub enum ValueCodec {
 }
 
 impl ValueCodec {
-    pub const ALL: [(&'static str, ValueCodec); 8] = [
+    pub(crate) const ALL: [(&'static str, ValueCodec); 8] = [
         ("f5-address", ValueCodec::Address),
         ("block", ValueCodec::Block),
         ("escaped", ValueCodec::Escaped),
@@ -48,7 +48,7 @@ impl ValueCodec {
     ];
 
     /// The canonical form of a value from catalog or device.
-    pub fn canonical(self, value: &Value, domain: u32) -> Value {
+    pub(crate) fn canonical(self, value: &Value, domain: u32) -> Value {
         match value {
             Value::String(text) => Value::String(match self {
                 ValueCodec::Address => address::canonical(text, domain),
@@ -72,19 +72,19 @@ impl ValueCodec {
     }
 
     /// Whether the field has a list as text.
-    pub fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self, ValueCodec::Words | ValueCodec::Lines)
     }
 
     /// The problem of a value that the model accepts and the codec does not.
-    pub fn check(self, value: &Value) -> Option<String> {
+    pub(crate) fn check(self, value: &Value) -> Option<String> {
         let hash = matches!(value.unwrap_sensitive(), Value::Hash(_));
         (self == ValueCodec::Variables && !hash)
             .then(|| "is not a hash of names and texts".to_owned())
     }
 
     /// Converts the field to JSON with the attribute's structure.
-    pub fn read(self, field: &Json) -> Json {
+    pub(crate) fn read(self, field: &Json) -> Json {
         match (self, field) {
             (ValueCodec::Words, Json::String(text)) => text.split_whitespace().collect(),
             (ValueCodec::Lines, Json::String(text)) => text
@@ -99,7 +99,7 @@ impl ValueCodec {
     }
 
     /// Converts JSON with the attribute's structure to the field.
-    pub fn write(self, value: Json) -> Json {
+    pub(crate) fn write(self, value: Json) -> Json {
         let separator = match self {
             ValueCodec::Words => " ",
             ValueCodec::Lines => "\n",

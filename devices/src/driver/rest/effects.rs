@@ -11,7 +11,7 @@ use crate::model::TypeModel;
 use crate::read::State;
 
 /// Types share settings if their objects are in the same collection.
-pub fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<EffectSlot> {
+pub(crate) fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<EffectSlot> {
     let properties = model
         .properties()
         .filter(|property| property.name != "ensure");
@@ -25,7 +25,11 @@ pub fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<EffectSlot
         .collect()
 }
 
-pub fn settings(definition: &RestDefinition, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
+pub(crate) fn settings(
+    definition: &RestDefinition,
+    wanted: &Wanted,
+    attributes: &[&str],
+) -> Vec<Effect> {
     let state = State::default();
     let mut settings = Vec::new();
     for name in attributes {

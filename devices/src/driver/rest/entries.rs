@@ -11,7 +11,7 @@ use crate::read::json_text::entry_path;
 use crate::value::{Attributes, Value};
 
 /// Whether an entry is for the side of an attribute.
-pub fn is_for(rule: &EntriesRule, entry: &Json) -> bool {
+pub(crate) fn is_for(rule: &EntriesRule, entry: &Json) -> bool {
     let context = entry.get("context").and_then(Json::as_str);
     match (&rule.context, context) {
         (None, _) | (_, None | Some("all")) => true,
@@ -20,7 +20,7 @@ pub fn is_for(rule: &EntriesRule, entry: &Json) -> bool {
 }
 
 /// The paths of the entries that an attribute owns; `None` if unknown.
-pub fn entries_value(
+pub(crate) fn entries_value(
     rule: &EntriesRule,
     shared: &SharedArray,
     surveyed: &Lookups,
@@ -84,7 +84,7 @@ fn merge_sides(entries: &mut Vec<ArrayEntry>) {
 }
 
 impl DefaultEntry {
-    pub fn holds(&self, wanted: &Attributes) -> bool {
+    pub(crate) fn holds(&self, wanted: &Attributes) -> bool {
         self.when.iter().all(|(name, values)| {
             wanted
                 .get(name)
@@ -93,7 +93,7 @@ impl DefaultEntry {
         })
     }
 
-    pub fn kind(&self, wanted: &Attributes) -> Option<String> {
+    pub(crate) fn kind(&self, wanted: &Attributes) -> Option<String> {
         self.kind
             .fill(|name| wanted.get(name).and_then(Value::scalar_text))
             .ok()

@@ -5,7 +5,7 @@ use super::read_requests;
 use crate::driver::implementation::{AttributeExplanation, Explanation};
 use crate::model::TypeModel;
 
-pub fn explain(definition: &RestDefinition, model: &TypeModel) -> Explanation {
+pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explanation {
     let rule = &definition.instance;
     let mut instance = vec![("key".to_owned(), format!("{} = {}", rule.key.0, rule.key.1))];
     if let Some(singleton) = &rule.singleton {

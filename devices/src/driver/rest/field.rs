@@ -10,7 +10,7 @@ use crate::secret::Text;
 use crate::value::Value;
 
 /// Converts a scalar or list to an attribute value.
-pub fn value_of(json: &Json) -> Value {
+pub(crate) fn value_of(json: &Json) -> Value {
     match json {
         Json::Null => Value::Undef,
         Json::Bool(truth) => Value::Bool(*truth),
@@ -29,7 +29,7 @@ pub fn value_of(json: &Json) -> Value {
 }
 
 /// The value of a field; its `absent` value if the field is missing or empty.
-pub fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
+pub(crate) fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
     let found = rule.path.get(object).filter(|json| match json {
         Json::String(text) => !text.trim().is_empty(),
         Json::Array(items) => !items.is_empty(),
@@ -52,7 +52,7 @@ pub fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
 }
 
 /// The value whose fields match the object.
-pub fn state_value(states: &IndexMap<String, StateFields>, object: &Json) -> Option<Value> {
+pub(crate) fn state_value(states: &IndexMap<String, StateFields>, object: &Json) -> Option<Value> {
     let fits = |state: &StateFields| {
         state.when.as_ref().is_some_and(|when| {
             when.iter().all(|(path, any)| {
@@ -68,7 +68,7 @@ pub fn state_value(states: &IndexMap<String, StateFields>, object: &Json) -> Opt
 }
 
 /// Sets a value at its path in a member.
-pub fn put_place(body: &mut Body, place: &RestLocation, value: &Value) {
+pub(crate) fn put_place(body: &mut Body, place: &RestLocation, value: &Value) {
     match place {
         RestLocation::Field(rule) => body.put(&rule.path, field_body(rule, value)),
         RestLocation::States(states) => {
@@ -81,7 +81,7 @@ pub fn put_place(body: &mut Body, place: &RestLocation, value: &Value) {
 }
 
 /// The fields that a value represents.
-pub fn state_fields<'a>(
+pub(crate) fn state_fields<'a>(
     states: &'a IndexMap<String, StateFields>,
     value: Option<&Value>,
 ) -> &'a [(FieldPath, Json)] {
@@ -93,7 +93,7 @@ pub fn state_fields<'a>(
 }
 
 /// A value in the form of its field.
-pub fn field_body(rule: &FieldRule, value: &Value) -> Body {
+pub(crate) fn field_body(rule: &FieldRule, value: &Value) -> Body {
     if let Some(text) = value.scalar_text()
         && let Some((_, json)) = rule.map.iter().find(|(name, _)| *name == text)
     {

@@ -19,10 +19,10 @@ use crate::value::{Attributes, Name, Value};
 
 /// A type on a platform with a REST interface.
 #[derive(Debug)]
-pub struct RestType {
-    pub definition: RestDefinition,
-    pub model: Arc<TypeModel>,
-    pub source: Arc<Source>,
+pub(crate) struct RestType {
+    pub(crate) definition: RestDefinition,
+    pub(crate) model: Arc<TypeModel>,
+    pub(crate) source: Arc<Source>,
 }
 
 impl RestType {

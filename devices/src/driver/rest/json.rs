@@ -8,15 +8,15 @@ use crate::secret::Text;
 
 /// The path of a field in an object: `sflow.pollInterval`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldPath(Vec<String>);
+pub(crate) struct FieldPath(Vec<String>);
 
 impl FieldPath {
-    pub fn new(dotted: &str) -> Self {
+    pub(crate) fn new(dotted: &str) -> Self {
         Self(dotted.split('.').map(str::to_owned).collect())
     }
 
     /// The field's value, unless it is missing or `null`.
-    pub fn get<'a>(&self, object: &'a Json) -> Option<&'a Json> {
+    pub(crate) fn get<'a>(&self, object: &'a Json) -> Option<&'a Json> {
         self.0
             .iter()
             .try_fold(object, |at, step| at.get(step))
@@ -24,7 +24,7 @@ impl FieldPath {
     }
 
     /// Sets the field and creates the objects of its path.
-    pub fn put(&self, object: &mut Json, value: Json) {
+    pub(crate) fn put(&self, object: &mut Json, value: Json) {
         let mut at = object;
         for step in &self.0 {
             if !at.is_object() {
@@ -40,7 +40,7 @@ impl FieldPath {
     }
 
     /// Removes the field.
-    pub fn remove(&self, object: &mut Json) {
+    pub(crate) fn remove(&self, object: &mut Json) {
         let Some((last, parents)) = self.0.split_last() else {
             return;
         };
@@ -50,7 +50,7 @@ impl FieldPath {
         }
     }
 
-    pub fn steps(&self) -> &[String] {
+    pub(crate) fn steps(&self) -> &[String] {
         &self.0
     }
 }
@@ -63,7 +63,7 @@ impl fmt::Display for FieldPath {
 
 /// A request body: JSON with secret texts. Fields are in insertion order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+pub(crate) enum Body {
     Plain(Json),
     /// A secret text, masked in output.
     Secret(Text),
@@ -72,17 +72,17 @@ pub enum Body {
 }
 
 impl Body {
-    pub fn object() -> Self {
+    pub(crate) fn object() -> Self {
         Body::Object(Vec::new())
     }
 
     /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Body::Object(fields) if fields.is_empty())
     }
 
     /// Sets a field and creates the objects of its path.
-    pub fn put(&mut self, path: &FieldPath, value: Body) {
+    pub(crate) fn put(&mut self, path: &FieldPath, value: Body) {
         self.put_steps(path.steps(), value);
     }
 
@@ -108,7 +108,7 @@ impl Body {
     }
 
     /// All fields by dotted path, including nested ones.
-    pub fn fields(&self) -> Vec<(String, Text)> {
+    pub(crate) fn fields(&self) -> Vec<(String, Text)> {
         let Body::Object(fields) = self else {
             return vec![(String::new(), self.to_text())];
         };
@@ -125,7 +125,7 @@ impl Body {
     }
 
     /// The JSON text; secrets are escaped for JSON and masked in output.
-    pub fn to_text(&self) -> Text {
+    pub(crate) fn to_text(&self) -> Text {
         let mut text = Text::new();
         self.write(&mut text);
         text
@@ -173,7 +173,7 @@ impl From<Json> for Body {
 
 /// Whether two JSON values are equivalent: numbers may be text, and some text fields return
 /// trailing spaces.
-pub fn equivalent(a: &Json, b: &Json) -> bool {
+pub(crate) fn equivalent(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::String(a), Json::String(b)) => a.trim_end() == b.trim_end(),
         (Json::String(text), Json::Number(number)) | (Json::Number(number), Json::String(text)) => {

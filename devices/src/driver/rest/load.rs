@@ -26,7 +26,7 @@ use crate::operation::Method;
 use crate::value::Name;
 
 /// Reads the REST sections of a file; what is wrong goes to the file's findings.
-pub fn read(root: &Table<'_>, model: &TypeModel) -> Option<RestDefinition> {
+pub(crate) fn read(root: &Table<'_>, model: &TypeModel) -> Option<RestDefinition> {
     let instance = match root.table("instance") {
         Some(table) => read_instance(&table),
         None => {

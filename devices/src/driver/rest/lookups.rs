@@ -16,7 +16,7 @@ use crate::read::{Parsed, State};
 const PARTITIONS: &str = "/mgmt/tm/auth/partition";
 
 /// The partition of a full path.
-pub fn partition(name: &str) -> String {
+pub(crate) fn partition(name: &str) -> String {
     let mut parts = name.split('/');
     match (parts.next(), parts.next(), parts.next()) {
         (Some(""), Some(partition), Some(_)) => partition.to_owned(),
@@ -26,7 +26,7 @@ pub fn partition(name: &str) -> String {
 
 /// Lookups in the answers beyond the objects themselves.
 #[derive(Debug, Default)]
-pub struct Lookups {
+pub(crate) struct Lookups {
     /// Default route domain by partition.
     domains: BTreeMap<String, u32>,
     /// Paths of the objects of a kind, by the path of the kind's collection.
@@ -34,7 +34,7 @@ pub struct Lookups {
 }
 
 impl Lookups {
-    pub fn new(definition: &RestDefinition, state: &State) -> Self {
+    pub(crate) fn new(definition: &RestDefinition, state: &State) -> Self {
         let mut surveyed = Self::default();
         if let Some(answer) = answer(state, PARTITIONS) {
             for item in items(answer) {
@@ -71,21 +71,21 @@ impl Lookups {
     }
 
     /// Like [`Lookups::new`], built once for all objects of a type.
-    pub fn of(definition: &RestDefinition, model: &TypeModel, state: &State) -> Arc<Self> {
+    pub(crate) fn of(definition: &RestDefinition, model: &TypeModel, state: &State) -> Arc<Self> {
         state.derived_from_all(&model.name, || Self::new(definition, state))
     }
 
-    pub fn domain(&self, partition: &str) -> u32 {
+    pub(crate) fn domain(&self, partition: &str) -> u32 {
         self.domains.get(partition).copied().unwrap_or_default()
     }
 
     /// Whether all objects of the kind were read.
-    pub fn has_list_of(&self, shared: &SharedArray, kind: &str) -> bool {
+    pub(crate) fn has_list_of(&self, shared: &SharedArray, kind: &str) -> bool {
         self.of_kind.contains_key(&with_kind(&shared.kinds, kind))
     }
 
     /// Whether the device has an object of the kind at the path.
-    pub fn has(&self, shared: &SharedArray, kind: &str, path: &str) -> bool {
+    pub(crate) fn has(&self, shared: &SharedArray, kind: &str, path: &str) -> bool {
         self.of_kind
             .get(&with_kind(&shared.kinds, kind))
             .is_some_and(|paths| paths.contains(path))
@@ -93,7 +93,7 @@ impl Lookups {
 
     /// Whether an entry of a shared array is of one of the kinds: according to the collections of
     /// the kinds, or to the entry's link, which newer releases return.
-    pub fn is_of(&self, shared: &SharedArray, kinds: &[String], entry: &Json) -> bool {
+    pub(crate) fn is_of(&self, shared: &SharedArray, kinds: &[String], entry: &Json) -> bool {
         let path = entry_path(entry).unwrap_or_default();
         let link = entry
             .get("nameReference")
@@ -116,7 +116,7 @@ fn around_kind(shared: &SharedArray) -> (String, String) {
 }
 
 /// The answer to a read; `None` if it was not read.
-pub fn answer<'a>(state: &'a State, path: &str) -> Option<&'a Json> {
+pub(crate) fn answer<'a>(state: &'a State, path: &str) -> Option<&'a Json> {
     match state.get(&name_of(path)) {
         Some(Parsed::Json(json)) => Some(json),
         _ => None,

@@ -13,7 +13,7 @@ use crate::operation::{Method, Operation};
 use crate::value::Value;
 
 /// All members of an object.
-pub fn members_value(members: &MembersRule, object: &Json) -> Value {
+pub(crate) fn members_value(members: &MembersRule, object: &Json) -> Value {
     let list = members.read.get(object).and_then(Json::as_array);
     let values: Vec<Value> = list
         .iter()
@@ -27,7 +27,7 @@ pub fn members_value(members: &MembersRule, object: &Json) -> Value {
 }
 
 /// The key of a member on the device.
-pub fn member_key(members: &MembersRule, item: &Json) -> Option<String> {
+pub(crate) fn member_key(members: &MembersRule, item: &Json) -> Option<String> {
     members
         .key
         .get(item)

@@ -15,11 +15,11 @@ use crate::value::Value;
 
 /// An object of a type in the answers.
 #[derive(Clone, Copy, Debug)]
-pub struct FoundObject<'a> {
+pub(crate) struct FoundObject<'a> {
     /// Its kind, if kinds have separate collections.
-    pub kind: Option<&'a str>,
-    pub name: &'a str,
-    pub object: &'a Json,
+    pub(crate) kind: Option<&'a str>,
+    pub(crate) name: &'a str,
+    pub(crate) object: &'a Json,
 }
 
 /// Position of an object: its collection and the index in it.
@@ -29,7 +29,7 @@ type ObjectIndex = (usize, usize);
 ///
 /// # Errors
 /// An answer is not a collection, or has an object without a name.
-pub fn objects<'a>(
+pub(crate) fn objects<'a>(
     definition: &'a RestDefinition,
     state: &'a State,
 ) -> Result<Vec<(ObjectIndex, FoundObject<'a>)>, ReadError> {
@@ -93,7 +93,7 @@ fn object_at<'a>(
 ///
 /// # Errors
 /// An answer is not a collection, or has an object without a name.
-pub fn find<'a>(
+pub(crate) fn find<'a>(
     definition: &'a RestDefinition,
     model: &TypeModel,
     wanted: Option<&Value>,

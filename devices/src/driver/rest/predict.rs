@@ -14,7 +14,7 @@ use crate::read::json_text::entry_path;
 use crate::read::{Parsed, State};
 
 /// Applies requests in order. A request for an object that was not read has no effect.
-pub fn apply<'a>(
+pub(crate) fn apply<'a>(
     definition: &RestDefinition,
     requests: impl IntoIterator<Item = &'a Request>,
     state: &mut State,

@@ -20,7 +20,7 @@ use crate::value::{Attributes, Value};
 ///
 /// # Errors
 /// An answer is not a collection, or has an object without a name.
-pub fn instances(
+pub(crate) fn instances(
     definition: &RestDefinition,
     model: &TypeModel,
     state: &State,
@@ -37,7 +37,7 @@ pub fn instances(
 ///
 /// # Errors
 /// An answer is not a collection, or has an object without a name.
-pub fn instance_of(
+pub(crate) fn instance_of(
     definition: &RestDefinition,
     model: &TypeModel,
     wanted: &Wanted,
@@ -120,7 +120,7 @@ fn instance(
 }
 
 /// The kind of an object in a collection with several kinds.
-pub fn recognise<'a>(
+pub(crate) fn recognise<'a>(
     definition: &'a RestDefinition,
     surveyed: &Lookups,
     object: &Json,
@@ -149,7 +149,11 @@ pub fn recognise<'a>(
 }
 
 /// Secrets in the answers, as the device returns them.
-pub fn secrets(definition: &RestDefinition, model: &TypeModel, state: &State) -> Vec<String> {
+pub(crate) fn secrets(
+    definition: &RestDefinition,
+    model: &TypeModel,
+    state: &State,
+) -> Vec<String> {
     let fields: Vec<_> = definition
         .attributes
         .iter()

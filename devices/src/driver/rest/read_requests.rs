@@ -9,19 +9,19 @@ use crate::model::TypeModel;
 use crate::read::ReadRequest;
 
 /// The name of the read for a path.
-pub fn name_of(path: &str) -> String {
+pub(crate) fn name_of(path: &str) -> String {
     format!("GET {path}")
 }
 
 /// Renders a template that contains only `{kind}`.
-pub fn with_kind(template: &TextTemplate, kind: &str) -> String {
+pub(crate) fn with_kind(template: &TextTemplate, kind: &str) -> String {
     template
         .fill(|_| Some(kind.to_owned()))
         .unwrap_or_else(|_| template.to_string())
 }
 
 /// The collections of a type, each with its kind if kinds have separate collections.
-pub fn collections(definition: &RestDefinition) -> Vec<(String, Option<&str>)> {
+pub(crate) fn collections(definition: &RestDefinition) -> Vec<(String, Option<&str>)> {
     let collection = &definition.instance.collection;
     let by_kind: Vec<_> = definition
         .kinds
@@ -40,7 +40,7 @@ pub fn collections(definition: &RestDefinition) -> Vec<(String, Option<&str>)> {
 }
 
 /// The reads for these resources; for all instances if `None`.
-pub fn requests(
+pub(crate) fn requests(
     definition: &RestDefinition,
     model: &TypeModel,
     wanted: Option<&[&Wanted]>,

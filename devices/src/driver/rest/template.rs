@@ -9,7 +9,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// A text with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextTemplate {
+pub(crate) struct TextTemplate {
     source: String,
     pieces: Vec<TemplateSegment>,
 }
@@ -22,7 +22,7 @@ enum TemplateSegment {
 
 /// A filter of a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filter {
+pub(crate) enum Filter {
     /// A full path as the last part of a URL: `/` becomes `~`, the rest is percent-encoded.
     Tilde,
     /// The last part of a path: `web` of `/Common/web`.
@@ -90,7 +90,7 @@ fn percent(text: &str) -> String {
 
 impl TextTemplate {
     /// Parses a template. The error is the reason as text.
-    pub fn parse(source: &str) -> Result<Self, String> {
+    pub(crate) fn parse(source: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = source;
         while let Some(open) = rest.find('{') {
@@ -129,7 +129,7 @@ impl TextTemplate {
     }
 
     /// The names of the placeholders, in order.
-    pub fn holes(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn holes(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             TemplateSegment::Hole { name, .. } => Some(name.as_str()),
             TemplateSegment::Literal(_) => None,
@@ -137,7 +137,7 @@ impl TextTemplate {
     }
 
     /// Renders the template. The error is the name of a placeholder without a value.
-    pub fn fill(&self, text_of: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    pub(crate) fn fill(&self, text_of: impl Fn(&str) -> Option<String>) -> Result<String, String> {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {

@@ -22,7 +22,7 @@ use crate::value::Name;
 ///
 /// # Errors
 /// The device does not support the change, or a required answer is invalid.
-pub fn operations(
+pub(crate) fn operations(
     definition: &RestDefinition,
     change: &Change,
     state: &State,

@@ -17,11 +17,11 @@ use crate::read::State;
 use crate::value::{Name, Value};
 
 pub(super) struct RequestWriter<'a> {
-    pub definition: &'a RestDefinition,
-    pub model: &'a TypeModel,
-    pub change: &'a Change,
-    pub lookups: Arc<Lookups>,
-    pub state: &'a State,
+    pub(crate) definition: &'a RestDefinition,
+    pub(crate) model: &'a TypeModel,
+    pub(crate) change: &'a Change,
+    pub(crate) lookups: Arc<Lookups>,
+    pub(crate) state: &'a State,
 }
 
 impl RequestWriter<'_> {

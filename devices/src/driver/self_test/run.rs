@@ -22,7 +22,7 @@ use crate::value::{Attributes, Value};
 
 /// What a test covers; a shipped definition needs all that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Coverage {
+pub(crate) enum Coverage {
     Read,
     Create,
     Change,
@@ -52,13 +52,17 @@ pub struct TestResult {
     pub name: String,
     /// The test stands in a user's file, not in one built into the program.
     pub own: bool,
-    pub covers: Vec<Coverage>,
+    pub(crate) covers: Vec<Coverage>,
     /// What is wrong, in several lines; `None` when it passed.
     pub failure: Option<String>,
 }
 
 /// Runs a test of a definition.
-pub fn run(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -> TestResult {
+pub(crate) fn run(
+    platform: &Arc<Platform>,
+    definition: &TypeDriver,
+    test: &SelfTest,
+) -> TestResult {
     let mut covers = Vec::new();
     let failure = check(platform, definition, test, &mut covers).err();
     TestResult {

@@ -79,7 +79,7 @@ impl ValueSpec {
     }
 
     /// Description for messages.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             ValueSpec::Literal(_) => format!("`{}`", self.name()),
             ValueSpec::Pattern { name, pattern } => {

@@ -7,7 +7,7 @@ use crate::model::notation::Notation;
 use crate::model::{ArrayKind, AttributeModel, Canon, Role, ValueSpec};
 use crate::value::Value;
 
-pub fn ensure(default: Option<&str>) -> AttributeModel {
+pub(crate) fn ensure(default: Option<&str>) -> AttributeModel {
     AttributeModel {
         name: "ensure".into(),
         doc: "Whether the instance is on the device.".to_owned(),
@@ -23,7 +23,7 @@ pub fn ensure(default: Option<&str>) -> AttributeModel {
     }
 }
 
-pub fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
+pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
     let role = table.get("role").and_then(|item| {
         word(
             &item,

@@ -6,7 +6,7 @@ use crate::map::IndexMap;
 use crate::model::{AttributeModel, AutoKind, AutoRelation, Reference, RelationSource};
 use crate::value::Name;
 
-pub fn read_relation(
+pub(crate) fn read_relation(
     item: &Item<'_>,
     kind: AutoKind,
     attributes: &IndexMap<Name, AttributeModel>,
@@ -37,7 +37,7 @@ pub fn read_relation(
     })
 }
 
-pub fn read_reference(
+pub(crate) fn read_reference(
     item: &Item<'_>,
     attributes: &IndexMap<Name, AttributeModel>,
 ) -> Option<Reference> {

@@ -6,7 +6,10 @@ use crate::map::IndexMap;
 use crate::model::{AttributeModel, Rule, RuleKind};
 use crate::value::Name;
 
-pub fn read_rule(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -> Option<Rule> {
+pub(crate) fn read_rule(
+    item: &Item<'_>,
+    attributes: &IndexMap<Name, AttributeModel>,
+) -> Option<Rule> {
     let table = item.table()?;
     let mut found = None;
     for (key, kind) in [

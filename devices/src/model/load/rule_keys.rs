@@ -7,7 +7,7 @@ use crate::model::{AttributeModel, Shutdown, ValueSpec};
 use crate::value::{Name, Value};
 
 /// The attributes of a key: one name or a list.
-pub fn read_attribute_names(
+pub(crate) fn read_attribute_names(
     root: &Table<'_>,
     key: &str,
     attributes: &IndexMap<Name, AttributeModel>,
@@ -31,7 +31,7 @@ pub fn read_attribute_names(
 }
 
 /// `shutdown = { attribute = "enable", when = false }`.
-pub fn read_shutdown(
+pub(crate) fn read_shutdown(
     item: &Item<'_>,
     attributes: &IndexMap<Name, AttributeModel>,
 ) -> Option<Shutdown> {

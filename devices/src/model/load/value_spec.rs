@@ -6,7 +6,7 @@ use crate::model::{StructField, ValueSpec};
 use crate::pattern::Pattern;
 use crate::value::Value;
 
-pub fn read_values(item: &Item<'_>) -> Vec<ValueSpec> {
+pub(crate) fn read_values(item: &Item<'_>) -> Vec<ValueSpec> {
     let mut specs: Vec<ValueSpec> = Vec::new();
     for item in item.list().iter().flatten() {
         let Some(spec) = read_value_spec(item) else {
@@ -146,7 +146,7 @@ fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
     })
 }
 
-pub fn whole_pattern(item: &Item<'_>) -> Option<Pattern> {
+pub(crate) fn whole_pattern(item: &Item<'_>) -> Option<Pattern> {
     let text = item.string()?;
     pattern(item, &format!(r"\A(?:{text})\z"))
 }

@@ -6,10 +6,10 @@ use std::str::Chars;
 /// Invalid syntax.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (character {at})")]
-pub struct NotationError {
-    pub message: String,
+pub(crate) struct NotationError {
+    pub(crate) message: String,
     /// From 1.
-    pub at: usize,
+    pub(crate) at: usize,
 }
 
 /// Maximum nesting depth.
@@ -17,7 +17,7 @@ const DEEPEST: usize = 32;
 
 /// # Errors
 /// The syntax is invalid: unbalanced brackets or a missing name.
-pub fn parse(text: &str) -> Result<NotationKind, NotationError> {
+pub(crate) fn parse(text: &str) -> Result<NotationKind, NotationError> {
     let mut parser = Parser {
         rest: text.chars().peekable(),
         at: 1,
@@ -33,13 +33,13 @@ pub fn parse(text: &str) -> Result<NotationKind, NotationError> {
 
 /// A name with its arguments.
 #[derive(Debug)]
-pub struct NotationKind {
-    pub name: String,
-    pub arguments: Vec<Argument>,
+pub(crate) struct NotationKind {
+    pub(crate) name: String,
+    pub(crate) arguments: Vec<Argument>,
 }
 
 #[derive(Debug)]
-pub enum Argument {
+pub(crate) enum Argument {
     Kind(NotationKind),
     Number(i64),
     Text(String),

@@ -10,11 +10,11 @@ use crate::value::Name;
 /// The connection broke: the run changes nothing more.
 pub(super) struct Disconnect {
     /// The error of all later resources.
-    pub error: ProviderError,
+    pub(crate) error: ProviderError,
     /// A new connection exists, so the device can still be read.
-    pub is_readable: bool,
+    pub(crate) is_readable: bool,
     /// A change was sent before, which may have broken the connection.
-    pub after_change: bool,
+    pub(crate) after_change: bool,
 }
 
 impl DriverProvider {

@@ -21,7 +21,7 @@ use crate::session::{Access, Session, Statistics};
 
 /// A setup command that is sent with the next batch.
 pub(super) struct PendingStep {
-    pub step: Step,
+    pub(crate) step: Step,
     /// A failure means that the privilege level is too low.
     checks_privilege: bool,
 }

@@ -36,8 +36,8 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 /// A complete answer.
 #[derive(Clone, Debug)]
 pub(super) struct HttpAnswer {
-    pub status: u16,
-    pub body: String,
+    pub(crate) status: u16,
+    pub(crate) body: String,
 }
 
 impl HttpAnswer {

@@ -21,12 +21,12 @@ pub(super) enum Credential {
 
 /// User and password of a session.
 pub(super) struct Account {
-    pub user: String,
+    pub(crate) user: String,
     password: Option<SecretString>,
     provider: Option<String>,
-    pub login: RestLogin,
+    pub(crate) login: RestLogin,
     /// The configured token.
-    pub configured_token: Option<SecretString>,
+    pub(crate) configured_token: Option<SecretString>,
 }
 
 impl Account {

@@ -13,8 +13,8 @@ const TOTAL_TIMEOUT_FACTOR: u32 = 5;
 
 /// Options of one device's HTTP client.
 pub(super) struct HttpOptions {
-    pub connect_timeout: Duration,
-    pub command_timeout: Duration,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) command_timeout: Duration,
     proxy: Option<Proxy>,
     /// Local socket of the tunnel through the jump host.
     socket: Option<PathBuf>,

@@ -7,12 +7,12 @@ use crate::session::error::SessionErrorKind;
 
 /// Context of a failed request.
 pub(super) struct RequestContext<'a> {
-    pub address: &'a str,
+    pub(crate) address: &'a str,
     /// `GET /path`, for the message.
-    pub command: &'a str,
-    pub certificate_check: &'a CertificateCheck,
-    pub connect_timeout: std::time::Duration,
-    pub command_timeout: std::time::Duration,
+    pub(crate) command: &'a str,
+    pub(crate) certificate_check: &'a CertificateCheck,
+    pub(crate) connect_timeout: std::time::Duration,
+    pub(crate) command_timeout: std::time::Duration,
 }
 
 /// The session error of a failed request.

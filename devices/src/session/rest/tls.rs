@@ -25,7 +25,7 @@ pub(super) struct CertificateCheck {
     /// File for the fingerprint of the first connection.
     store: Option<PathBuf>,
     stored: Arc<OnceLock<()>>,
-    pub is_enabled: bool,
+    pub(crate) is_enabled: bool,
 }
 
 /// Configures certificate verification of a client.

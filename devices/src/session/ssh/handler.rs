@@ -15,7 +15,7 @@ use crate::session::transport::CloseReason;
 #[derive(Default)]
 pub(super) struct ConnectionState {
     /// Why the connection closed. Reads of the channel do not report it.
-    pub close_reason: CloseReason,
+    pub(crate) close_reason: CloseReason,
     /// Why the host key was refused.
     host_key_error: OnceLock<SessionErrorKind>,
     negotiated: Mutex<Option<Vec<(&'static str, String)>>>,

@@ -10,7 +10,7 @@ impl LineTemplate {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let tokens = tokens(text)?;
         let mut at = 0;
         let parts = sequence(&tokens, &mut at, None)?;

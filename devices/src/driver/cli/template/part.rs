@@ -21,8 +21,8 @@ pub(super) enum Part {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hole {
-    pub name: Name,
-    pub kind: HoleKind,
+    pub(crate) name: Name,
+    pub(crate) kind: HoleKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::value::Value;
 
 impl LineTemplate {
     /// What a line says, if it is one of this template's.
-    pub fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
+    pub(crate) fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
         // Most lines are another template's, which the first word tells.
         if let Some(Part::Word(word)) = self.parts.first()
             && let first = line.split_whitespace().next()

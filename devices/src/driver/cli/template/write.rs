@@ -7,7 +7,7 @@ use crate::value::Value;
 
 impl LineTemplate {
     /// The line for values; `None` when one that it needs is missing or cannot be written.
-    pub fn write<'v>(
+    pub(crate) fn write<'v>(
         &self,
         values: &dyn Fn(&str) -> Option<&'v Value>,
         vocabulary: &dyn Vocabulary,

@@ -22,7 +22,7 @@ use crate::value::Value;
 
 /// Translates the values of a group of attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupCodec {
+pub(crate) enum GroupCodec {
     /// Monitors and how many of them must be up.
     Monitor,
     /// Address and port of a virtual server, in its partition.
@@ -51,7 +51,7 @@ pub struct ObjectContext<'a> {
 }
 
 impl GroupCodec {
-    pub const ALL: [(&'static str, GroupCodec, usize); 8] = [
+    pub(crate) const ALL: [(&'static str, GroupCodec, usize); 8] = [
         ("f5-monitor", GroupCodec::Monitor, 2),
         ("f5-destination", GroupCodec::Destination, 2),
         ("f5-alias", GroupCodec::Alias, 2),
@@ -61,14 +61,6 @@ impl GroupCodec {
         ("f5-persistence", GroupCodec::Persistence, 1),
         ("f5-clone-pools", GroupCodec::ClonePools, 2),
     ];
-
-    /// How many attributes the codec serves.
-    pub fn arity(self) -> usize {
-        Self::ALL
-            .iter()
-            .find(|(_, codec, _)| *codec == self)
-            .map_or(1, |(.., arity)| *arity)
-    }
 
     /// The canonical form of the value of the group's attribute number `index`.
     pub fn canonical(self, index: usize, value: &Value, domain: u32) -> Value {

@@ -2,7 +2,7 @@
 
 /// A text of several lines: line ends are `\n`, blank lines at both ends and blanks at the end of
 /// the text do not count.
-pub fn block(text: &str) -> String {
+pub(crate) fn block(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<_> = text.split('\n').collect();
     let blank = |line: &&str| line.trim().is_empty();
@@ -13,7 +13,7 @@ pub fn block(text: &str) -> String {
 
 /// A text whose control characters are escaped exactly once, without blanks at its end: real line
 /// ends become `\r` and `\n`, doubled backslashes before such letters become one.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text.trim_end_matches(' ').chars().peekable();
     while let Some(character) = rest.next() {

@@ -6,7 +6,7 @@ use crate::driver::rest::definition::{RestDefinition, RestLocation};
 use crate::model::{Role, TypeModel};
 
 /// Whether everything that the model says has a place, and every place can work.
-pub fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeModel) {
+pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeModel) {
     let error = |message: String| {
         root.findings
             .error("incomplete", root.span.start..root.span.start, message);

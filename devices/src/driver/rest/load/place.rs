@@ -15,7 +15,7 @@ use crate::model::load::{value_of, word};
 use crate::value::{Name, Value};
 use serde_json::Value as Json;
 
-pub fn read_attribute(
+pub(crate) fn read_attribute(
     name: &str,
     table: &Table<'_>,
     model: &TypeModel,

@@ -11,7 +11,7 @@ use crate::model::load::word;
 use crate::operation::Method;
 
 /// The entries of a table of tables, by name.
-pub fn named<T>(
+pub(crate) fn named<T>(
     table: &Table<'_>,
     key: &str,
     read: impl Fn(&Table<'_>) -> Option<T>,
@@ -24,13 +24,13 @@ pub fn named<T>(
         .collect()
 }
 
-pub fn fields(table: &Table<'_>, key: &str) -> Vec<(FieldPath, Json)> {
+pub(crate) fn fields(table: &Table<'_>, key: &str) -> Vec<(FieldPath, Json)> {
     table
         .table(key)
         .map_or_else(Vec::new, |table| all_fields(&table))
 }
 
-pub fn all_fields(table: &Table<'_>) -> Vec<(FieldPath, Json)> {
+pub(crate) fn all_fields(table: &Table<'_>) -> Vec<(FieldPath, Json)> {
     table
         .entries()
         .iter()
@@ -38,7 +38,7 @@ pub fn all_fields(table: &Table<'_>) -> Vec<(FieldPath, Json)> {
         .collect()
 }
 
-pub fn json_of(item: &Item<'_>) -> Option<Json> {
+pub(crate) fn json_of(item: &Item<'_>) -> Option<Json> {
     Some(match item.value {
         DeValue::String(text) => Json::from(text.as_ref()),
         DeValue::Integer(_) => Json::from(item.integer()?),
@@ -58,7 +58,7 @@ pub fn json_of(item: &Item<'_>) -> Option<Json> {
     })
 }
 
-pub fn method(table: &Table<'_>, key: &str) -> Option<Method> {
+pub(crate) fn method(table: &Table<'_>, key: &str) -> Option<Method> {
     table.get(key).and_then(|item| {
         word(
             &item,
@@ -72,7 +72,7 @@ pub fn method(table: &Table<'_>, key: &str) -> Option<Method> {
     })
 }
 
-pub fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, TextTemplate> {
+pub(crate) fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, TextTemplate> {
     table
         .table(key)
         .iter()
@@ -81,18 +81,18 @@ pub fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, TextTemplate>
         .collect()
 }
 
-pub fn template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {
+pub(crate) fn template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {
     table.get(key).and_then(|item| item_template(&item))
 }
 
-pub fn required_template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {
+pub(crate) fn required_template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {
     if table.get(key).is_none() {
         table.missing(key);
     }
     template(table, key)
 }
 
-pub fn item_template(item: &Item<'_>) -> Option<TextTemplate> {
+pub(crate) fn item_template(item: &Item<'_>) -> Option<TextTemplate> {
     match TextTemplate::parse(&item.string()?) {
         Ok(template) => Some(template),
         Err(message) => {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::{SelfTest, given, operations_for};
 use crate::change::Wanted;
 use crate::diagnostic::Severity;
-use crate::driver::{Driver, NoSecretHistory, Platform, Registry, TypeDriver};
+use crate::driver::type_driver::TypeDriver;
+use crate::driver::{Driver, NoSecretHistory, Platform, Registry};
 use crate::value::{Attributes, Value};
 
 fn odd_values() -> Vec<Value> {

@@ -28,13 +28,13 @@ pub(super) enum Reply {
 type Script = BTreeMap<&'static str, Vec<Reply>>;
 
 pub(super) struct HttpsTestServer {
-    pub port: u16,
-    pub ca: PathBuf,
-    pub fingerprint: String,
+    pub(crate) port: u16,
+    pub(crate) ca: PathBuf,
+    pub(crate) fingerprint: String,
     /// `METHOD path body`, and the credential, of each request.
-    pub seen: Arc<Mutex<Vec<(String, String)>>>,
-    pub most_at_once: Arc<Mutex<(usize, usize)>>,
-    pub directory: tempfile::TempDir,
+    pub(crate) seen: Arc<Mutex<Vec<(String, String)>>>,
+    pub(crate) most_at_once: Arc<Mutex<(usize, usize)>>,
+    pub(crate) directory: tempfile::TempDir,
 }
 
 pub(super) async fn serve(script: Script) -> HttpsTestServer {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 /// RFC 5952 form, without the route domain that is the default one. A text that is no address
 /// (`any`, a name) stays as it is.
-pub fn canonical(text: &str, default_domain: u32) -> String {
+pub(crate) fn canonical(text: &str, default_domain: u32) -> String {
     let text = text.trim();
     let (host, length) = match text.split_once('/') {
         Some((host, length)) => (host, Some(length)),

@@ -7,7 +7,7 @@ use crate::value::Value;
 
 const SIDES: [&str; 2] = ["clientside", "serverside"];
 
-pub fn read(field: Option<&Json>) -> Vec<Option<Value>> {
+pub(crate) fn read(field: Option<&Json>) -> Vec<Option<Value>> {
     let entries = field.and_then(Json::as_array);
     SIDES
         .iter()
@@ -23,7 +23,7 @@ pub fn read(field: Option<&Json>) -> Vec<Option<Value>> {
         .collect()
 }
 
-pub fn write(client: Option<&Value>, server: Option<&Value>) -> Json {
+pub(crate) fn write(client: Option<&Value>, server: Option<&Value>) -> Json {
     SIDES
         .iter()
         .zip([client, server])

@@ -36,7 +36,7 @@ const SERVICES: [(&str, i64); 24] = [
 ];
 
 /// Address and port. `*` and `any` are the any-address; port 0 is any port, which prints as 0.
-pub fn read(field: Option<&Json>, domain: u32) -> Vec<Option<Value>> {
+pub(crate) fn read(field: Option<&Json>, domain: u32) -> Vec<Option<Value>> {
     let Some(text) = field.and_then(Json::as_str) else {
         return vec![None, None];
     };
@@ -62,7 +62,7 @@ fn port_value(port: &str) -> Value {
 }
 
 /// Host and port of a destination, the partition left out.
-pub fn split(text: &str) -> (&str, Option<&str>) {
+pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
     let text = text.rsplit('/').next().unwrap_or(text);
     let colons = text.matches(':').count();
     let separator = if colons > 1 || text.starts_with("any6") {
@@ -78,12 +78,12 @@ pub fn split(text: &str) -> (&str, Option<&str>) {
 }
 
 /// Joins host and port; a host with a colon gets a dot before its port.
-pub fn join(host: &str, port: &str) -> String {
+pub(crate) fn join(host: &str, port: &str) -> String {
     let separator = if host.contains(':') { '.' } else { ':' };
     format!("{host}{separator}{port}")
 }
 
-pub fn write(address: Option<&Value>, port: Option<&Value>) -> String {
+pub(crate) fn write(address: Option<&Value>, port: Option<&Value>) -> String {
     let host = address
         .and_then(Value::scalar_text)
         .unwrap_or_else(|| "*".to_owned());

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::{list_or, texts};
 use crate::value::Value;
 
-pub fn read(field: Option<&Json>) -> Value {
+pub(crate) fn read(field: Option<&Json>) -> Value {
     let mut services: Vec<String> = match field {
         Some(Json::String(word)) => vec![word.trim().to_owned()],
         Some(Json::Array(items)) => items
@@ -24,7 +24,7 @@ pub fn read(field: Option<&Json>) -> Value {
     }
 }
 
-pub fn write(value: Option<&Value>) -> Json {
+pub(crate) fn write(value: Option<&Value>) -> Json {
     let mut services = texts(value);
     services.retain(|service| service != "none");
     match services.as_slice() {

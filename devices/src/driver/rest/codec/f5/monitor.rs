@@ -6,7 +6,7 @@ use super::{list_or, texts};
 use crate::value::Value;
 
 /// Health monitors, and how many of them must be up.
-pub fn read(field: Option<&Json>) -> Vec<Option<Value>> {
+pub(crate) fn read(field: Option<&Json>) -> Vec<Option<Value>> {
     let text = field.and_then(Json::as_str).unwrap_or_default();
     let words: Vec<_> = text.split_whitespace().collect();
     if words == ["default"] {
@@ -31,13 +31,13 @@ pub fn read(field: Option<&Json>) -> Vec<Option<Value>> {
 }
 
 /// The monitors of a value, which may be a word instead.
-pub fn paths(monitors: Option<&Value>) -> Vec<String> {
+pub(crate) fn paths(monitors: Option<&Value>) -> Vec<String> {
     let mut paths = texts(monitors);
     paths.retain(|path| path.starts_with('/'));
     paths
 }
 
-pub fn write(monitors: Option<&Value>, needed: Option<&Value>) -> Json {
+pub(crate) fn write(monitors: Option<&Value>, needed: Option<&Value>) -> Json {
     let monitors = texts(monitors);
     match (
         monitors.as_slice(),

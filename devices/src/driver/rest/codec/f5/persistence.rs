@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::value::Value;
 
-pub fn read(field: Option<&Json>) -> Value {
+pub(crate) fn read(field: Option<&Json>) -> Value {
     let entries = field.and_then(Json::as_array);
     let default = entries.and_then(|entries| {
         entries
@@ -16,7 +16,7 @@ pub fn read(field: Option<&Json>) -> Value {
 }
 
 /// Full path of an entry that gives its name with or without its partition.
-pub fn entry_path(entry: &Json) -> Option<String> {
+pub(crate) fn entry_path(entry: &Json) -> Option<String> {
     let name = entry.get("name")?.as_str()?;
     Some(match entry.get("partition").and_then(Json::as_str) {
         Some(partition) if !name.starts_with('/') => format!("/{partition}/{name}"),
@@ -24,7 +24,7 @@ pub fn entry_path(entry: &Json) -> Option<String> {
     })
 }
 
-pub fn write(value: Option<&Value>) -> Json {
+pub(crate) fn write(value: Option<&Value>) -> Json {
     match value.and_then(Value::as_str) {
         Some(path) if path != "none" => json!([{"name": path, "tmDefault": "yes"}]),
         _ => json!([]),

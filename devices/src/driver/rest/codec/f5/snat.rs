@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::value::Value;
 
-pub fn read(field: Option<&Json>) -> Value {
+pub(crate) fn read(field: Option<&Json>) -> Value {
     let part = |name: &str| {
         field
             .and_then(|field| field.get(name))
@@ -19,7 +19,7 @@ pub fn read(field: Option<&Json>) -> Value {
     }
 }
 
-pub fn write(value: Option<&Value>) -> Json {
+pub(crate) fn write(value: Option<&Value>) -> Json {
     match value {
         Some(Value::Hash(entries)) => entries
             .first()

@@ -7,7 +7,7 @@ use crate::value::Value;
 const PREFIX: &str = "userDefined ";
 
 /// Names in order, all values as text.
-pub fn canonical(value: &Value) -> Value {
+pub(crate) fn canonical(value: &Value) -> Value {
     let Value::Hash(entries) = value else {
         return value.clone();
     };
@@ -24,14 +24,14 @@ pub fn canonical(value: &Value) -> Value {
     )
 }
 
-pub fn read(fields: &Map<String, Json>) -> Json {
+pub(crate) fn read(fields: &Map<String, Json>) -> Json {
     let own = fields
         .iter()
         .filter_map(|(name, value)| Some((name.strip_prefix(PREFIX)?.to_owned(), value.clone())));
     Json::Object(own.collect())
 }
 
-pub fn write(value: Json) -> Json {
+pub(crate) fn write(value: Json) -> Json {
     match value {
         Json::Object(fields) => {
             let fields = fields.into_iter();

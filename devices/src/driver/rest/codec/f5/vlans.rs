@@ -8,7 +8,7 @@ use super::texts;
 use crate::driver::rest::json::FieldPath;
 use crate::value::Value;
 
-pub fn canonical(value: &Value) -> Value {
+pub(crate) fn canonical(value: &Value) -> Value {
     match value {
         Value::Hash(entries) => Value::Hash(
             entries
@@ -30,11 +30,11 @@ fn flag(field: &FieldPath, suffix: &str) -> FieldPath {
 }
 
 /// The two flags, of which exactly one is there.
-pub fn flags(field: &FieldPath) -> [FieldPath; 2] {
+pub(crate) fn flags(field: &FieldPath) -> [FieldPath; 2] {
     ["Enabled", "Disabled"].map(|suffix| flag(field, suffix))
 }
 
-pub fn read(field: &FieldPath, object: &Json) -> Value {
+pub(crate) fn read(field: &FieldPath, object: &Json) -> Value {
     let mut vlans: Vec<String> = field
         .get(object)
         .and_then(Json::as_array)
@@ -56,7 +56,7 @@ pub fn read(field: &FieldPath, object: &Json) -> Value {
     Value::Hash(vec![(key.into(), vlans.into())])
 }
 
-pub fn write(field: &FieldPath, value: Option<&Value>) -> Vec<(FieldPath, Json)> {
+pub(crate) fn write(field: &FieldPath, value: Option<&Value>) -> Vec<(FieldPath, Json)> {
     let (suffix, vlans) = match value {
         Some(Value::Hash(entries)) => match entries.first() {
             Some((key, vlans)) if key.as_str() == Some("enabled") => {
