@@ -93,11 +93,14 @@ impl CliSwitch {
         options: SwitchOptions,
         port: u16,
     ) -> Result<RunningSwitch, StartSwitchError> {
-        let profile = platform_profile::PlatformProfile::find(&options.model).ok_or_else(|| {
-            StartSwitchError::Model {
-                model: options.model.clone(),
-            }
-        })?;
+        let profile = match &options.model {
+            Some(model) => platform_profile::PlatformProfile::find(model).ok_or_else(|| {
+                StartSwitchError::Model {
+                    model: model.clone(),
+                }
+            })?,
+            None => factory_config::profile_of(options.config.as_deref().unwrap_or_default()),
+        };
         fault::check_supported(&options.faults, MockKind::Switch)?;
         let accounts =
             ssh::Accounts::new(&options).map_err(|line| StartSwitchError::Key { line })?;

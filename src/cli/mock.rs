@@ -201,7 +201,7 @@ fn switch(
         user: args.common.user.clone(),
         password: args.common.password.clone(),
         enable_password: Some(args.enable_password.clone()),
-        model: args.model.clone().unwrap_or(defaults.model.clone()),
+        model: args.model.clone().or(defaults.model.clone()),
         config: args.config.as_deref().map(read).transpose()?,
         faults: shared.faults.clone(),
         log: shared.log.clone(),

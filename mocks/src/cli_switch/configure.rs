@@ -14,6 +14,8 @@ static GLOBAL: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(global::RULES))
 static INTERFACE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(interface::RULES));
 static VLAN: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::VLAN));
 static VRF: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::VRF));
+static VRF_DEFINITION: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::VRF_DEFINITION));
+static VRF_FAMILY: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::VRF_FAMILY));
 static LINE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::LINE));
 static TACACS_SERVER: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::TACACS));
 static RADIUS_SERVER: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::RADIUS));
@@ -27,7 +29,9 @@ pub(super) fn grammar(mode: &Mode) -> &'static Grammar {
         Mode::Exec | Mode::Privileged | Mode::Config => &GLOBAL,
         Mode::Interface(_) => &INTERFACE,
         Mode::Vlan => &VLAN,
+        Mode::Vrf(line) if line.starts_with("vrf definition ") => &VRF_DEFINITION,
         Mode::Vrf(_) => &VRF,
+        Mode::VrfFamily(..) => &VRF_FAMILY,
         Mode::Line(_) => &LINE,
         Mode::TacacsServer(_) => &TACACS_SERVER,
         Mode::RadiusServer(_) => &RADIUS_SERVER,
@@ -227,16 +231,21 @@ impl ConfigSession<'_> {
 
     /// The lines of the submode, or the global ones.
     pub(super) fn block(&mut self) -> &mut Block {
-        let identity = self.position.mode.block_identity();
-        let root = &mut self.device.edit().root;
-        match identity {
-            Some(identity) if root.find(&identity).is_some() => root
-                .find_mut(&identity)
+        let outer = self.position.mode.block_identity();
+        let inner = self.position.mode.inner_identity();
+        let path = [outer.as_deref(), inner];
+        let mut block = &mut self.device.edit().root;
+        for identity in path.into_iter().flatten() {
+            if block.find(identity).is_none() {
+                break;
+            }
+            block = block
+                .find_mut(identity)
                 .expect("it was just found")
                 .block
-                .get_or_insert_default(),
-            _ => root,
+                .get_or_insert_default();
         }
+        block
     }
 
     fn carry_out(&mut self, effect: &Effect, command: &Command) -> Reply {
@@ -269,6 +278,10 @@ impl ConfigSession<'_> {
 
 /// Rules of all submodes.
 pub(super) fn exit(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
+    if let Mode::VrfFamily(vrf, _) = &session.position.mode {
+        session.position.mode = Mode::Vrf(vrf.clone());
+        return Reply::Silent;
+    }
     if session.position.mode == Mode::Config {
         *session.position = Position::exec(true);
     } else {

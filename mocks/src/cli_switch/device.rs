@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::grammar::access_list;
 use super::interface_name::InterfaceName;
 use super::platform_profile::PlatformProfile;
 use super::tree::{Block, Entry};
@@ -67,6 +68,8 @@ pub(super) enum Mode {
     Vlan,
     /// `(config-vrf)#`, by the line that opened it.
     Vrf(String),
+    /// `(config-vrf-af)#`, by the line of the VRF and that of the address family.
+    VrfFamily(String, String),
     /// `(config-std-nacl)#`, `(config-ext-nacl)#`
     AccessList {
         /// Extended rather than standard.
@@ -93,6 +96,7 @@ impl Mode {
             Mode::Interface(_) => "config-if",
             Mode::Vlan => "config-vlan",
             Mode::Vrf(_) => "config-vrf",
+            Mode::VrfFamily(..) => "config-vrf-af",
             Mode::AccessList {
                 extended: false, ..
             } => "config-std-nacl",
@@ -113,17 +117,29 @@ impl Mode {
         }
     }
 
-    /// Identity of the line whose block this mode edits.
+    /// Identity of the line whose block this mode edits. A block inside that one is
+    /// [`Mode::inner_identity`].
     pub(super) fn block_identity(&self) -> Option<String> {
         match self {
             Mode::Exec | Mode::Privileged | Mode::Config | Mode::Vlan => None,
             Mode::Interface(name) => Some(format!("interface {name}")),
             Mode::Vrf(line)
+            | Mode::VrfFamily(line, _)
             | Mode::Line(line)
             | Mode::TacacsServer(line)
             | Mode::RadiusServer(line)
             | Mode::TacacsGroup(line) => Some(line.clone()),
             Mode::AccessList { name, .. } => Some(access_list_identity(name)),
+        }
+    }
+}
+
+impl Mode {
+    /// Identity of the line inside the block whose own block this mode edits.
+    pub(super) fn inner_identity(&self) -> Option<&str> {
+        match self {
+            Mode::VrfFamily(_, line) => Some(line),
+            _ => None,
         }
     }
 }
@@ -171,14 +187,7 @@ impl Device {
             .root
             .entries()
             .iter()
-            .filter_map(|entry| {
-                let name = entry.identity.strip_prefix("ip access-list ")?;
-                Some((
-                    entry.text.starts_with("ip access-list extended"),
-                    name,
-                    entry.block.as_ref()?,
-                ))
-            })
+            .filter_map(access_list::of_entry)
     }
 
     /// Whether stored keys are obfuscated.

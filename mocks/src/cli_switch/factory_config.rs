@@ -9,7 +9,7 @@ use super::device::{Configuration, Device};
 use super::grammar::global::set_banner;
 use super::interface_name::InterfaceName;
 use super::options::SwitchOptions;
-use super::platform_profile::PlatformProfile;
+use super::platform_profile::{ALL, PlatformProfile};
 use super::running_config::load;
 use super::vlan::PendingVlans;
 use super::vlan_list::VlanList;
@@ -96,13 +96,60 @@ fn factory(profile: &'static PlatformProfile) -> Arc<Configuration> {
     made.clone()
 }
 
-/// Adds the ports in the text, or the ports of the model if the text has none.
+/// Whether a device printed the whole text, as opposed to lines that somebody wrote.
+fn is_printed(text: &str) -> bool {
+    release(text).is_some()
+}
+
+/// The release in the first line of a running configuration, `15.7`.
+fn release(text: &str) -> Option<&str> {
+    let mut lines = text.lines();
+    lines.find_map(|line| Some(line.strip_prefix("version ")?.trim()))
+}
+
+/// The platform that printed a configuration; the default for other texts.
+pub(super) fn profile_of(text: &str) -> &'static PlatformProfile {
+    let default = &ALL[0];
+    let Some(release) = release(text) else {
+        return default;
+    };
+    let main = release.split('.').next().and_then(|main| main.parse().ok());
+    let main: u32 = main.unwrap_or_default();
+    let has = |start: &str| {
+        text.lines()
+            .any(|line| line.trim_start().starts_with(start))
+    };
+    // Routers print neither switchports nor, by default, a mode of the spanning tree.
+    let switches = has("switchport") || has("spanning-tree mode") || has("no switchport");
+    let isl = has("switchport trunk encapsulation");
+    let routing = has("no switchport") || has("ip vrf ") || has("vrf definition ");
+    let fits = |profile: &&PlatformProfile| {
+        profile.switching == switches
+            && profile.xe == (main >= 16)
+            && (profile.is_release_12() == (main == 12) || main > 15)
+            && (profile.isl || !isl)
+            && (profile.routing || !routing)
+    };
+    let same_kind = |profile: &&PlatformProfile| profile.switching == switches;
+    let mut all = ALL.iter();
+    let found = all.find(fits).or_else(|| {
+        let mut all = ALL.iter().filter(same_kind);
+        all.find(|profile| profile.xe == (main >= 16))
+    });
+    found.unwrap_or(default)
+}
+
+/// Adds the interfaces in the text. A text that names no port is about a new device, which has the
+/// ports of the model, unless a device printed it.
 fn add_interfaces(device: &mut Device, text: &str) {
     let named: Vec<InterfaceName> = text
         .lines()
-        .filter_map(|line| InterfaceName::parse(line.strip_prefix("interface ")?.trim()))
+        .filter_map(|line| {
+            let name = line.strip_prefix("interface ")?.trim();
+            InterfaceName::parse(name).or_else(|| InterfaceName::parse(name.split(' ').next()?))
+        })
         .collect();
-    if named.iter().all(InterfaceName::is_virtual) {
+    if !is_printed(text) && named.iter().all(InterfaceName::is_virtual) {
         for name in device.profile.physical_interfaces() {
             device.add_interface(interface_rule_index(), &name);
         }

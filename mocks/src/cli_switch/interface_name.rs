@@ -7,6 +7,20 @@ const TYPES: &[(&str, &str, bool)] = &[
     ("Loopback", "Lo", true),
     ("Tunnel", "Tu", true),
     ("Port-channel", "Po", true),
+    ("Multilink", "Mu", true),
+    ("Dialer", "Di", true),
+    ("Virtual-Template", "Vt", true),
+    ("VirtualPortGroup", "VP", true),
+    ("BVI", "BV", true),
+    ("BDI", "BD", true),
+    ("nve", "nv", true),
+    ("ATM", "AT", false),
+    ("Async", "As", false),
+    ("BRI", "BR", false),
+    ("Cellular", "Ce", false),
+    ("Dot11Radio", "Do", false),
+    ("Embedded-Service-Engine", "EmSv", false),
+    ("POS", "PO", false),
     ("FastEthernet", "Fa", false),
     ("GigabitEthernet", "Gi", false),
     ("TwoGigabitEthernet", "Tw", false),
@@ -28,6 +42,8 @@ const TYPES: &[(&str, &str, bool)] = &[
 pub(super) struct InterfaceName {
     kind: usize,
     numbers: Vec<u32>,
+    /// Channel of a serial controller: `Serial0/0/0:0`.
+    channel: Option<u32>,
     subinterface: Option<u32>,
 }
 
@@ -35,11 +51,24 @@ impl InterfaceName {
     /// Parses `Gi1/0/1`, `gigabitethernet 1/0/1`, `Po10`. The type can be abbreviated while it is unambiguous; the
     /// usual short names (`Te`, `Fi`, `Tw`) have precedence.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let split = text.find(|character: char| character.is_ascii_digit())?;
+        // The name of a type may have digits itself.
+        let named = TYPES.iter().find(|(name, ..)| {
+            let start = text.get(..name.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(name))
+        });
+        let split = match named {
+            Some((name, ..)) => name.len(),
+            None => text.find(|character: char| character.is_ascii_digit())?,
+        };
         let (kind, numbers) = text.split_at(split);
+        let numbers = numbers.trim_start();
         let kind = Self::kind(kind.trim_end())?;
         let (numbers, subinterface) = match numbers.split_once('.') {
             Some((numbers, sub)) => (numbers, Some(sub.parse().ok()?)),
+            None => (numbers, None),
+        };
+        let (numbers, channel) = match numbers.split_once(':') {
+            Some((numbers, channel)) => (numbers, Some(channel.parse().ok()?)),
             None => (numbers, None),
         };
         let numbers: Vec<u32> = numbers
@@ -49,6 +78,7 @@ impl InterfaceName {
         (numbers.len() <= 4).then_some(InterfaceName {
             kind,
             numbers,
+            channel,
             subinterface,
         })
     }
@@ -97,12 +127,14 @@ impl InterfaceName {
 
     /// Whether the port can switch frames: a physical port or a port channel.
     pub(super) fn is_switchable(&self) -> bool {
-        !self.is_virtual() || self.is_port_channel()
+        let is_ethernet =
+            self.type_name().ends_with("Ethernet") || self.type_name().ends_with("GigE");
+        self.subinterface.is_none() && (is_ethernet || self.is_port_channel())
     }
 
     /// `Port-channelN`.
     pub(super) fn is_port_channel(&self) -> bool {
-        self.type_name() == "Port-channel"
+        self.type_name() == "Port-channel" && self.subinterface.is_none()
     }
 
     /// `VlanN`.
@@ -119,17 +151,18 @@ impl InterfaceName {
     pub(super) fn sort_key(&self) -> Vec<u32> {
         let mut key = vec![u32::try_from(self.kind).unwrap_or(u32::MAX)];
         key.extend(&self.numbers);
+        key.push(self.channel.map_or(0, |channel| channel + 1));
         key.push(self.subinterface.map_or(0, |sub| sub + 1));
         key
     }
 
     fn with_type(&self, kind: &str) -> String {
         let numbers: Vec<String> = self.numbers.iter().map(u32::to_string).collect();
-        let sub = self
-            .subinterface
-            .map(|sub| format!(".{sub}"))
-            .unwrap_or_default();
-        format!("{kind}{}{sub}", numbers.join("/"))
+        let part = |mark: char, number: Option<u32>| {
+            number.map_or_else(String::new, |number| format!("{mark}{number}"))
+        };
+        let (channel, sub) = (part(':', self.channel), part('.', self.subinterface));
+        format!("{kind}{}{channel}{sub}", numbers.join("/"))
     }
 }
 
@@ -155,6 +188,10 @@ mod tests {
             ("vlan0010", "Vlan10", "Vl10"),
             ("fa0/1", "FastEthernet0/1", "Fa0/1"),
             ("gi0/0/0.100", "GigabitEthernet0/0/0.100", "Gi0/0/0.100"),
+            ("Serial0/1/0:0", "Serial0/1/0:0", "Se0/1/0:0"),
+            ("Serial0/0:3.101", "Serial0/0:3.101", "Se0/0:3.101"),
+            ("Dot11Radio0", "Dot11Radio0", "Do0"),
+            ("Virtual-Template1", "Virtual-Template1", "Vt1"),
         ] {
             let name = InterfaceName::parse(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(

@@ -23,8 +23,9 @@ pub struct SwitchOptions {
     pub enable_password: Option<String>,
     /// Sessions start in the privileged mode.
     pub start_privileged: bool,
-    /// Product number, one of [`models`](super::models).
-    pub model: String,
+    /// Product number, one of [`models`](super::models). Without one it is that of the platform that
+    /// printed `config`, or the default.
+    pub model: Option<String>,
     /// Initial running configuration; `None` for the factory default.
     pub config: Option<String>,
     /// VLANs in addition to `config`: number and name.
@@ -62,7 +63,7 @@ impl Default for SwitchOptions {
             login: LoginMethods::All,
             enable_password: Some("enable".to_owned()),
             start_privileged: false,
-            model: "C9300-48P".to_owned(),
+            model: None,
             config: None,
             vlans: Vec::new(),
             motd: None,

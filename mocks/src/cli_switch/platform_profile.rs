@@ -11,6 +11,8 @@ pub(super) struct PlatformProfile {
     pub version: &'static str,
     /// IOS-XE rather than IOS.
     pub xe: bool,
+    /// Has ports that switch frames. Routers have none.
+    pub switching: bool,
     /// Supports ISL, so the trunk encapsulation is a setting.
     pub isl: bool,
     /// Supports routed ports and VRFs.
@@ -31,6 +33,7 @@ pub(super) const ALL: &[PlatformProfile] = &[
         model: "C9300-48P",
         version: "17.9.4a",
         xe: true,
+        switching: true,
         isl: false,
         routing: true,
         interface_mtu: true,
@@ -43,6 +46,7 @@ pub(super) const ALL: &[PlatformProfile] = &[
         model: "C9300-24P",
         version: "17.9.4a",
         xe: true,
+        switching: true,
         isl: false,
         routing: true,
         interface_mtu: true,
@@ -55,6 +59,7 @@ pub(super) const ALL: &[PlatformProfile] = &[
         model: "WS-C2960X-48FPS-L",
         version: "15.2(7)E4",
         xe: false,
+        switching: true,
         isl: false,
         routing: false,
         interface_mtu: false,
@@ -67,6 +72,7 @@ pub(super) const ALL: &[PlatformProfile] = &[
         model: "WS-C2960-24TT-L",
         version: "12.2(55)SE12",
         xe: false,
+        switching: true,
         isl: false,
         routing: false,
         interface_mtu: false,
@@ -79,6 +85,7 @@ pub(super) const ALL: &[PlatformProfile] = &[
         model: "WS-C3750G-24TS-1U",
         version: "12.2(55)SE12",
         xe: false,
+        switching: true,
         isl: true,
         routing: true,
         interface_mtu: false,
@@ -86,6 +93,58 @@ pub(super) const ALL: &[PlatformProfile] = &[
         uplinks: ("GigabitEthernet1/1/", 4),
         platform: "C3750-IPSERVICESK9-M",
         processor: "PowerPC405",
+    },
+    PlatformProfile {
+        model: "WS-C3750X-24T-S",
+        version: "15.2(4)E10",
+        xe: false,
+        switching: true,
+        isl: true,
+        routing: true,
+        interface_mtu: false,
+        ports: ("GigabitEthernet1/0/", 24),
+        uplinks: ("GigabitEthernet1/1/", 4),
+        platform: "C3750E-UNIVERSALK9-M",
+        processor: "PowerPC405",
+    },
+    PlatformProfile {
+        model: "CISCO2811",
+        version: "12.4(24)T8",
+        xe: false,
+        switching: false,
+        isl: false,
+        routing: true,
+        interface_mtu: true,
+        ports: ("FastEthernet0/", 2),
+        uplinks: ("Serial0/0/", 0),
+        platform: "C2800NM-ADVENTERPRISEK9-M",
+        processor: "",
+    },
+    PlatformProfile {
+        model: "CISCO2911/K9",
+        version: "15.7(3)M8",
+        xe: false,
+        switching: false,
+        isl: false,
+        routing: true,
+        interface_mtu: true,
+        ports: ("GigabitEthernet0/", 3),
+        uplinks: ("Serial0/0/", 0),
+        platform: "C2900-UNIVERSALK9-M",
+        processor: "",
+    },
+    PlatformProfile {
+        model: "ISR4331/K9",
+        version: "16.12.5",
+        xe: true,
+        switching: false,
+        isl: false,
+        routing: true,
+        interface_mtu: true,
+        ports: ("GigabitEthernet0/0/", 3),
+        uplinks: ("Serial0/1/", 0),
+        platform: "X86_64_LINUX_IOSD-UNIVERSALK9-M",
+        processor: "1RU",
     },
 ];
 
@@ -104,6 +163,11 @@ impl PlatformProfile {
     /// Whether a numbered line of an access list shows its number in the configuration.
     pub(super) fn prints_sequence_numbers(&self) -> bool {
         self.xe
+    }
+
+    /// Whether lines of an address family of a VRF are printed at the indentation of its header.
+    pub(super) fn prints_flat_address_families(&self) -> bool {
+        !self.xe
     }
 
     /// Names of the physical ports.
@@ -126,15 +190,15 @@ impl PlatformProfile {
             processor,
             ..
         } = self;
-        let kind = if self.routing {
-            "L3 Switch"
-        } else {
-            "L2 Switch"
+        let kind = match (self.switching, self.routing) {
+            (false, _) => "ISR",
+            (true, true) => "Catalyst L3 Switch",
+            (true, false) => "Catalyst L2 Switch",
         };
         let head = if self.xe {
             let train = version.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
             format!(
-                "Cisco IOS XE Software, Version {version}\nCisco IOS Software [Cupertino], Catalyst {kind} Software ({platform}), \
+                "Cisco IOS XE Software, Version {version}\nCisco IOS Software [Cupertino], {kind} Software ({platform}), \
                  Version {train}, RELEASE SOFTWARE (fc3)\n"
             )
         } else {
@@ -143,13 +207,23 @@ impl PlatformProfile {
                 "Cisco IOS Software, {family} Software ({platform}), Version {version}, RELEASE SOFTWARE (fc1)\n"
             )
         };
+        // Routers of the second generation print no word `processor`.
+        let hardware = if processor.is_empty() {
+            format!("Cisco {model} (revision 1.0) with 483328K/40960K bytes of memory.")
+        } else {
+            format!(
+                "cisco {model} ({processor}) processor (revision V02) with 1331521K/6147K bytes of memory."
+            )
+        };
         let (port_count, uplink_count) = (self.ports.1, self.uplinks.1);
         let port_kind = |prefix: &str| match prefix {
             prefix if prefix.starts_with("Fast") => "FastEthernet",
             prefix if prefix.starts_with("Ten") => "Ten Gigabit Ethernet",
             _ => "Gigabit Ethernet",
         };
-        let ports = if port_kind(self.ports.0) == port_kind(self.uplinks.0) {
+        let ports = if uplink_count == 0 {
+            format!("{port_count} {} interfaces\n", port_kind(self.ports.0))
+        } else if port_kind(self.ports.0) == port_kind(self.uplinks.0) {
             format!(
                 "{} {} interfaces\n",
                 port_count + uplink_count,
@@ -168,7 +242,7 @@ impl PlatformProfile {
              {hostname} uptime is 2 weeks, 3 days, 4 hours, 5 minutes\n\
              System returned to ROM by power-on\n\
              System image file is \"flash:packages.conf\"\n\n\
-             cisco {model} ({processor}) processor (revision V02) with 1331521K/6147K bytes of memory.\n\
+             {hardware}\n\
              Processor board ID FCW0000M0CK\n\
              1 Virtual Ethernet interface\n{ports}\
              2048K bytes of non-volatile configuration memory.\n\n\

@@ -60,9 +60,7 @@ fn separate(lines: &mut Vec<String>) {
 }
 
 fn write_entry(device: &Device, entry: &Entry, lines: &mut Vec<String>) {
-    if let (Some(name), Some(list)) = (entry.identity.strip_prefix("ip access-list "), &entry.block)
-    {
-        let extended = entry.text.starts_with("ip access-list extended");
+    if let Some((extended, name, list)) = access_list::of_entry(entry) {
         if !list.is_empty() {
             let numbers = device.profile.prints_sequence_numbers();
             lines.extend(access_list::configuration_lines(
@@ -73,8 +71,9 @@ fn write_entry(device: &Device, entry: &Entry, lines: &mut Vec<String>) {
     }
     lines.extend(entry.text.split('\n').map(str::to_owned));
     if let Some(block) = &entry.block {
+        let flat = device.profile.prints_flat_address_families();
         lines.extend(
-            block_lines(block)
+            block_lines(block, flat)
                 .into_iter()
                 .map(|line| format!(" {line}")),
         );
@@ -91,22 +90,36 @@ fn write_entry(device: &Device, entry: &Entry, lines: &mut Vec<String>) {
     }
 }
 
-fn block_lines(block: &Block) -> Vec<String> {
+/// Lines of a block. With `flat`, lines of an address family are not indented in it.
+fn block_lines(block: &Block, flat: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in block.entries() {
+        if let (true, Some(inner)) = (is_address_family(entry), &entry.block) {
+            let indentation = if flat { "" } else { " " };
+            lines.extend(["!".to_owned(), entry.text.clone()]);
+            let inner = block_lines(inner, flat).into_iter();
+            lines.extend(inner.map(|line| format!("{indentation}{line}")));
+            lines.push("exit-address-family".to_owned());
+            continue;
+        }
         match entry.text.strip_prefix("switchport trunk allowed vlan ") {
             Some(list) => lines.extend(allowed_lines(list)),
             None => lines.extend(entry.text.split('\n').map(str::to_owned)),
         }
         if let Some(inner) = &entry.block {
             lines.extend(
-                block_lines(inner)
+                block_lines(inner, flat)
                     .into_iter()
                     .map(|line| format!(" {line}")),
             );
         }
     }
     lines
+}
+
+/// Whether a line begins an address family of a VRF.
+fn is_address_family(entry: &Entry) -> bool {
+    entry.rule != usize::MAX && entry.identity.starts_with("address-family ")
 }
 
 /// A long list is printed in several lines, all but the first with `add`.
@@ -163,6 +176,8 @@ pub(super) fn load(device: &mut Device, text: &str) -> Vec<String> {
     let mut last_rule = 0;
     let mut foreign: Option<String> = None;
     let mut lines = text.lines().map(|line| line.trim_end_matches('\r'));
+    // The lines of a text that somebody typed may have no indentation at all.
+    let is_indented = text.lines().any(|line| line.starts_with(' '));
     while let Some(line) = lines.next() {
         let content = line.trim();
         let noise = content.is_empty()
@@ -186,11 +201,21 @@ pub(super) fn load(device: &mut Device, text: &str) -> Vec<String> {
             }
         } else {
             foreign = None;
+            if is_indented {
+                ConfigSession {
+                    device,
+                    position: &mut position,
+                }
+                .leave();
+            }
+        }
+        if !is_indented && content == "exit" {
             ConfigSession {
                 device,
                 position: &mut position,
             }
             .leave();
+            continue;
         }
         if content.starts_with("banner ") {
             load_banner(device, &mut position, line, &mut lines);

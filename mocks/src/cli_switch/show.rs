@@ -61,7 +61,7 @@ pub(super) fn show(
 fn ports(device: &Device) -> impl Iterator<Item = (InterfaceName, &Block, Switchport)> {
     device
         .interfaces()
-        .filter(|(name, _)| name.is_switchable())
+        .filter(|(name, _)| device.profile.switching && name.is_switchable())
         .map(|(name, block)| (name, block, Switchport::of(block, device.profile)))
 }
 
@@ -250,7 +250,12 @@ fn statuses(device: &Device, only: Option<&InterfaceName>) -> Option<String> {
             "GigabitEthernet" | "Port-channel" => "1000",
             _ => "10G",
         };
-        let speed = fixed("speed").unwrap_or_else(|| {
+        let fixed_speed = fixed("speed").filter(|speed| speed != "nonegotiate");
+        let fixed_speed = fixed_speed.map(|speed| match speed.strip_suffix("000") {
+            Some(gigabits) if gigabits.len() > 1 => format!("{gigabits}G"),
+            _ => speed,
+        });
+        let speed = fixed_speed.unwrap_or_else(|| {
             if up {
                 format!("a-{native}")
             } else {

@@ -25,28 +25,28 @@ fn always(_: &RuleScope<'_>) -> bool {
 
 macro_rules! address {
     () => {
-        "(any | host <ipv4> | addrgroup <word> | object-group <word> | <ipv4> <ipv4>)"
+        "(any | host <ipv4> | object-group <word> | <ipv4> <ipv4>)"
     };
 }
 
 macro_rules! port {
     () => {
-        "[eq <port> (<port>)* | neq <port> (<port>)* | gt <port> | lt <port> | portgroup <word> | range <port> <port>]"
+        "[eq <port> (<port>)* | neq <port> (<port>)* | gt <port> | lt <port> | range <port> <port>]"
     };
 }
 
 macro_rules! options {
     () => {
-        "(ack | dscp <dscp> | established | fin | fragments | log | log-input | match-all <flag> (<flag>)* \
+        "(ack | dscp <dscp> | established | fin | fragments | log [<word>] | log-input [<word>] | match-all <flag> (<flag>)* \
          | match-any <flag> (<flag>)* | option <word> | precedence <word> | psh | reflect <word> [timeout <1-2147483>] \
-         | rst | syn | time-range <word> | tos <word> | urg)*"
+         | rst | syn | time-range <word> | tos <word> | ttl ((eq | gt | lt | neq) <0-255> | range <0-255> <0-255>) | urg)*"
     };
 }
 
 /// `(config-std-nacl)#`
 pub(crate) const STANDARD: &[Rule] = &[
     rule(
-        "[<1-2147483647>] (permit | deny) (any | host <ipv4> | <ipv4> [<ipv4>]) [log]",
+        "[<1-2147483647>] (permit | deny) (any | host <ipv4> | <ipv4> [<ipv4>]) [log [<word>]]",
         Effect::Run(entry),
     ),
     rule("[<1-2147483647>] remark <line>", Effect::Run(entry)),
@@ -99,6 +99,15 @@ pub(crate) const EXTENDED: &[Rule] = &[
         ),
         Effect::Run(entry),
     ),
+    rule(
+        concat!(
+            "[<1-2147483647>] [dynamic <word>] (permit | deny) object-group <word> ",
+            address!(),
+            address!(),
+            options!()
+        ),
+        Effect::Run(entry),
+    ),
     rule("[<1-2147483647>] evaluate <word>", Effect::Run(entry)),
     rule("[<1-2147483647>] remark <line>", Effect::Run(entry)),
     rule("<1-2147483647> ! <never>", Effect::Run(entry)),
@@ -115,6 +124,14 @@ fn access_list_entry(extended: bool, name: &str) -> Entry {
         block: Some(Block::default()),
         ..Entry::line(rule, access_list_identity(name), format!("{prefix} {name}"))
     }
+}
+
+/// The list that a line begins: whether it is extended, its name, its entries.
+pub(crate) fn of_entry(entry: &Entry) -> Option<(bool, &str, &Block)> {
+    let name = entry.identity.strip_prefix("ip access-list ")?;
+    let extended = entry.text.starts_with("ip access-list extended ");
+    let is_list = extended || entry.text.starts_with("ip access-list standard ");
+    Some((extended, name, entry.block.as_ref().filter(|_| is_list)?))
 }
 
 /// Whether a numbered list is extended; `None` for a name.
@@ -227,9 +244,19 @@ fn entry(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if body.first().is_none_or(String::is_empty) {
         return Reply::Incomplete;
     }
+    let other = same.clone();
     match number {
         Some(number) if list.find(&number.to_string()).is_some() => {
             return Reply::Text("% Duplicate sequence number".to_owned());
+        }
+        Some(number) if newer && body[0] != "remark" && other.is_some() => {
+            let other: u32 = other
+                .and_then(|other| other.parse().ok())
+                .unwrap_or_default();
+            let place = if number > other { "higher" } else { "lower" };
+            return Reply::Text(format!(
+                "% Access rule can't be configured at {place} sequence num as it is part of the existing rule at sequence num {other}"
+            ));
         }
         // A duplicate rule in a list is dropped silently.
         _ if same.is_some() && body[0] != "remark" => return Reply::Silent,
@@ -291,7 +318,9 @@ fn printed(words: &[String], extended: bool, newer: bool) -> Result<String, usiz
         } else if with_ports && after_port_word && is_port(word) {
             out.push(ports::printed(word, tcp, newer).ok_or(index)?);
         } else {
-            after_port_word = ["eq", "neq", "gt", "lt", "range"].contains(&word.as_str());
+            let is_time_to_live = index > 0 && words[index - 1] == "ttl";
+            after_port_word =
+                ["eq", "neq", "gt", "lt", "range"].contains(&word.as_str()) && !is_time_to_live;
             out.push(if index == protocol_index(words) && extended {
                 protocol_name(word)
             } else {
@@ -370,10 +399,46 @@ pub(crate) fn show(extended: bool, name: &str, list: &Block) -> String {
             }
             body = words.join(" ").replacen("deny ", "deny   ", 1);
         }
+        let body = with_tag(&body);
         text.push_str(&format!("    {} {body}\n", entry.identity));
     }
     text
 }
+
+/// The cookie of a log as `show` prints it: `log (tag = SSH)`.
+fn with_tag(body: &str) -> String {
+    let words: Vec<&str> = body.split(' ').collect();
+    let log = words.iter().position(|word| word.starts_with("log"));
+    let cookie = log.and_then(|log| Some((log + 1, *words.get(log + 1)?)));
+    let Some((place, cookie)) = cookie.filter(|(_, word)| !OPTIONS.contains(word)) else {
+        return body.to_owned();
+    };
+    let tag = format!("(tag = {cookie})");
+    let mut words = words;
+    words[place] = &tag;
+    words.join(" ")
+}
+
+/// First words of the options after the destination.
+const OPTIONS: &[&str] = &[
+    "ack",
+    "dscp",
+    "established",
+    "fin",
+    "fragments",
+    "match-all",
+    "match-any",
+    "option",
+    "precedence",
+    "psh",
+    "reflect",
+    "rst",
+    "syn",
+    "time-range",
+    "tos",
+    "ttl",
+    "urg",
+];
 
 /// Lines of one list in the configuration.
 pub(crate) fn configuration_lines(

@@ -2,7 +2,9 @@
 
 use super::{Rule, RuleScope};
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, end, exit};
+use crate::cli_switch::device::Mode;
 use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::tree::{Block, Entry};
 use crate::cli_switch::vlan::RESERVED;
 
 const fn rule(pattern: &'static str, effect: Effect) -> Rule {
@@ -40,6 +42,36 @@ pub(crate) const VRF: &[Rule] = &[
         "maximum routes ! <1-4294967295> [<1-100> | warning-only]",
         Effect::Store,
     ),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-vrf)#` of a VRF for several address families.
+pub(crate) const VRF_DEFINITION: &[Rule] = &[
+    rule("description ! <line>", Effect::Store),
+    rule("rd ! <rd>", Effect::Run(route_distinguisher)),
+    rule(
+        "route-target (export | import | both) <rd>",
+        Effect::Run(route_target),
+    ),
+    rule("address-family (ipv4 | ipv6)", Effect::Run(address_family)),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-vrf-af)#`
+pub(crate) const VRF_FAMILY: &[Rule] = &[
+    rule("import map ! <word>", Effect::Store),
+    rule("export map ! <word>", Effect::Store),
+    rule(
+        "route-target (export | import | both) <rd>",
+        Effect::Run(route_target),
+    ),
+    rule(
+        "maximum routes ! <1-4294967295> [<1-100> | warning-only]",
+        Effect::Store,
+    ),
+    rule("exit-address-family", Effect::Run(exit)),
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),
 ];
@@ -135,6 +167,27 @@ fn route_distinguisher(session: &mut ConfigSession<'_>, command: &Command) -> Re
             Reply::Silent
         }
     }
+}
+
+/// Enters an address family of a VRF, or removes it with its lines.
+fn address_family(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let Mode::Vrf(vrf) = session.position.mode.clone() else {
+        return Reply::Invalid(0);
+    };
+    let identity = command.identity_text();
+    let block = session.block();
+    if !command.is_set() {
+        block.remove(&identity);
+        return Reply::Silent;
+    }
+    if block.find(&identity).is_none() {
+        block.set(Entry {
+            block: Some(Block::default()),
+            ..command.entry(command.text())
+        });
+    }
+    session.position.mode = Mode::VrfFamily(vrf, identity);
+    Reply::Silent
 }
 
 /// `both` is stored as its two halves.

@@ -23,6 +23,18 @@ fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
+const fn on_switches(pattern: &'static str, command: ExecCommand) -> Rule {
+    Rule {
+        pattern,
+        effect: Effect::Exec(command),
+        when: is_switch,
+    }
+}
+
+fn is_switch(scope: &RuleScope<'_>) -> bool {
+    scope.profile.switching
+}
+
 fn is_privileged(scope: &RuleScope<'_>) -> bool {
     scope.privileged
 }
@@ -76,20 +88,20 @@ pub(crate) const RULES: &[Rule] = &[
         ExecCommand::Show(Show::StartupConfig),
     ),
     rule("show privilege", ExecCommand::Show(Show::Privilege)),
-    rule("show vlan [brief]", ExecCommand::Show(Show::VlanBrief)),
-    rule(
+    on_switches("show vlan [brief]", ExecCommand::Show(Show::VlanBrief)),
+    on_switches(
         "show interfaces switchport",
         ExecCommand::Show(Show::Switchport),
     ),
-    rule(
+    on_switches(
         "show interfaces <interface> switchport",
         ExecCommand::Show(Show::Switchport),
     ),
-    rule(
+    on_switches(
         "show interfaces status",
         ExecCommand::Show(Show::InterfaceStatus),
     ),
-    rule(
+    on_switches(
         "show interfaces <interface> status",
         ExecCommand::Show(Show::InterfaceStatus),
     ),
@@ -102,7 +114,7 @@ pub(crate) const RULES: &[Rule] = &[
         ExecCommand::Show(Show::AccessLists),
     ),
     rule("show snmp user", ExecCommand::Show(Show::SnmpUser)),
-    rule(
+    on_switches(
         "show spanning-tree summary",
         ExecCommand::Show(Show::SpanningTreeSummary),
     ),

@@ -157,7 +157,10 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     rule("vlan <vlan-list>", Effect::Run(blocks::vlan)),
-    rule("interface <interface>", Effect::Run(blocks::interface)),
+    rule(
+        "interface <interface> [point-to-point | multipoint | type (ethernet | serial | tunnel)]",
+        Effect::Run(blocks::interface),
+    ),
     rule("ip default-gateway ! <ipv4>", Effect::Store),
     rule("ip forward-protocol nd", Effect::Store),
     rule("ip http server", Effect::OnByDefault),

@@ -31,7 +31,16 @@ fn always(_: &RuleScope<'_>) -> bool {
 }
 
 fn switchable(scope: &RuleScope<'_>) -> bool {
+    scope.profile.switching && scope.interface.is_some_and(InterfaceName::is_switchable)
+}
+
+/// A physical Ethernet port or a port channel.
+fn ethernet(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(InterfaceName::is_switchable)
+}
+
+fn router(scope: &RuleScope<'_>) -> bool {
+    !scope.profile.switching && physical(scope)
 }
 
 fn routable_port(scope: &RuleScope<'_>) -> bool {
@@ -67,7 +76,7 @@ fn gigabit(scope: &RuleScope<'_>) -> bool {
 }
 
 fn beyond_gigabit(scope: &RuleScope<'_>) -> bool {
-    switchable(scope) && !fast(scope) && !gigabit(scope)
+    ethernet(scope) && !fast(scope) && !gigabit(scope)
 }
 
 fn has_vrf(scope: &RuleScope<'_>) -> bool {
@@ -169,21 +178,21 @@ pub(crate) const RULES: &[Rule] = &[
     on(fast, "speed ! (10 | 100 | auto)", Effect::Run(speed)),
     on(
         gigabit,
-        "speed ! (10 | 100 | 1000 | auto)",
+        "speed ! (10 | 100 | 1000 | auto | nonegotiate)",
         Effect::Run(speed),
     ),
     on(
         beyond_gigabit,
-        "speed ! (10 | 100 | 1000 | 10000 | 10g | 40g | 56g | 100g | auto | nonegotiate)",
+        "speed ! (10 | 100 | 1000 | 2500 | 5000 | 10000 | 25000 | 40000 | 50000 | 100000 | auto | nonegotiate)",
         Effect::Run(speed),
     ),
     on(
-        switchable,
+        ethernet,
         "duplex ! (auto | full | half)",
         Effect::Run(duplex),
     ),
     on(
-        switchable,
+        ethernet,
         "flowcontrol receive ! (desired | off | on)",
         Effect::Unless("flowcontrol receive off"),
     ),
@@ -196,14 +205,15 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     on(
         physical,
-        "channel-group ! <1-128> mode (active | auto | desirable | on | passive)",
+        "channel-group ! <1-128> mode (active | (auto | desirable) [silent | non-silent] | on | passive)",
         Effect::Run(channel_group),
     ),
     on(
-        bundle,
-        "port-channel min-links ! <1-8>",
-        Effect::Unless("port-channel min-links 1"),
+        router,
+        "channel-group ! <1-128>",
+        Effect::Run(channel_group),
     ),
+    on(bundle, "port-channel min-links ! <2-8>", Effect::Store),
     on(
         switchable,
         "spanning-tree portfast ! [disable | edge [trunk] | trunk]",
@@ -420,7 +430,14 @@ fn vlan_list(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
 
 fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let name = command.words.last().cloned().unwrap_or_default();
-    if command.is_set() && !session.device.has_vrf(&name) {
+    let form = command.identity_text().replace("vrf forwarding", "vrf");
+    let defined = if form == "vrf" {
+        format!("vrf definition {name}")
+    } else {
+        format!("ip vrf {name}")
+    };
+    let root = &session.device.configuration.root;
+    if command.is_set() && root.find(&defined).is_none() {
         return Reply::Text(format!("% VRF {name} not configured."));
     }
     let identity = command.identity_text();
@@ -458,7 +475,9 @@ fn ip_address(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         return Reply::Invalid(0);
     };
     let port = view(session);
-    if name.is_switchable() && (port.enabled || !session.device.profile.routing) {
+    let profile = session.device.profile;
+    let is_switched = name.is_switchable() && profile.switching && name.to_string() != MANAGEMENT;
+    if is_switched && (port.enabled || !profile.routing) {
         return Reply::Text("% IP addresses may not be configured on L2 links.".to_owned());
     }
     let mut entry = command.entry(command.text());
@@ -523,7 +542,7 @@ fn channel_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     };
     let port_channel =
         InterfaceName::parse(&format!("Port-channel{number}")).expect("a well-formed name");
-    let family = |text: &str| match text.rsplit(' ').next() {
+    let family = |text: &str| match text.split(' ').nth(3) {
         Some("active" | "passive") => "lacp",
         Some("auto" | "desirable") => "pagp",
         _ => "on",

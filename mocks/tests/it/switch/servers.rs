@@ -8,7 +8,7 @@ use super::terminal::{OLD, Terminal, XE, start};
 /// A switch with a configuration, and a terminal in its global configuration.
 async fn switch(model: &str, config: &str) -> (RunningSwitch, Terminal) {
     let switch = start(SwitchOptions {
-        model: model.to_owned(),
+        model: Some(model.to_owned()),
         config: Some(config.to_owned()),
         start_privileged: true,
         ..SwitchOptions::default()

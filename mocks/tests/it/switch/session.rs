@@ -168,7 +168,7 @@ async fn enable_fails_without_a_configured_password() {
 async fn pager_stops_output_until_disabled() {
     let options = SwitchOptions {
         start_privileged: true,
-        model: "C9300-24P".into(),
+        model: Some("C9300-24P".into()),
         ..SwitchOptions::default()
     };
     let switch = start(options).await;
@@ -402,6 +402,91 @@ end
     assert_eq!(again.running_config(), printed);
 }
 
+#[tokio::test]
+async fn initial_configuration_of_a_router_has_its_ports_and_platform() {
+    let config = "\
+version 15.7
+hostname branch
+!
+vrf definition CUST
+ !
+ address-family ipv6
+ route-target import 1:1
+ exit-address-family
+!
+interface ATM0/0/0
+!
+interface Serial0/1/0.101 point-to-point
+ description to the branch
+!
+interface Virtual-Template1 type tunnel
+!
+interface GigabitEthernet0/0
+ ip address 192.0.2.5 255.255.255.0
+!
+ip access-list WEB
+ permit any
+end
+";
+    let options = SwitchOptions {
+        config: Some(config.to_owned()),
+        ..SwitchOptions::default()
+    };
+    let switch = start(options).await;
+    assert_eq!(switch.unknown_lines(), ["ip access-list WEB"]);
+    let printed = switch.running_config();
+    let interfaces = printed
+        .lines()
+        .filter(|line| line.starts_with("interface "));
+    let mut interfaces: Vec<&str> = interfaces.collect();
+    interfaces.sort_unstable();
+    assert_eq!(
+        interfaces,
+        [
+            "interface ATM0/0/0",
+            "interface GigabitEthernet0/0",
+            "interface Serial0/1/0.101 point-to-point",
+            "interface Virtual-Template1 type tunnel",
+        ]
+    );
+    for part in [
+        " address-family ipv6\n route-target import 1:1\n exit-address-family\n",
+        "interface GigabitEthernet0/0\n ip address 192.0.2.5 255.255.255.0\n",
+        "ip access-list WEB\n permit any\n",
+    ] {
+        assert!(printed.contains(part), "{part:?} is missing in\n{printed}");
+    }
+    let mut terminal = Terminal::login(&switch).await;
+    let version = terminal.command("show version").await;
+    assert!(
+        version.contains("Cisco CISCO2911/K9 (revision 1.0)"),
+        "{version}"
+    );
+    for command in ["show vlan brief", "show interfaces switchport"] {
+        let answer = terminal.command(command).await;
+        assert!(answer.contains("% Invalid input"), "{command}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn initial_configuration_without_indentation_stays_in_its_submodes() {
+    let config = "line con 0\nlogging sync\nexit\nvlan 10\nname users\ninterface Vlan10\ndescription users\n";
+    let options = SwitchOptions {
+        config: Some(config.to_owned()),
+        ..SwitchOptions::default()
+    };
+    let switch = start(options).await;
+    assert_eq!(switch.unknown_lines(), [""; 0]);
+    let printed = switch.running_config();
+    for part in [
+        "line con 0\n logging synchronous\n",
+        "interface Vlan10\n description users\n",
+    ] {
+        assert!(printed.contains(part), "{part:?} is missing in\n{printed}");
+    }
+    assert!(!printed.contains("logging host"), "{printed}");
+}
+
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
 
@@ -463,7 +548,7 @@ async fn exchange_log_has_one_json_line_per_exchange() {
 #[tokio::test]
 async fn options_that_are_invalid_are_refused() {
     let model = SwitchOptions {
-        model: "WS-NONE".into(),
+        model: Some("WS-NONE".into()),
         ..SwitchOptions::default()
     };
     let error = CliSwitch::start(model, 0).await.unwrap_err().to_string();

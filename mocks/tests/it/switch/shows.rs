@@ -190,6 +190,36 @@ Extended IP access list web
 }
 
 #[tokio::test]
+async fn show_access_lists_prints_groups_and_tags() {
+    let (switch, mut terminal) = configuring("C9300-48P").await;
+    for line in [
+        "ip access-list extended web",
+        "permit object-group SVC any any",
+        "permit ip object-group A object-group B log",
+        "permit tcp any any eq 22 log SSH",
+        "permit ospf any any ttl eq 22",
+        "deny ip any any log-input OTHER time-range T",
+        "end",
+    ] {
+        assert_eq!(terminal.command(line).await, "", "{line}");
+    }
+    let expected = "\
+Extended IP access list web
+    10 permit object-group SVC any any
+    20 permit ip object-group A object-group B log
+    30 permit tcp any any eq ssh log (tag = SSH)
+    40 permit ospf any any ttl eq 22
+    50 deny ip any any log-input (tag = OTHER) time-range T
+";
+    assert_eq!(terminal.command("show ip access-lists").await, expected);
+    let config = switch.running_config();
+    assert!(
+        config.contains(" 30 permit tcp any any eq ssh log SSH\n"),
+        "{config}"
+    );
+}
+
+#[tokio::test]
 async fn show_version_names_model_image_and_host() {
     for (model, first, version) in [
         (

@@ -181,7 +181,7 @@ pub async fn start(options: SwitchOptions) -> RunningSwitch {
 /// A switch of a model and a session in its configuration mode.
 pub async fn configuring(model: &str) -> (RunningSwitch, Terminal) {
     let switch = start(SwitchOptions {
-        model: model.to_owned(),
+        model: Some(model.to_owned()),
         ..SwitchOptions::default()
     })
     .await;

@@ -3,10 +3,19 @@
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix};
 use crate::cli_switch::device::{Mode, interface_identity};
 use crate::cli_switch::effect::Reply;
+use crate::cli_switch::grammar::interface::RULES as INTERFACE_RULES;
 use crate::cli_switch::interface_name::InterfaceName;
 use crate::cli_switch::tree::{Block, Entry};
 use crate::cli_switch::vlan::{PendingVlans, RESERVED};
 use crate::cli_switch::vlan_list::VlanList;
+
+/// Index of the rule of an interface line, which determines its place.
+fn interface_rule_of(pattern: &str) -> usize {
+    let mut rules = INTERFACE_RULES.iter();
+    rules
+        .position(|rule| rule.pattern == pattern)
+        .unwrap_or_default()
+}
 
 pub(super) fn vrf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
@@ -86,6 +95,13 @@ pub(super) fn interface(session: &mut ConfigSession<'_>, command: &Command) -> R
                 return Reply::Invalid(1);
             }
             session.device.add_interface(command.rule, &name);
+            let identity = interface_identity(&name);
+            let words = command.words.get(2..).unwrap_or_default();
+            if let Some(entry) = session.device.edit().root.find_mut(&identity)
+                && !words.is_empty()
+            {
+                entry.text = format!("{identity} {}", words.join(" "));
+            }
             session.position.mode = Mode::Interface(name);
             Reply::Silent
         }
@@ -102,10 +118,20 @@ pub(super) fn interface(session: &mut ConfigSession<'_>, command: &Command) -> R
                 .root
                 .remove(&interface_identity(&name));
             if name.is_port_channel() {
-                let bundle = format!("channel-group {} ", name.number());
+                let bundle = format!("channel-group {}", name.number());
+                let is_member = |line: &Entry| {
+                    let rest = line.text.strip_prefix(&bundle);
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+                };
                 for entry in session.device.edit().root.entries_mut() {
-                    if let Some(block) = &mut entry.block {
-                        block.retain(|line| !line.text.starts_with(&bundle));
+                    let Some(block) = &mut entry.block else {
+                        continue;
+                    };
+                    if block.entries().iter().any(is_member) {
+                        block.retain(|line| !is_member(line));
+                        // The members of a bundle that is removed are shut down.
+                        let rule = interface_rule_of("shutdown");
+                        block.set(Entry::line(rule, "shutdown", "shutdown"));
                     }
                 }
             }

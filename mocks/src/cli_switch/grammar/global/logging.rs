@@ -53,6 +53,11 @@ pub(super) fn logging_host(session: &mut ConfigSession<'_>, command: &Command) -
         words.insert(1, "host".to_owned());
         identity += 1;
     }
+    // A name of one label needs a name server, and the switch has none that answers.
+    let name = &words[2];
+    if command.is_set() && !name.contains(['.', ':']) {
+        return Reply::Invalid(command.identity - 1);
+    }
     let key = words[..identity].join(" ");
     let vrf = words[..identity].iter().position(|word| word == "vrf");
     if let Some(vrf) = vrf.and_then(|at| words.get(at + 1))
