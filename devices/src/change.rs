@@ -38,6 +38,8 @@ pub struct Instance {
     pub attributes: Attributes,
     /// What attributes have by themselves on this device, where its configuration says it.
     pub defaults: Attributes,
+    /// The device's line, if no attributes express it.
+    pub not_understood: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

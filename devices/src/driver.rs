@@ -33,6 +33,7 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use crate::change::{Change, Instance, Wanted};
+use crate::diagnostic::Severity;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
@@ -157,6 +158,33 @@ impl Driver {
             Ok(implementation) => implementation.check(wanted),
             Err(_) => Vec::new(),
         }
+    }
+
+    /// What of a resource this device lacks, and other devices of the platform have.
+    pub fn left_out(&self, wanted: &Wanted) -> Vec<Problem> {
+        let name = wanted.model.name.as_str();
+        let (Some(definition), Ok(implementation)) = (
+            self.platform.types.get(name),
+            self.implementation(&wanted.model),
+        ) else {
+            return Vec::new();
+        };
+        let base = &definition.base;
+        if Arc::ptr_eq(base, implementation) {
+            return Vec::new();
+        }
+        let general: Vec<String> = base
+            .check(wanted)
+            .into_iter()
+            .map(|one| one.message)
+            .collect();
+        let own = implementation.check(wanted).into_iter();
+        own.filter(|problem| {
+            problem.kind == ProblemKind::Unsupported
+                && problem.severity == Severity::Warning
+                && !general.contains(&problem.message)
+        })
+        .collect()
     }
 
     /// All instances of a type; none if the type is not supported.

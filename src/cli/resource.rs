@@ -116,8 +116,8 @@ fn name_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String {
 pub struct ManifestResource {
     pub title: String,
     attributes: Attributes,
-    /// Part of the device: a manifest cannot manage it.
-    reserved: bool,
+    /// Why a manifest cannot manage it.
+    unmanageable: Option<String>,
 }
 
 impl ManifestResource {
@@ -134,6 +134,17 @@ impl ManifestResource {
             attributes: instance.attributes.clone(),
         };
         let problems = driver.check(&wanted);
+        let is_reserved = problems
+            .iter()
+            .any(|problem| problem.kind == ProblemKind::Reserved);
+        let broken = model.check_rules(&instance.attributes).into_iter().next();
+        let unmanageable = if is_reserved {
+            Some("part of the device, cannot be managed".to_owned())
+        } else if let Some(line) = &instance.not_understood {
+            Some(format!("not understood, `{line}`"))
+        } else {
+            broken.map(|error| format!("cannot be managed as it is, {error}"))
+        };
         let mut attributes = Attributes::default();
         if model.is_ensurable() {
             attributes.insert("ensure".to_owned(), Value::string("present"));
@@ -152,20 +163,18 @@ impl ManifestResource {
         Self {
             title,
             attributes,
-            reserved: problems
-                .iter()
-                .any(|problem| problem.kind == ProblemKind::Reserved),
+            unmanageable,
         }
     }
 
     /// Puppet code; a comment if the resource cannot be managed.
     fn code(&self, type_name: &str) -> String {
         let code = puppet_code::resource(type_name, &self.title, &self.attributes);
-        if !self.reserved {
+        let Some(reason) = &self.unmanageable else {
             return code;
-        }
+        };
         let lines = code.lines().map(|line| format!("# {line}\n"));
-        "# part of the device, cannot be managed:\n".to_owned() + &lines.collect::<String>()
+        format!("# {reason}:\n") + &lines.collect::<String>()
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) enum Codec {
     /// Names that may be abbreviated: pairs of the shortest form and the full name.
     Prefix {
         table: Vec<(String, String)>,
-        /// Other names are invalid on the device.
+        /// Other names are invalid on the device, and a whole number follows the name.
         only: bool,
     },
     /// Words of the device for certain values; other values pass unchanged.
@@ -166,7 +166,10 @@ impl Codec {
             Codec::Prefix { table, only } => {
                 let name = prefix::full_name(table, text);
                 let known = name.as_deref();
-                known.or((!only).then_some(text.trim()))?.into()
+                if *only && !known.is_some_and(prefix::is_numbered) {
+                    return None;
+                }
+                known.unwrap_or(text.trim()).into()
             }
             Codec::Map { table, .. } => table
                 .iter()

@@ -1,10 +1,10 @@
 //! The reads of a platform and how their answers are parsed.
 
-use crate::document::Item;
+use crate::document::{Item, Table};
 use crate::model::load::{pattern, word};
 use crate::pattern::{Pattern, Patterns};
 use crate::read::ReadRequest;
-use crate::read::indent::{IndentRules, OpaqueRule};
+use crate::read::indent::{IndentRules, OpaqueRule, SectionRule};
 
 /// A read of a platform.
 #[derive(Clone, Debug)]
@@ -59,10 +59,12 @@ impl ReadRule {
                     .get("ignore")
                     .map(|item| patterns(&item))
                     .unwrap_or_default(),
-                opaque: table
-                    .get("opaque")
-                    .map(|item| opaque(&item))
-                    .unwrap_or_default(),
+                opaque: start_end(&table, "opaque")
+                    .map(|(start, end)| OpaqueRule { start, end })
+                    .collect(),
+                sections: start_end(&table, "sections")
+                    .map(|(start, end)| SectionRule { start, end })
+                    .collect(),
                 replace: table
                     .get("replace")
                     .map(|item| replacements(&item))
@@ -117,9 +119,11 @@ fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
         .collect()
 }
 
-fn opaque(item: &Item<'_>) -> Vec<OpaqueRule> {
-    let items = item.list().unwrap_or_default();
-    items
+/// Pairs of patterns `start` and `end`.
+fn start_end(table: &Table<'_>, key: &'static str) -> std::vec::IntoIter<(Pattern, Pattern)> {
+    let items = table.get(key).and_then(|item| item.list());
+    let items = items.unwrap_or_default();
+    let pairs: Vec<(Pattern, Pattern)> = items
         .iter()
         .filter_map(|item| {
             let table = item.table()?;
@@ -127,12 +131,10 @@ fn opaque(item: &Item<'_>) -> Vec<OpaqueRule> {
                 let item = table.get(key)?;
                 pattern(&item, &item.string()?)
             };
-            let rule = OpaqueRule {
-                start: pattern_of("start")?,
-                end: pattern_of("end")?,
-            };
+            let pair = (pattern_of("start")?, pattern_of("end")?);
             table.finish();
-            Some(rule)
+            Some(pair)
         })
-        .collect()
+        .collect();
+    pairs.into_iter()
 }

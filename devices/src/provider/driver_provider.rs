@@ -50,6 +50,8 @@ pub struct DriverProvider {
     memory: Arc<dyn SecretDigestStore>,
     /// Resources that the run will read; empty after the first prefetch.
     expected: Vec<Arc<Wanted>>,
+    /// Attributes of resources that this device lacks.
+    left_out: Vec<String>,
     /// Types whose reads were sent.
     prefetched_types: HashSet<TypeName>,
     /// The state before the run.
@@ -92,6 +94,7 @@ impl DriverProvider {
             reconnect,
             memory,
             expected: Vec::new(),
+            left_out: Vec::new(),
             prefetched_types: HashSet::default(),
             read: State::default(),
             state: State::default(),
@@ -145,6 +148,11 @@ impl DriverProvider {
     /// Closes the session. Returns messages for the user.
     pub async fn close(&mut self) -> Vec<String> {
         self.session.close().await
+    }
+
+    /// Messages about attributes that are left out because this device lacks them.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// Messages for the user about how the session was opened.
@@ -322,6 +330,13 @@ impl Provider for DriverProvider {
         if !self.expected.is_empty() {
             let expected = std::mem::take(&mut self.expected);
             let wanted: Vec<&Wanted> = expected.iter().map(Arc::as_ref).collect();
+            for wanted in &wanted {
+                let problems = self.driver.left_out(wanted).into_iter();
+                self.left_out.extend(problems.map(|problem| {
+                    let (attribute, message) = (problem.attribute, problem.message);
+                    format!("{}: {attribute} {message}", wanted.reference)
+                }));
+            }
             let requests = self.driver.reads_for(&wanted);
             self.read_into_state(requests).await?;
             self.prefetched_types

@@ -12,6 +12,8 @@ pub(crate) struct IndentRules {
     /// Lines without content.
     pub(crate) ignore: Patterns,
     pub(crate) opaque: Vec<OpaqueRule>,
+    /// Blocks with an end line of their own.
+    pub(crate) sections: Vec<SectionRule>,
     /// Replacements in every line before parsing: counters, other spellings.
     pub(crate) replace: Vec<(Pattern, String)>,
 }
@@ -21,6 +23,21 @@ pub(crate) struct IndentRules {
 pub(crate) struct OpaqueRule {
     pub(crate) start: Pattern,
     pub(crate) end: Pattern,
+}
+
+/// A block that a line ends: the lines between are inside it, also those that are not indented
+/// deeper than its first line. The end line is no content.
+#[derive(Clone, Debug)]
+pub(crate) struct SectionRule {
+    pub(crate) start: Pattern,
+    pub(crate) end: Pattern,
+}
+
+/// A block that is open while lines are read.
+struct OpenBlock {
+    indentation: usize,
+    /// The line that begins the block begins a section, none of whose lines is indented deeper.
+    is_flat_section: bool,
 }
 
 /// The lines of one level with their nested lines.
@@ -55,18 +72,34 @@ impl Node {
 impl Tree {
     pub(crate) fn parse(text: &str, rules: &IndentRules) -> Self {
         let mut tree = Tree::default();
-        // The indentation of the open blocks, outermost first.
-        let mut open: Vec<usize> = Vec::new();
+        // The open blocks, outermost first.
+        let mut open: Vec<OpenBlock> = Vec::new();
         let mut lines = text.lines();
         while let Some(whole) = lines.next() {
             let line = whole.trim_end();
             let content = line.trim_start();
-            if content.is_empty() || rules.ignore.is_match(content) {
+            let depth = line.len() - content.len();
+            let begins = |rule: &SectionRule| rule.start.is_match(content);
+            let begins_section = rules.sections.iter().any(begins);
+            let ends_section = rules.sections.iter().any(|rule| rule.end.is_match(content));
+            if ends_section || begins_section {
+                let flat = open.iter().position(|block| block.is_flat_section);
+                open.truncate(flat.unwrap_or(open.len()));
+            }
+            if content.is_empty() || ends_section || rules.ignore.is_match(content) {
                 continue;
             }
-            let depth = line.len() - content.len();
-            while open.last().is_some_and(|last| *last >= depth) {
+            while open
+                .last()
+                .is_some_and(|block| match block.is_flat_section {
+                    true => block.indentation > depth,
+                    false => block.indentation >= depth,
+                })
+            {
                 open.pop();
+            }
+            if let Some(block) = open.last_mut().filter(|block| block.indentation < depth) {
+                block.is_flat_section = false;
             }
             let mut node = Node::new(content);
             for (pattern, with) in &rules.replace {
@@ -84,7 +117,10 @@ impl Tree {
                 }
             }
             tree.level(open.len()).push(node);
-            open.push(depth);
+            open.push(OpenBlock {
+                indentation: depth,
+                is_flat_section: begins_section,
+            });
         }
         tree
     }
@@ -161,6 +197,10 @@ mod tests {
                 start: pattern(r"^banner \S+ \^C"),
                 end: pattern(r"\^C"),
             }],
+            sections: vec![SectionRule {
+                start: pattern("^address-family "),
+                end: pattern("^exit-address-family$"),
+            }],
             replace: vec![(pattern(r" \(\d+ matches\)"), String::new())],
         }
     }
@@ -178,6 +218,30 @@ mod tests {
             &rules(),
         );
         assert_eq!(wide.text(), "list a\n 10 permit\n 20 deny\nlist b\n");
+    }
+
+    #[test]
+    fn section_lines_belong_to_their_section_at_any_indentation() {
+        let nested = "vrf definition A\n rd 1:1\n address-family ipv4\n  import map X\n address-family ipv6\n  \
+                      route-target import 1:1\nvrf definition B\n route-target import 1:1\n";
+        let flat = "vrf definition A\n rd 1:1\n !\n address-family ipv4\n import map X\n exit-address-family\n !\n \
+                    address-family ipv6\n route-target import 1:1\n exit-address-family\n!\nvrf definition B\n \
+                    route-target import 1:1\n";
+        let unfinished = flat.replace(" exit-address-family\n", "");
+        let deep = nested.replace(
+            "vrf definition B",
+            " exit-address-family\n!\nvrf definition B",
+        );
+        for text in [nested, flat, unfinished.as_str(), deep.as_str()] {
+            assert_eq!(Tree::parse(text, &rules()).text(), nested, "{text}");
+        }
+        let after =
+            "a\n address-family x\n b\n exit-address-family\n c\n address-family y\n  d\n e\n";
+        let tree = Tree::parse(after, &rules());
+        assert_eq!(
+            tree.text(),
+            "a\n address-family x\n  b\n c\n address-family y\n  d\n e\n"
+        );
     }
 
     #[test]

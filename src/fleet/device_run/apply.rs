@@ -81,6 +81,9 @@ impl Running<'_> {
             &mut files,
         )
         .await;
+        for message in provider.left_out() {
+            self.events.run_log().notice(message.clone());
+        }
         self.write_graphs(files.graph_dir.as_deref()).await;
         let mut differences = Vec::new();
         if self.options.mode == RunMode::Apply {

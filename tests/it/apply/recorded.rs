@@ -97,7 +97,7 @@ async fn sw1() {
             "interface TenGigabitEthernet1/1/1",
             "description uplink to core1.lab.test",
             "mtu 9000",
-            "speed 10g",
+            "speed 10000",
             "duplex full",
             "switchport mode trunk",
         ]

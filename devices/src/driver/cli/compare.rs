@@ -1,7 +1,7 @@
 //! Differences between desired and current state, and problems that are found without the device.
 
 use super::render::Goal;
-use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
+use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, trailing_number};
 use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Instance, Wanted};
@@ -41,7 +41,21 @@ impl CliType {
             if model.name == "ensure" || rule.is_some_and(|rule| !rule.is_managed(line)) {
                 continue;
             }
+            let now = |name: &str| {
+                let current = current.and_then(|current| current.attributes.get(name));
+                wanted.attributes.get(name).or(current)
+            };
+            if rule.is_some_and(|rule| {
+                self.has_no_line(rule, wanted, current) || self.has_no_effect(rule, &now)
+            }) {
+                continue;
+            }
+            let current_only =
+                |name: &str| current.and_then(|current| current.attributes.get(name));
+            // What the device has cannot be seen until other attributes change.
+            let is_hidden = rule.is_some_and(|rule| self.has_no_effect(rule, &current_only));
             let differs = match (current, rule) {
+                (Some(_), _) if is_hidden => true,
                 (Some(current), _) => !self.same((&model.name, value), rule, wanted, current),
                 (None, Some(rule)) => rule.must_be_sent(value, line),
                 (None, None) => !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false),
@@ -57,6 +71,24 @@ impl CliType {
     pub(super) fn is_managed(&self, name: &str, value: &Value) -> bool {
         let rule = self.attributes.get(name);
         rule.is_none_or(|rule| rule.is_managed(self.named(&rule.set, name, value)))
+    }
+
+    /// Whether an attribute is part of lines in the blocks of members, and there are none.
+    fn has_no_line(
+        &self,
+        rule: &CliAttributeRule,
+        wanted: &Wanted,
+        current: Option<&Instance>,
+    ) -> bool {
+        let Some(members) = rule
+            .inside
+            .as_deref()
+            .filter(|_| self.stands_elsewhere(rule))
+        else {
+            return false;
+        };
+        let now = current.and_then(|current| current.attributes.get(members));
+        wanted.attributes.get(members).or(now).is_none_or(is_unset)
     }
 
     /// Whether the device has the value of an attribute or an equivalent one.
@@ -87,10 +119,17 @@ impl CliType {
             };
             return text(value) == actual.and_then(text);
         }
-        if is_unset(value)
-            && let Some(default) = current.defaults.get(name)
-        {
-            return actual == Some(default);
+        if let Some(default) = current.defaults.get(name) {
+            let in_table = matches!(
+                rule.and_then(|rule| rule.fallback.as_ref()),
+                Some(Fallback::Cell { .. })
+            );
+            if in_table && (is_unset(value) || value == default) {
+                return true;
+            }
+            if is_unset(value) {
+                return actual == Some(default);
+            }
         }
         let alike = rule.and_then(|rule| self.named(&rule.equivalents, name, value));
         if alike.is_some_and(|others| others.iter().any(|other| other.is(actual))) {

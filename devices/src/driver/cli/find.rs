@@ -4,7 +4,7 @@ use foldhash::HashMap;
 
 use super::found::FoundInstance;
 use super::instances::{IndexedInstance, Instances, nodes_of, rows_of};
-use super::rules::{Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
+use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
 use super::{CliType, rules};
 use crate::read::State;
@@ -68,7 +68,7 @@ impl CliType {
         let mut found = known.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
         match &self.instance.kind {
-            InstanceKind::Singleton(_) => self.read_lines(nodes, &mut found),
+            InstanceKind::Singleton(_) => self.read_lines(nodes, &mut found, &|_| true),
             InstanceKind::Block(_) => self.read_block(&nodes[known.index], &mut found),
             InstanceKind::Line { .. } => {}
             InstanceKind::Row { .. } => {
@@ -124,21 +124,92 @@ impl CliType {
         let other = known.all.first().map(|known| &known.found);
         let block = found.and_then(|found| found.block.as_deref());
         let block = block.or(other.and_then(|other| other.block.as_deref()));
-        let spelling_of = |text| {
-            let reads = |spelling: &LineTemplate| spelling.read(text, self).is_some();
-            spellings.iter().position(reads)
-        };
-        block.and_then(spelling_of).unwrap_or(0)
+        block
+            .and_then(|text| self.spelling_of(spellings, text))
+            .unwrap_or(0)
     }
 
+    /// Which syntax the global lines of `follows` show to be in use: with the wanted value first,
+    /// then with any.
+    pub(super) fn followed(
+        &self,
+        rule: &CliAttributeRule,
+        wanted: &Attributes,
+        state: &State,
+    ) -> Option<usize> {
+        let nodes = nodes_of(state.tree(CONFIG));
+        let reads = |line: &LineTemplate, same: bool| {
+            nodes.iter().any(|node| {
+                line.read(&node.text, self).is_some_and(|bindings| {
+                    let is_wanted = |(name, value): &(Name, Value)| wanted.get(name) == Some(value);
+                    !same || bindings.iter().all(is_wanted)
+                })
+            })
+        };
+        let place = |same| rule.follows.iter().position(|line| reads(line, same));
+        place(true).or_else(|| place(false))
+    }
+
+    /// Other instances in the same block that have these values apart from the last of the names.
+    pub(super) fn lines_like(&self, values: &Attributes, state: &State) -> Vec<FoundInstance> {
+        let Some(number) = self.model.namevars().last() else {
+            return Vec::new();
+        };
+        let rest = |attributes: &Attributes| {
+            let mut rest: Vec<(Name, Value)> = attributes
+                .iter()
+                .filter(|(name, value)| {
+                    *name != number && *name != "ensure" && **value != Value::Bool(false)
+                })
+                .map(|(name, value)| (name.into(), value.clone()))
+                .collect();
+            rest.sort_by(|(a, _), (b, _)| a.cmp(b));
+            rest
+        };
+        let wanted = rest(values);
+        let all = self.find_all(state, None).into_iter();
+        all.filter(|other| {
+            other.unmanaged.is_empty()
+                && other.attributes.get(number) != values.get(number)
+                && rest(&other.attributes) == wanted
+        })
+        .collect()
+    }
+
+    /// Adds what stands in a block. Lines of the block itself that belong into an inner block are
+    /// the value of attributes without lines there.
     fn read_block(&self, node: &Node, found: &mut FoundInstance) {
-        self.read_lines(&node.children.nodes, found);
+        let spelling = match (&self.instance.kind, found.block.as_deref()) {
+            (InstanceKind::Block(spellings), Some(block)) => {
+                self.spelling_of(spellings, block).unwrap_or_default()
+            }
+            _ => 0,
+        };
+        let has_inner_block =
+            |rule: &CliAttributeRule| rule.sub.get(spelling).is_some_and(|sub| !sub.is_empty());
+        self.read_lines(&node.children.nodes, found, &|rule| !has_inner_block(rule));
         for inner in &node.children.nodes {
-            let is_sub = |rule: &CliAttributeRule| rule.sub.contains(&inner.text);
-            if self.attributes.values().any(is_sub) {
-                self.read_lines(&inner.children.nodes, found);
+            let is_inner = |rule: &CliAttributeRule| rule.sub.get(spelling) == Some(&inner.text);
+            if self.attributes.values().any(is_inner) {
+                self.read_lines(&inner.children.nodes, found, &is_inner);
             }
         }
+        if self.attributes.values().any(has_inner_block) {
+            let mut outer = FoundInstance::default();
+            self.read_lines(&node.children.nodes, &mut outer, &has_inner_block);
+            for (name, value) in outer.attributes {
+                if !found.attributes.contains_key(&name) {
+                    found.attributes.insert(name.clone(), value.clone());
+                }
+                found.defaults.insert(name, value);
+            }
+        }
+    }
+
+    /// Which of several syntaxes reads a text.
+    fn spelling_of(&self, spellings: &[LineTemplate], text: &str) -> Option<usize> {
+        let reads = |spelling: &LineTemplate| spelling.read(text, self).is_some();
+        spellings.iter().position(reads)
     }
 
     fn read_cells(&self, row: &Row, found: &mut FoundInstance) {
@@ -151,6 +222,24 @@ impl CliType {
                 found.attributes.insert(rule.name.clone(), value);
             }
         }
+        for rule in self.attributes.values() {
+            if self.has_no_effect(rule, &|name| found.attributes.get(name)) {
+                found.attributes.remove(&rule.name);
+            }
+        }
+    }
+
+    /// Whether an attribute has no effect beside these values of others.
+    pub(super) fn has_no_effect<'v>(
+        &self,
+        rule: &CliAttributeRule,
+        values: &dyn Fn(&str) -> Option<&'v Value>,
+    ) -> bool {
+        let holds = |(name, names): &(String, Vec<String>)| {
+            let named = values(name).and_then(|value| self.value_name(name, value));
+            named.is_some_and(|named| names.iter().any(|name| *name == named))
+        };
+        !rule.no_effect.is_empty() && rule.no_effect.iter().all(holds)
     }
 
     pub(super) fn cell_value(&self, attribute: &str, cell: &Cell, text: &str) -> Option<Value> {
@@ -171,9 +260,14 @@ impl CliType {
     }
 
     /// Adds the attributes that have separate lines in a block.
-    fn read_lines(&self, nodes: &[Node], found: &mut FoundInstance) {
+    fn read_lines(
+        &self,
+        nodes: &[Node],
+        found: &mut FoundInstance,
+        concerned: &dyn Fn(&CliAttributeRule) -> bool,
+    ) {
         for node in nodes {
-            for rule in self.attributes.values() {
+            for rule in self.attributes.values().filter(|rule| concerned(rule)) {
                 let Some(bindings) = self.read_line(rule, node) else {
                     continue;
                 };
@@ -344,7 +438,8 @@ impl CliType {
             if let Some(value) = self.global_default(rule, &found.attributes, state) {
                 found.defaults.insert(rule.name.clone(), value);
             }
-            if found.attributes.contains_key(&rule.name) {
+            // Without members there is no line, and members that disagree have no common value.
+            if found.attributes.contains_key(&rule.name) || self.stands_elsewhere(rule) {
                 continue;
             }
             if let Some(value) = self.implied(rule, found) {
@@ -360,6 +455,12 @@ impl CliType {
                 Some(Fallback::Line { .. }) => found.defaults.get(&rule.name).cloned(),
                 None => None,
             };
+            if let (Some(_), Some(Fallback::Cell { .. }), Some(absent)) =
+                (&other, &rule.fallback, &rule.absent)
+            {
+                // The other table shows what the device chose without a line.
+                found.defaults.insert(rule.name.clone(), absent.clone());
+            }
             if let Some(value) = other.or_else(|| rule.absent.clone()) {
                 found.attributes.insert(rule.name.clone(), value);
             }
@@ -373,6 +474,13 @@ impl CliType {
         let mut sharing = [&leader.name].into_iter().chain(&leader.with);
         let has_line = sharing.any(|name| found.lines.contains_key(name.as_str()));
         has_line.then_some(value)
+    }
+
+    /// Whether an attribute is part of lines in other blocks.
+    pub(super) fn stands_elsewhere(&self, rule: &CliAttributeRule) -> bool {
+        let outer = rule.inside.as_deref();
+        let outer = outer.and_then(|outer| self.attributes.get(outer));
+        outer.is_some_and(|outer| matches!(outer.location, CliLocation::Elsewhere(_)))
     }
 
     /// The row of another table for the instance. The table is indexed once.

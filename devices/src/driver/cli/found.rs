@@ -19,6 +19,8 @@ pub(crate) struct FoundInstance {
     pub(crate) siblings: usize,
     /// Defaults of attributes that another line sets.
     pub(crate) defaults: Attributes,
+    /// The line has words that no attribute expresses, and that are not kept.
+    pub(crate) is_not_understood: bool,
 }
 
 impl FoundInstance {
@@ -35,11 +37,13 @@ impl FoundInstance {
     }
 
     pub(crate) fn into_instance(self) -> Instance {
+        let not_understood = self.line.filter(|_| self.is_not_understood);
         let mut attributes = self.attributes;
         attributes.remove("ensure");
         Instance {
             attributes,
             defaults: self.defaults,
+            not_understood,
         }
     }
 }

@@ -10,7 +10,7 @@ use foldhash::HashMap;
 use super::CliType;
 use super::found::FoundInstance;
 use super::rules::InstanceKind;
-use super::template::{Bindings, LineTemplate, Vocabulary};
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary};
 use crate::read::indent::{Node, Tree};
 use crate::read::row::Row;
 use crate::read::{Parsed, State};
@@ -161,15 +161,23 @@ impl CliType {
         all: &mut Vec<IndexedInstance>,
     ) {
         for (at, node) in nodes.iter().enumerate() {
-            let Some(bindings) = LineTemplate::first_match(spellings, &node.text, self) else {
+            let mut matches = spellings.iter().enumerate();
+            let matching = matches
+                .find_map(|(place, spelling)| Some((place, spelling.read(&node.text, self)?)));
+            let Some((spelling, bindings)) = matching else {
                 continue;
             };
             if bindings.iter().any(|binding| self.is_skipped(binding)) {
                 continue;
             }
+            let has_rest = bindings
+                .iter()
+                .any(|(name, _)| name.starts_with(CAPTURE_MARK));
             let mut found = FoundInstance {
                 line: Some(node.text.clone()),
                 siblings: nodes.len(),
+                // A further syntax that takes any words is for lines that the first cannot read.
+                is_not_understood: spelling > 0 && has_rest,
                 ..FoundInstance::default()
             };
             if let Some((bindings, header)) = block {

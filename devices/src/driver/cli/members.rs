@@ -10,7 +10,7 @@ use super::CliType;
 use super::found::FoundInstance;
 use super::instances::nodes_of;
 use super::rules::{CONFIG, CliAttributeRule};
-use super::template::{Bindings, LineTemplate, Vocabulary, trailing_number};
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
 use crate::read::State;
 use crate::read::indent::Tree;
 use crate::value::{Attributes, Value};
@@ -86,7 +86,18 @@ impl CliType {
         let mut shared: IndexMap<&str, Vec<&Value>> = IndexMap::default();
         for line in referring.to(self, &found.attributes) {
             for (name, value) in &line.bindings {
-                if !name.contains('|') {
+                if !name.contains('|') && !name.starts_with(CAPTURE_MARK) {
+                    let values = shared.entry(name).or_default();
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+            }
+            for name in &rule.with {
+                let is_bound = line.bindings.iter().any(|(bound, _)| bound == name);
+                let without_words = self.attributes.get(name);
+                let without_words = without_words.and_then(|other| other.implied.as_ref());
+                if let Some(value) = without_words.filter(|_| !is_bound) {
                     let values = shared.entry(name).or_default();
                     if !values.contains(&value) {
                         values.push(value);

@@ -33,10 +33,55 @@ impl CliType {
             } else {
                 CONFIG
             };
+            let members = self.lines_of_removed_members(state, line);
             if let Some(tree) = state.tree_mut(from) {
                 self.apply_to_tree(tree, operation, line);
             }
+            if let Some(tree) = state.tree_mut(CONFIG) {
+                for (header, member, left) in members {
+                    let block = &mut enter(tree, &header).children;
+                    block.nodes.retain(|node| node.text != member);
+                    if let Some(left) = left.filter(|left| !block.nodes.contains(left)) {
+                        insert(block, left);
+                    }
+                }
+            }
         }
+    }
+
+    /// The lines in the blocks of members that go with an instance: the header of each block, the
+    /// line, and the line that the device adds.
+    fn lines_of_removed_members(
+        &self,
+        state: &State,
+        line: &ConfigLine,
+    ) -> Vec<(String, String, Option<Node>)> {
+        let text = line.text.as_ref().map(Text::reveal).unwrap_or_default();
+        let removed = self.instance.remove.last();
+        let Some(names) = removed.and_then(|remove| remove.read(&text, self)) else {
+            return Vec::new();
+        };
+        let names: Attributes = names.into_iter().collect();
+        let mut lines = Vec::new();
+        for rule in self.attributes.values() {
+            let CliLocation::Elsewhere(block) = &rule.location else {
+                continue;
+            };
+            let left = rule
+                .left
+                .as_ref()
+                .and_then(|left| left.write(&|_| None, self));
+            for found in self.find_all(state, Some(&names)) {
+                let members = found.lines.get(rule.name.as_str());
+                for (member, text) in members.into_iter().flatten() {
+                    let values = |name: &str| (name == "member").then_some(member);
+                    let header = block.write(&values, self);
+                    let left = left.as_ref().map(|left| Node::new(left.reveal()));
+                    lines.extend(header.map(|header| (header.reveal(), text.clone(), left)));
+                }
+            }
+        }
+        lines
     }
 
     fn apply_to_tree(&self, tree: &mut Tree, operation: &Operation, line: &ConfigLine) {
@@ -188,6 +233,15 @@ impl CliType {
         defaults: &Attributes,
     ) -> bool {
         let node = Node::new(text);
+        // What a table shows is set by lines of the configuration.
+        let in_lines;
+        let rule = match rule.location {
+            CliLocation::Cell(_) => {
+                in_lines = rule.in_lines();
+                &in_lines
+            }
+            _ => rule,
+        };
         if let CliLocation::Elsewhere(_) = rule.location {
             let Some(rest) = without_no(text) else {
                 if read(&rule.lines, text, self).is_none() {
@@ -249,7 +303,9 @@ impl CliType {
             .retain(|node| self.read_shared_line(rule, node).is_none());
         // The device does not print its default, and prints the `no` form otherwise.
         let by_itself = defaults.get(&rule.name).or(rule.absent.as_ref());
-        let printed = value.is_none() || by_itself != value.as_ref();
+        let printed = value
+            .as_ref()
+            .is_none_or(|value| by_itself != Some(value) && !is_unset(value));
         if printed {
             insert_at(level, place, node);
         }
@@ -365,11 +421,7 @@ impl CliType {
                 let CliLocation::Cell(_) = rule.location else {
                     continue;
                 };
-                let with_lines = CliAttributeRule {
-                    location: CliLocation::Lines,
-                    ..rule.clone()
-                };
-                if let Some(bindings) = self.read_line(&with_lines, &Node::new(&text)) {
+                if let Some(bindings) = self.read_line(&rule.in_lines(), &Node::new(&text)) {
                     for (name, value) in bindings {
                         let value = match attributes.get(&name) {
                             Some(before) if self.adds(rule, &text) => {

@@ -40,6 +40,8 @@ pub(super) struct Rendering<'a> {
     merged: &'a Attributes,
     /// Index of the block's spelling that the device uses.
     spelling: usize,
+    /// `None` for a device that has nothing.
+    state: Option<&'a State>,
     mode: Vec<Text>,
     operations: Vec<Operation>,
 }
@@ -58,6 +60,7 @@ impl CliType {
             found: found.as_ref(),
             merged: &merged,
             spelling: self.spelling_in_use(state, found.as_ref()),
+            state: Some(state),
             mode: Vec::new(),
             operations: Vec::new(),
         };
@@ -86,14 +89,22 @@ impl CliType {
         Ok(operations)
     }
 
-    /// Desired values, otherwise current ones.
+    /// Desired values, otherwise current ones. Desired values that are not applied are left out.
     fn merged<'w>(
         &self,
         wanted: &'w Attributes,
         found: Option<&FoundInstance>,
     ) -> Cow<'w, Attributes> {
+        let is_left_out = |name: &str| {
+            let rule = self.attributes.get(name);
+            rule.is_some_and(|rule| !rule.is_applied())
+        };
+        let mut wanted = Cow::Borrowed(wanted);
+        if wanted.keys().any(|name| is_left_out(name)) {
+            wanted.to_mut().retain(|name, _| !is_left_out(name));
+        }
         let Some(found) = found.filter(|_| self.instance.keep_unmanaged) else {
-            return Cow::Borrowed(wanted);
+            return wanted;
         };
         let mut merged = found.attributes.clone();
         // The format of the device's secret does not apply to the desired one.
@@ -104,7 +115,7 @@ impl CliType {
                 merged.remove(form);
             }
         }
-        merged.extend(wanted.clone());
+        merged.extend(wanted.into_owned());
         Cow::Owned(merged)
     }
 }
@@ -118,6 +129,7 @@ impl<'a> Rendering<'a> {
             found: None,
             merged: goal.wanted,
             spelling: 0,
+            state: None,
             mode: Vec::new(),
             operations: Vec::new(),
         }
@@ -174,18 +186,20 @@ impl<'a> Rendering<'a> {
         Ok(())
     }
 
-    /// Order of an attribute's lines: existence first, then lines that must precede others.
+    /// Order of an attribute's lines: existence first, then lines that must precede others, at the
+    /// end lines that must follow others.
     fn turn(&self, rule: &CliAttributeRule) -> u8 {
         if rule.name == "ensure" {
             return 0;
         }
-        if rule.first.is_empty() {
+        if rule.first.is_empty() && rule.last.is_empty() {
             return 2;
         }
         let value = self.goal.wanted.get(&rule.name);
         let named = value.and_then(|value| self.cli.value_name(&rule.name, value));
         match named {
             Some(named) if rule.first.iter().any(|first| *first == named) => 1,
+            Some(named) if rule.last.iter().any(|last| *last == named) => 3,
             _ => 2,
         }
     }

@@ -37,6 +37,10 @@ pub(crate) struct CliInstanceRule {
     /// Values for a line if catalog and device have none.
     pub(crate) assume: Attributes,
     pub(crate) prompts: bool,
+    /// A warning before the instance is removed.
+    pub(crate) warn_removal: Option<LineTemplate>,
+    /// A block has no two lines that differ in the names of the instance only.
+    pub(crate) distinct: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -74,6 +78,9 @@ pub(crate) struct CliAttributeRule {
     pub(crate) span: Range<usize>,
     pub(crate) location: CliLocation,
     pub(crate) lines: Vec<LineTemplate>,
+    /// Global lines, one for each syntax of `lines`: a new line has the syntax whose global line
+    /// the device has.
+    pub(crate) follows: Vec<LineTemplate>,
     /// Lines for certain values, by their name in the model. `None`: no line is sent.
     pub(crate) set: IndexMap<String, Option<LineTemplate>>,
     /// For lists longer than one line: the line that adds further elements.
@@ -99,12 +106,19 @@ pub(crate) struct CliAttributeRule {
     pub(crate) inside: Option<String>,
     pub(crate) not_applied: Option<NotApplied>,
     pub(crate) misleading: Option<Misleading>,
+    /// Attributes with the names of values: with these the attribute has no effect. What the
+    /// device shows of it is not its value then, and any value is in sync.
+    pub(crate) no_effect: Vec<(String, Vec<String>)>,
     /// Unsupported values, each with the reason (may be empty).
     pub(crate) unsupported_values: IndexMap<String, String>,
     /// Maximum number of elements that the device stores.
     pub(crate) at_most: Option<usize>,
     /// Values, by name, whose lines are sent before those of all other attributes.
     pub(crate) first: Vec<String>,
+    /// Values, by their name, whose lines go after those of all other attributes.
+    pub(crate) last: Vec<String>,
+    /// For members: the line that the device adds to their blocks when the instance is removed.
+    pub(crate) left: Option<LineTemplate>,
     /// Values of the device that satisfy a desired value.
     pub(crate) equivalents: IndexMap<String, Vec<EquivalentValue>>,
     pub(crate) fallback: Option<Fallback>,
@@ -210,6 +224,7 @@ impl CliAttributeRule {
             span,
             location: CliLocation::Nowhere,
             lines: Vec::new(),
+            follows: Vec::new(),
             set: IndexMap::default(),
             more: None,
             many: false,
@@ -227,11 +242,22 @@ impl CliAttributeRule {
             inside: None,
             not_applied: None,
             misleading: None,
+            no_effect: Vec::new(),
             unsupported_values: IndexMap::default(),
             at_most: None,
             first: Vec::new(),
+            last: Vec::new(),
+            left: None,
             equivalents: IndexMap::default(),
             fallback: None,
+        }
+    }
+
+    /// The rule for the lines that set what a table shows.
+    pub(crate) fn in_lines(&self) -> Self {
+        Self {
+            location: CliLocation::Lines,
+            ..self.clone()
         }
     }
 

@@ -20,6 +20,13 @@ pub(crate) fn full_name(table: &[(String, String)], text: &str) -> Option<String
     best.map(|(_, full)| [full, number].concat())
 }
 
+/// Whether a name ends in a whole number, with nothing but letters before it:
+/// `Port-channel1`, not `Port-channel1.10`.
+pub(crate) fn is_numbered(name: &str) -> bool {
+    let number = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whether a text begins with another, ignoring case. Called for every line of a configuration and
 /// every entry of a table.
 fn begins(text: &str, start: &str) -> bool {
@@ -59,6 +66,14 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(full_name(&table, text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn subinterfaces_are_not_numbered_interfaces() {
+        assert!(is_numbered("Port-channel41"));
+        for name in ["Port-channel1.10", "Port-channel", "GigabitEthernet1/0/1"] {
+            assert!(!is_numbered(name), "{name}");
         }
     }
 }

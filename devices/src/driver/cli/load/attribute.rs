@@ -43,7 +43,18 @@ pub(super) fn attribute(
     rule.misleading = table
         .get("misleading")
         .and_then(|item| misleading(context, &item));
+    if let Some(item) = table.get("no_effect") {
+        let table = item.table()?;
+        rule.no_effect = values_by_attribute(context, &table);
+    }
     rule.lines = templates(table.get("line"));
+    rule.follows = templates(table.get("follows"));
+    if let Some(item) = table.get("follows")
+        && rule.follows.len() != rule.lines.len()
+    {
+        let message = "`follows` has as many lines as `line` has syntaxes";
+        item.error("follows", message);
+    }
     for (value, span, item) in table.table("set").iter().flat_map(Table::entries) {
         check_value_name(table, known, &value, span);
         let nothing = item.value.as_str() == Some("");
@@ -87,6 +98,11 @@ pub(super) fn attribute(
     for value in &rule.first {
         check_value_name(table, known, value, table.span.clone());
     }
+    rule.last = table.strings("last").unwrap_or_default();
+    for value in &rule.last {
+        check_value_name(table, known, value, table.span.clone());
+    }
+    rule.left = table.get("left").and_then(|item| template(&item));
     rule.at_most = table
         .integer("at_most")
         .and_then(|number| usize::try_from(number).ok());
@@ -215,27 +231,35 @@ fn check_value_name(table: &Table<'_>, known: &AttributeModel, value: &str, span
 
 fn misleading(context: &Context<'_>, item: &Item<'_>) -> Option<Misleading> {
     let table = item.table()?;
-    let mut when = Vec::new();
-    for (name, span, item) in table.table("when").iter().flat_map(Table::entries) {
-        let values = item.strings().unwrap_or_default();
-        match context.model.attributes.get(name.as_str()) {
-            Some(known) => values
-                .iter()
-                .for_each(|value| check_value_name(&table, known, value, span.clone())),
-            None => table.findings.error(
-                "unknown-attribute",
-                span,
-                format!("the type has no attribute `{name}`"),
-            ),
-        }
-        when.push((name, values));
-    }
+    let when = table.table("when");
+    let when = when.map(|when| values_by_attribute(context, &when));
+    let when = when.unwrap_or_default();
     let effect = table.required_string("effect");
     table.finish();
     Some(Misleading {
         when,
         effect: effect?,
     })
+}
+
+/// Names of values by attribute: `mode = ["access"]`.
+fn values_by_attribute(context: &Context<'_>, table: &Table<'_>) -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
+    for (name, span, item) in table.entries() {
+        let values = item.strings().unwrap_or_default();
+        match context.model.attributes.get(name.as_str()) {
+            Some(known) => values
+                .iter()
+                .for_each(|value| check_value_name(table, known, value, span.clone())),
+            None => table.findings.error(
+                "unknown-attribute",
+                span,
+                format!("the type has no attribute `{name}`"),
+            ),
+        }
+        all.push((name, values));
+    }
+    all
 }
 
 /// The value of a key in the model's form; `Some(None)` without one or when the model refuses it.

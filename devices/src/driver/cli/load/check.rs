@@ -40,7 +40,8 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         InstanceKind::Singleton(_) | InstanceKind::Row { .. } => (&[], &[]),
     };
     let own = blocks.iter().chain(lines).chain(&instance.remove);
-    for template in own.chain(&instance.mode).chain(&instance.remove_empty) {
+    let other = instance.mode.iter().chain(&instance.remove_empty);
+    for template in own.chain(other).chain(&instance.warn_removal) {
         check(template, &instance.span, &[]);
     }
     for rule in cli.attributes.values() {
@@ -49,6 +50,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             .lines
             .iter()
             .chain(set)
+            .chain(&rule.follows)
             .chain(&rule.more)
             .chain(&rule.warn)
         {

@@ -104,5 +104,7 @@ pub(super) fn instance(
         keep_unmanaged: table.bool("keep_unmanaged").unwrap_or(true),
         reserved,
         prompts: table.bool("prompts").unwrap_or(false),
+        warn_removal: table.get("warn_removal").and_then(|item| template(&item)),
+        distinct: table.bool("distinct").unwrap_or(false),
     })
 }

@@ -80,7 +80,7 @@ impl Rendering<'_> {
             let text = self.no_form(rule, None)?;
             self.push_rule(rule, text);
         }
-        let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+        let template = self.spelling(rule)?;
         let text = self
             .written(template)
             .ok_or_else(|| self.error(&rule.name))?;
@@ -148,17 +148,18 @@ impl Rendering<'_> {
             None => Vec::new(),
         };
         let wanted = elements(Some(value));
-        let current = elements(
-            self.found
-                .and_then(|found| found.attributes.get(&rule.name)),
-        );
+        // Elements that stand elsewhere are the value of an attribute without lines of its own.
+        let own = self
+            .found
+            .filter(|found| found.lines.contains_key(rule.name.as_str()));
+        let current = elements(own.and_then(|found| found.attributes.get(&rule.name)));
         let mut removals = Vec::new();
         for element in current.iter().filter(|element| !wanted.contains(element)) {
             removals.push(self.no_form(rule, Some(element))?);
         }
         let mut additions = Vec::new();
         for element in wanted.iter().filter(|element| !current.contains(element)) {
-            let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+            let template = self.spelling(rule)?;
             let text = self
                 .element(rule, template, element)
                 .ok_or_else(|| self.error(&rule.name))?;
@@ -291,7 +292,9 @@ impl Rendering<'_> {
             let before = self.found.and_then(|found| found.attributes.get(name));
             self.merged.get(name) != before
         });
-        let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
+        let template = self
+            .member_spelling(rule, current)
+            .ok_or_else(|| self.error(&rule.name))?;
         let global = std::mem::take(&mut self.mode);
         let members = wanted.iter().chain(
             current
@@ -323,6 +326,47 @@ impl Rendering<'_> {
         }
         self.mode = global;
         Ok(())
+    }
+
+    /// The syntax in which a line is written: that of the device's own line, else the one that
+    /// `follows` finds in use, else the first.
+    fn spelling<'r>(&self, rule: &'r CliAttributeRule) -> Result<&'r LineTemplate, RenderError> {
+        let reads = |text: &str| {
+            let mut lines = rule.lines.iter();
+            lines.find(|line| line.read(text, self.cli).is_some())
+        };
+        let followed = self.state.and_then(|state| {
+            let place = self.cli.followed(rule, self.merged, state)?;
+            rule.lines.get(place)
+        });
+        let own = self.current_line(rule).and_then(reads);
+        let can_write = |line: &&LineTemplate| rule.many || self.written(line).is_some();
+        let chosen = followed.or(own).filter(can_write);
+        chosen
+            .or(rule.lines.first())
+            .ok_or_else(|| self.error(&rule.name))
+    }
+
+    /// The syntax of the device's own lines if it expresses what is wanted, else the first.
+    fn member_spelling<'r>(
+        &self,
+        rule: &'r CliAttributeRule,
+        current: &[(Value, String)],
+    ) -> Option<&'r LineTemplate> {
+        let expresses = |line: &LineTemplate| {
+            rule.with.iter().all(|name| {
+                let other = self.cli.attributes.get(name);
+                let without_words = other.and_then(|other| other.implied.as_ref());
+                line.attributes().contains(&name.as_str())
+                    || without_words.is_some() && self.merged.get(name) == without_words
+            })
+        };
+        let reads = |line: &&LineTemplate| {
+            let mut lines = current.iter();
+            lines.any(|(_, text)| line.read(text, self.cli).is_some())
+        };
+        let mut own = rule.lines.iter().filter(reads);
+        own.find(|line| expresses(line)).or(rule.lines.first())
     }
 
     fn current_line(&self, rule: &CliAttributeRule) -> Option<&str> {

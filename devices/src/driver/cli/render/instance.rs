@@ -7,6 +7,7 @@ use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{CliAttributeRule, InstanceKind};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::implementation::RenderError;
+use crate::operation::{Action, Operation};
 use crate::value::Value;
 
 impl Rendering<'_> {
@@ -24,6 +25,8 @@ impl Rendering<'_> {
             self.mode = self.mode_path()?;
         }
         let ensure = ["ensure"];
+        let warning = cli.instance.warn_removal.as_ref();
+        let warning = warning.and_then(|line| line.write(&|name| found.attributes.get(name), cli));
         if let Some(template) = &cli.instance.remove_empty
             && found.siblings <= 1
         {
@@ -45,6 +48,13 @@ impl Rendering<'_> {
             let text = template.write(&|name| found.known(name), cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
+        }
+        if let Some(Operation {
+            action: Action::Line(line),
+            ..
+        }) = self.operations.last_mut()
+        {
+            line.warning = warning.map(|text| text.to_string());
         }
         Ok(())
     }
@@ -77,6 +87,13 @@ impl Rendering<'_> {
             }
         }
         let attributes = self.goal.names;
+        if cli.instance.distinct
+            && let Some(state) = self.state
+        {
+            for other in cli.lines_like(&values, state) {
+                self.remove_line(&other, attributes)?;
+            }
+        }
         if let Some(found) = self.found {
             // What `remove` names tells one line from another; with another value the device
             // would keep the old line beside the new one.
