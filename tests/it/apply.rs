@@ -6,6 +6,7 @@ mod empty_values;
 mod faults;
 mod host_and_device;
 mod interrupt;
+mod ios_ports;
 mod mock;
 mod plan;
 mod recorded;

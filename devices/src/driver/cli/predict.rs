@@ -57,8 +57,7 @@ impl CliType {
         line: &ConfigLine,
     ) -> Vec<(String, String, Option<Node>)> {
         let text = line.text.as_ref().map(Text::reveal).unwrap_or_default();
-        let removed = self.instance.remove.last();
-        let Some(names) = removed.and_then(|remove| remove.read(&text, self)) else {
+        let Some(names) = read(&self.instance.remove, &text, self) else {
             return Vec::new();
         };
         let names: Attributes = names.into_iter().collect();

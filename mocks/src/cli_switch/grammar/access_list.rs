@@ -1,5 +1,6 @@
 //! Access lists: their entries, in submodes and as numbered one-line forms.
 
+use std::fmt::Write;
 use std::net::Ipv4Addr;
 
 use super::{Rule, RuleScope};
@@ -387,6 +388,11 @@ pub(crate) fn show(extended: bool, name: &str, list: &Block) -> String {
         .iter()
         .filter(|entry| !entry.text.starts_with("remark"))
     {
+        if entry.rule == usize::MAX {
+            // A line of a loaded configuration that is kept as text.
+            let _ = writeln!(text, "    {}", entry.text);
+            continue;
+        }
         let mut body = entry.text.clone();
         if !extended {
             let mut words: Vec<String> = body.split(' ').map(str::to_owned).collect();
@@ -465,7 +471,7 @@ pub(crate) fn configuration_lines(
     let kind = if extended { "extended" } else { "standard" };
     let mut lines = vec![format!("ip access-list {kind} {name}")];
     lines.extend(list.entries().iter().map(|entry| {
-        let number = if numbers {
+        let number = if numbers && entry.rule != usize::MAX {
             format!("{} ", entry.identity)
         } else {
             String::new()
