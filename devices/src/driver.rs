@@ -161,7 +161,7 @@ impl Driver {
     }
 
     /// What of a resource this device lacks, and other devices of the platform have.
-    pub fn left_out(&self, wanted: &Wanted) -> Vec<Problem> {
+    pub(crate) fn left_out(&self, wanted: &Wanted) -> Vec<Problem> {
         let name = wanted.model.name.as_str();
         let (Some(definition), Ok(implementation)) = (
             self.platform.types.get(name),

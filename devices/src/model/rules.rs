@@ -8,7 +8,7 @@ use crate::value::{Attributes, Value};
 
 impl TypeModel {
     /// The rules that a resource violates.
-    pub(crate) fn check_rules(&self, attributes: &Attributes) -> Vec<ValueError> {
+    pub fn check_rules(&self, attributes: &Attributes) -> Vec<ValueError> {
         self.rules
             .iter()
             .filter(|rule| self.applies(rule, attributes))
