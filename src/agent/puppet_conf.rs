@@ -305,7 +305,7 @@ mod tests {
             "serverport must be a port, 1 to 65535, not `0`",
             "use_srv_records is not supported",
             "passfile is not supported",
-            "vardir must be a value that does not refer to itself, not `$vardir/x`",
+            "vardir must be a value without a reference to itself, not `$vardir/x`",
         ] {
             assert!(
                 found.iter().any(|text| text == message),

@@ -1,10 +1,10 @@
 //! The agent of one device run: from certificates to a catalog, and the report
 //! (`docs/reference/agent-protocol.md`, section 5).
 //!
-//! The steps are methods that are called in order; what lies between them (the device's session,
-//! facts, applying) is the caller's. Nothing here is shared between devices but a [`Proxy`], which
-//! has no say about any of them. Every step may fail, and whatever happens a report can be
-//! delivered: sent, or kept until the server is there.
+//! The steps are methods that the caller calls in order. The caller also connects to the device,
+//! collects facts and applies the catalog. Devices share only a [`Proxy`], which has no state of a
+//! device. Each step can fail. A report can always be delivered: it is sent, or spooled until the
+//! server is available.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,13 +33,13 @@ use super::run_log::RunLog;
 use crate::agent::device_file::FileError;
 use crate::catalog::CachedStatus;
 
-/// Shared by all devices of the proxy.
+/// State that all devices of the proxy share.
 #[derive(Debug)]
 pub struct Proxy {
     pub settings: Arc<Settings>,
     pub authority: CertificateAuthority,
     pub definitions: Definitions,
-    /// Limits the catalog requests: a server compiles one catalog at a time per worker.
+    /// Limit of concurrent catalog requests: a server compiles one catalog per worker.
     catalogs: Semaphore,
 }
 
@@ -55,7 +55,7 @@ impl Proxy {
     }
 }
 
-/// A catalog with the right certname and environment.
+/// A catalog with the expected certname and environment.
 #[derive(Clone, Debug)]
 pub struct RetrievedCatalog {
     pub text: String,
@@ -84,7 +84,7 @@ pub enum RunError {
         source: CatalogHeaderError,
     },
     #[error(transparent)]
-    Foreign(CatalogHeaderError),
+    Header(CatalogHeaderError),
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -98,7 +98,7 @@ impl RunError {
                 error.hint()
             }
             RunError::WrongName { .. }
-            | RunError::Foreign(CatalogHeaderError::WrongName { .. }) => Some(
+            | RunError::Header(CatalogHeaderError::WrongName { .. }) => Some(
                 "use one name for the section in device.conf, the certname and the node on the server"
                     .to_owned(),
             ),
@@ -122,13 +122,13 @@ pub struct AgentRun {
     proxy: Arc<Proxy>,
     pub layout: Layout,
     pub transaction_uuid: String,
-    /// Measured seconds, by the names that reports use.
+    /// Durations in seconds, by their names in reports.
     pub times: IndexMap<&'static str, f64>,
     environment: AgentEnvironment,
     client: Option<Client>,
     /// The selected server.
     server: Option<Server>,
-    /// No server is reachable: only the cached catalog is left.
+    /// No server is reachable: only the cached catalog can be used.
     server_unreachable: bool,
     forced_cached_catalog: Option<RetrievedCatalog>,
 }
@@ -153,7 +153,7 @@ impl AgentRun {
         self.environment.current()
     }
 
-    /// For `server_used` in the report: only a server from a list is named.
+    /// For `server_used` in the report: set only for a server from `server_list`.
     pub fn server_used(&self) -> Option<String> {
         let listed = !self.proxy.settings.server_list.is_empty();
         self.server
@@ -165,7 +165,7 @@ impl AgentRun {
     /// Step 1: keys, certificates, bundles. May wait for a signature.
     ///
     /// # Cancellation
-    /// `stop` ends the waiting.
+    /// `stop` ends the wait.
     pub async fn set_up(
         &mut self,
         stop: &CancellationToken,
@@ -189,8 +189,8 @@ impl AgentRun {
         Ok(())
     }
 
-    /// Steps 4 to 7: server, environment, definitions. An unreachable server is not an error yet
-    /// if a cached catalog may be used.
+    /// Steps 4 to 7: server, environment, definitions. An unreachable server is not an error if a
+    /// cached catalog may be used.
     ///
     /// # Cancellation
     /// May be dropped at any time.
@@ -244,7 +244,7 @@ impl AgentRun {
         Ok(())
     }
 
-    /// Step 7: the environment's own drivers, into the device's own directory.
+    /// Step 7: downloads the drivers of the environment to the directory of the device.
     async fn plugins(&mut self, log: &mut dyn RunLog) -> Result<Arc<Registry>, RunError> {
         if self.proxy.settings.pluginsync && !self.server_unreachable {
             let began = Instant::now();
@@ -252,7 +252,7 @@ impl AgentRun {
                 Err(RunError::Plugins(PluginError::Request(error)))
                     if error.is_without_response() || error.status().is_some() =>
                 {
-                    // What was synced earlier is still there, and the catalog decides.
+                    // The definitions of an earlier run remain in use.
                     self.server_unreachable |= error.is_without_response();
                     log.warning(format!("Could not retrieve definitions: {error}"));
                 }
@@ -277,8 +277,8 @@ impl AgentRun {
         Ok(())
     }
 
-    /// Steps 8 and 9: facts up, catalog down, until the environments agree. Nothing may be applied
-    /// of a catalog that this has not returned.
+    /// Steps 8 and 9: sends facts and requests a catalog until the environments match. Only the
+    /// returned catalog may be applied.
     ///
     /// # Cancellation
     /// May be dropped at any time.
@@ -333,7 +333,7 @@ impl AgentRun {
             .await
     }
 
-    /// The cached catalog, after an error of the request.
+    /// Returns the cached catalog after a failed request.
     fn cached(
         &mut self,
         error: RunError,
@@ -390,7 +390,7 @@ impl AgentRun {
         }
     }
 
-    /// Step 16: the report goes to the server after those that wait, or waits with them.
+    /// Step 16: sends the report after the spooled ones, or adds it to the spool.
     ///
     /// # Cancellation
     /// May be dropped at any time; the report is then in the spool.
@@ -405,7 +405,7 @@ impl AgentRun {
         let spool = ReportSpool::new(&self.layout);
         let environment = self.environment.current().to_owned();
         if self.client.is_none() {
-            // Without a certificate the server takes nothing.
+            // Without a certificate the server rejects all requests.
             spool.put(report, &environment).await?;
             return Ok(None);
         }

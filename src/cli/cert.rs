@@ -128,8 +128,12 @@ async fn request_all(settings: Settings, names: &[String]) -> Result<Exit, Comma
         outcomes = futures_util::future::join_all(requests) => outcomes,
         () = super::interrupted() => return Err(CommandError::new("interrupted")),
     };
-    let sound = outcomes.into_iter().all(|sound| sound);
-    Ok(if sound { Exit::SUCCESS } else { Exit::FAILURE })
+    let is_valid = outcomes.into_iter().all(|is_valid| is_valid);
+    Ok(if is_valid {
+        Exit::SUCCESS
+    } else {
+        Exit::FAILURE
+    })
 }
 
 /// Prints the messages about one name.

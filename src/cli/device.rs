@@ -15,7 +15,7 @@ use tracing::Instrument as _;
 
 use super::exit::{CommandError, Exit, print};
 use super::log_destination::LogDestinations;
-use super::puppet_settings::{CredentialsReaders, SettingFlags};
+use super::puppet_settings::SettingFlags;
 use super::resource::{ManifestResource, ResourceFormat};
 use super::run::Compat;
 use super::view::{DeviceFailure, FinishedDevice, View, ViewTask};
@@ -25,7 +25,7 @@ use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;
 use crate::agent::run::Proxy;
 use crate::catalog::Level;
-use crate::device_conf::{self, DeviceSection};
+use crate::device_conf::{self, CredentialsReaders, DeviceSection};
 use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
 use crate::fleet::inspect;
 use crate::fleet::limits::{Limits, Membership};
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn only_devices_that_could_not_run_count_without_details() {
-        for (bits, plain, detailed) in [
+        for (bits, normal, detailed) in [
             (0, 0, 0),
             (2, 0, 2),
             (4, 0, 4),
@@ -400,7 +400,7 @@ mod tests {
             (1, 1, 1),
             (7, 1, 7),
         ] {
-            assert_eq!(exit_code(bits, false), Exit(plain));
+            assert_eq!(exit_code(bits, false), Exit(normal));
             assert_eq!(exit_code(bits, true), Exit(detailed));
         }
     }

@@ -10,7 +10,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::session::{self, Access};
 
 use super::exit::{CommandError, Exit, print};
-use super::puppet_settings::{CredentialsReaders, SettingFlags};
+use super::puppet_settings::SettingFlags;
 use super::run::Output;
 use crate::agent::ca::bootstrap::TlsCredentials;
 use crate::agent::ca::local_identity;
@@ -22,7 +22,7 @@ use crate::agent::http::tls::Trust;
 use crate::agent::http::{Client, RequestError, RequestErrorKind};
 use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::{Server, Settings};
-use crate::device_conf::{self, DeviceSection, FileReaders, ResolveContext};
+use crate::device_conf::{self, CredentialsReaders, DeviceSection, ResolveContext};
 use crate::error_chain::chain;
 use crate::inventory::Secrets;
 
@@ -307,7 +307,7 @@ async fn check_device(
     let around = ResolveContext {
         secrets,
         device_dir: &layout.var,
-        readers: FileReaders::from(args.credentials_readers),
+        readers: args.credentials_readers,
         definitions: Some(&registry),
     };
     let connection = match device.connection(around).await {

@@ -72,7 +72,7 @@ impl CommandError {
 
     /// The message with its chain of causes, and the hint on a line of its own.
     fn text(&self, colored: bool) -> String {
-        let (red, cyan, plain) = if colored {
+        let (red, cyan, reset) = if colored {
             ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m")
         } else {
             ("", "", "")
@@ -81,12 +81,12 @@ impl CommandError {
         if self.message.is_empty() {
             return text.trim_end().to_owned();
         }
-        let _ = write!(text, "{red}error{plain}: {}", self.message);
+        let _ = write!(text, "{red}error{reset}: {}", self.message);
         if let Some(source) = &self.source {
             let _ = write!(text, ": {}", chain(source.as_ref()));
         }
         if let Some(hint) = &self.hint {
-            let _ = write!(text, "\n{cyan}hint{plain}: {hint}");
+            let _ = write!(text, "\n{cyan}hint{reset}: {hint}");
         }
         text
     }

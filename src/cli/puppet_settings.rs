@@ -12,7 +12,6 @@ use clap::{Arg, ArgAction, ArgMatches};
 use super::exit::CommandError;
 use crate::agent::puppet_conf::table::{PuppetSetting, SETTINGS, SettingSupport, SettingType};
 use crate::agent::puppet_conf::{self, PuppetDirectories, Settings};
-use crate::device_conf::FileReaders;
 
 /// The settings on the command line.
 #[derive(Clone, Debug, Default)]
@@ -32,25 +31,6 @@ impl SettingFlags {
 
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.given.insert(name.to_owned(), value.into());
-    }
-}
-
-/// Accepted readers of credentials files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum CredentialsReaders {
-    /// Owner and group; files that all users can read are refused
-    #[default]
-    Group,
-    /// All users
-    Anyone,
-}
-
-impl From<CredentialsReaders> for FileReaders {
-    fn from(readers: CredentialsReaders) -> Self {
-        match readers {
-            CredentialsReaders::Group => FileReaders::OwnerAndGroup,
-            CredentialsReaders::Anyone => FileReaders::Anyone,
-        }
     }
 }
 

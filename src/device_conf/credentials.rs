@@ -1,4 +1,4 @@
-//! Credentials files: who may read them, what they say, and where their secrets come from.
+//! Credentials files: accepted readers, attributes, and sources of secrets.
 //!
 //! A secret is a text, or `{ env = NAME }`, `{ file = PATH }`, `{ command = [PROGRAM, ARGUMENT…] }`.
 
@@ -12,13 +12,13 @@ use super::{RawAttribute, RawAttributeValue, RawAttributes, ResolveContext};
 use crate::inventory::secret_source::SecretSource;
 use crate::inventory::setting::{InventoryTable, SettingOrigin, TableSetting};
 
-/// Who may be able to read files with credentials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum FileReaders {
-    /// Owner and group; a file that others can read is refused.
+/// Accepted readers of credentials files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum CredentialsReaders {
+    /// Owner and group; files that all users can read are refused
     #[default]
-    OwnerAndGroup,
-    /// Anyone: the operator has said so.
+    Group,
+    /// All users
     Anyone,
 }
 
@@ -34,7 +34,8 @@ impl ConfigIo for CredentialFiles {
     }
 }
 
-/// Reads a credentials file. `place` puts findings about the file as a whole where it was named.
+/// Reads a credentials file. `place` adds the position of the file's name to findings about the
+/// file.
 ///
 /// # Cancellation
 /// May be dropped at any time.
@@ -56,18 +57,18 @@ pub(super) async fn read(
         }
         Err(error) => return Err(failed(format!("cannot read {}: {error}", path.display()))),
     };
-    if around.readers == FileReaders::OwnerAndGroup && metadata.mode() & 0o007 != 0 {
+    if around.readers == CredentialsReaders::Group && metadata.mode() & 0o007 != 0 {
         return Err(vec![place(
             Diagnostic::error(
                 "credentials-mode",
                 format!(
-                    "{} can be read by everyone (mode {:04o})",
+                    "all users can read {} (mode {:04o})",
                     path.display(),
                     metadata.mode() & 0o7777
                 ),
             )
             .help(format!(
-                "chmod 0640 {}; or allow it with --credentials-readers=anyone",
+                "run `chmod 0640 {}`, or allow it with --credentials-readers=anyone",
                 path.display()
             )),
         )]);
@@ -77,7 +78,10 @@ pub(super) async fn read(
     let root = hocon::read(path, &text, &CredentialFiles).map_err(|found| vec![*found])?;
     let source = root.mark.source.clone();
     let HoconValue::Object(fields) = root.value else {
-        return Err(failed(format!("{} is not an object", path.display())));
+        return Err(failed(format!(
+            "the content of {} is not an object",
+            path.display()
+        )));
     };
     let mut values = Vec::new();
     let mut found = Vec::new();
@@ -94,7 +98,7 @@ pub(super) async fn read(
     }
 }
 
-/// A field as a given value; `null` is as good as nothing.
+/// The attribute of a field; `null` is a missing value.
 async fn given(
     device: &str,
     field: HoconField,
@@ -106,7 +110,7 @@ async fn given(
         HoconValue::Bool(truth) => RawAttributeValue::Bool(truth),
         HoconValue::Integer(number) => RawAttributeValue::Integer(number),
         HoconValue::String(text) => RawAttributeValue::Text(text.into()),
-        other => match elsewhere(&other) {
+        other => match secret_source(&other) {
             Some(source) => {
                 let setting = TableSetting {
                     value: source,
@@ -129,8 +133,8 @@ async fn given(
     }))
 }
 
-/// Where a secret is kept, if the value says so.
-fn elsewhere(value: &HoconValue) -> Option<SecretSource> {
+/// The source of a secret, if the value is one.
+fn secret_source(value: &HoconValue) -> Option<SecretSource> {
     let HoconValue::Object(fields) = value else {
         return None;
     };
@@ -165,7 +169,7 @@ mod tests {
     async fn read_text(
         text: &str,
         mode: u32,
-        readers: FileReaders,
+        readers: CredentialsReaders,
     ) -> Result<RawAttributes, Vec<Diagnostic>> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sw1.conf");
@@ -183,7 +187,7 @@ mod tests {
     }
 
     async fn password(text: &str) -> Result<String, String> {
-        let given = read_text(text, 0o600, FileReaders::OwnerAndGroup)
+        let given = read_text(text, 0o600, CredentialsReaders::Group)
             .await
             .map_err(|found| found[0].message.clone())?;
         match &given.values[0].value {
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn secrets_come_from_where_the_file_says() {
+    async fn credentials_resolve_secrets_from_each_source() {
         let dir = tempfile::tempdir().unwrap();
         let secret = dir.path().join("secret");
         std::fs::write(&secret, "s3cret\n").unwrap();
@@ -225,26 +229,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_everyone_can_read_is_refused_unless_allowed() {
-        let Err(found) = read_text("host: h", 0o644, FileReaders::OwnerAndGroup).await else {
+    async fn credentials_readable_by_all_users_are_refused_unless_allowed() {
+        let Err(found) = read_text("host: h", 0o644, CredentialsReaders::Group).await else {
             panic!("it was accepted")
         };
         let message = &found[0].message;
         assert!(
-            message.ends_with("can be read by everyone (mode 0644)"),
+            message.starts_with("all users can read ") && message.ends_with(" (mode 0644)"),
             "{found:?}"
         );
         assert!(
-            found[0].help.as_deref().unwrap().starts_with("chmod 0640 "),
+            found[0]
+                .help
+                .as_deref()
+                .unwrap()
+                .starts_with("run `chmod 0640 "),
             "{found:?}"
         );
         assert!(
-            read_text("host: h", 0o640, FileReaders::OwnerAndGroup)
+            read_text("host: h", 0o640, CredentialsReaders::Group)
                 .await
                 .is_ok()
         );
         assert!(
-            read_text("host: h", 0o644, FileReaders::Anyone)
+            read_text("host: h", 0o644, CredentialsReaders::Anyone)
                 .await
                 .is_ok()
         );

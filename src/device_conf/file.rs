@@ -1,4 +1,4 @@
-//! The lines of `device.conf`: sections, each with `type`, `url` and perhaps `debug`.
+//! Parses `device.conf`: sections with `type`, `url` and an optional `debug`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,30 +18,30 @@ pub struct DeviceSection {
     pub name: String,
     pub kind: String,
     pub debug: bool,
-    /// Place of the section's head.
+    /// Position of the section header.
     pub head: Mark,
     pub url: Mark,
     url_text: SecretString,
 }
 
 impl DeviceSection {
-    /// The URL with whatever secrets it has.
+    /// The URL, including secrets.
     pub(super) fn url_text(&self) -> &str {
         self.url_text.expose_secret()
     }
 
-    /// Line of the section's head, from 1.
+    /// Line of the section header, from 1.
     pub fn line(&self) -> usize {
         self.head.source.position(self.head.span.start).0
     }
 
-    /// The URL as people may see it.
+    /// The URL without secrets.
     pub fn redacted_url(&self) -> String {
         legacy_url::redact(self.url_text())
     }
 }
 
-/// A section while its lines are read; ranges are in the original text.
+/// A section during parsing. Ranges are in the original text.
 struct Section<'a> {
     name: &'a str,
     head: Range<usize>,
@@ -50,7 +50,7 @@ struct Section<'a> {
     debug: bool,
 }
 
-/// A mistake at a range of the original text, with a second place if there is one.
+/// An error at a range of the original text, with an optional second position.
 struct Mistake {
     code: &'static str,
     message: String,
@@ -62,7 +62,7 @@ struct Mistake {
 /// Reads the text of a `device.conf`.
 ///
 /// # Errors
-/// All mistakes, each with its line; texts that may hold secrets are masked.
+/// All errors with their lines. Possible secrets are masked.
 pub fn parse(name: &str, text: &str) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
     let mut reader = DeviceConfParser::default();
     let mut at = 0;
@@ -85,8 +85,8 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<DeviceSection>, Vec<Diagnosti
     Ok(sections
         .into_iter()
         .map(|section| {
-            let (url, url_span) = section.url.expect("checked when the section ended");
-            let (kind, _) = section.kind.expect("checked when the section ended");
+            let (url, url_span) = section.url.expect("checked at the end of the section");
+            let (kind, _) = section.kind.expect("checked at the end of the section");
             DeviceSection {
                 name: section.name.to_owned(),
                 kind: kind.to_owned(),
@@ -105,8 +105,16 @@ pub(super) fn duplicate(first: &DeviceSection, second: &DeviceSection) -> Diagno
         "device-conf-duplicate",
         format!("device {} is defined twice", second.name),
     )
-    .at(&second.head.source, second.head.span.clone(), "again here")
-    .at(&first.head.source, first.head.span.clone(), "first here")
+    .at(
+        &second.head.source,
+        second.head.span.clone(),
+        "second definition",
+    )
+    .at(
+        &first.head.source,
+        first.head.span.clone(),
+        "first definition",
+    )
 }
 
 fn diagnostic(mistake: Mistake, redacted: &Redacted) -> Diagnostic {
@@ -139,7 +147,7 @@ impl<'a> DeviceConfParser<'a> {
             return;
         }
         if text.starts_with('#') {
-            // Entries are parked in comments, passwords and all.
+            // Comments may contain old entries with passwords.
             if text.contains("://") {
                 self.secrets.push(start + 1..span.end);
             }
@@ -171,10 +179,10 @@ impl<'a> DeviceConfParser<'a> {
         if !legal {
             self.mistake(
                 "device-conf-name",
-                format!("`{name}` is not a name for a device"),
+                format!("invalid device name `{name}`"),
                 span.clone(),
             )
-            .help = Some("names consist of letters, digits, `_`, `.` and `-`".to_owned());
+            .help = Some("use letters, digits, `_`, `.` and `-`".to_owned());
         }
         let first = self
             .sections
@@ -187,7 +195,7 @@ impl<'a> DeviceConfParser<'a> {
                 format!("device {name} is defined twice"),
                 span.clone(),
             )
-            .note = Some((first, "first here"));
+            .note = Some((first, "first definition"));
         }
         self.sections.push(Section {
             name,
@@ -209,11 +217,12 @@ impl<'a> DeviceConfParser<'a> {
         if self.sections.is_empty() {
             self.mistake(
                 "device-conf-section",
-                format!("`{key}` stands before any section"),
+                format!("`{key}` is not in a section"),
                 key_span,
             )
             .help = Some(
-                "begin with the device's name in brackets: `[switch1.example.com]`".to_owned(),
+                "start a section with the device name in brackets: `[switch1.example.com]`"
+                    .to_owned(),
             );
             return;
         }
@@ -320,7 +329,7 @@ mod tests {
             ),
             (
                 "\n\ntype x\n[a]\ntype x\nurl file:///x",
-                &[(3, "`type` stands before any section", "begin with")],
+                &[(3, "`type` is not in a section", "start a section")],
             ),
             ("[a]\ntype x\n", &[(1, "device a has no `url`", "")]),
             (
@@ -333,7 +342,7 @@ mod tests {
             ),
             (
                 "[a b]\ntype x\nurl file:///x\n",
-                &[(1, "`a b` is not a name for a device", "names consist")],
+                &[(1, "invalid device name `a b`", "use letters")],
             ),
             (
                 "[a]\ntype\nurl file:///x\ndebug yes\n",

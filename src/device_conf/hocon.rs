@@ -1,39 +1,38 @@
-//! Reading HOCON, the superset of JSON in which credentials files are written.
+//! Reads HOCON, the superset of JSON in which credentials files are written.
 //!
-//! Covered is what configuration files use (`docs/reference/agent-protocol.md`, section 2): unquoted keys and
-//! values, `:` or `=`, comments, nested objects and dotted keys, lists, `+=`, several lines in
-//! triple quotes, `include`, substitutions with `${a.b}` and `${?A}`, the environment as the last
-//! resort of a substitution. Every key and value knows its place. Places point into a copy of the
-//! text in which values are masked ([`redact`]): a finding about a credentials file is shown with
-//! the lines around it, and those hold passwords.
+//! The supported subset is listed in `docs/reference/agent-protocol.md`, section 2; other HOCON
+//! features are errors. Every key and value has a position in a copy of the text with masked values
+//! ([`redact`]), because findings print the surrounding lines, which contain passwords.
 
 mod parse;
 mod redact;
 mod resolve;
 
+use std::io::ErrorKind;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 
+use parse::{Include, RawEntry, RawField};
 pub use redact::Redacted;
 
-/// A value with its place.
+/// A value with its position.
 #[derive(Clone)]
 pub struct HoconNode {
     pub value: HoconValue,
     pub mark: Mark,
 }
 
-/// A place in a masked text.
+/// A position in a masked text.
 #[derive(Clone, Debug)]
 pub struct Mark {
     pub source: Arc<Source>,
     pub span: Range<usize>,
 }
 
-/// What a value is. There is no `Debug`: any of it may be a secret.
+/// A value. It has no `Debug`, because it may be a secret.
 #[derive(Clone, PartialEq)]
 pub enum HoconValue {
     Null,
@@ -45,7 +44,7 @@ pub enum HoconValue {
     Object(Vec<HoconField>),
 }
 
-/// A field of an object, at the place of its last definition.
+/// A field of an object, at the position of its last definition.
 #[derive(Clone, PartialEq)]
 pub struct HoconField {
     pub key: String,
@@ -54,7 +53,7 @@ pub struct HoconField {
 }
 
 impl PartialEq for Mark {
-    /// Values are equal wherever they stand.
+    /// Positions do not affect the equality of values.
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -67,13 +66,13 @@ impl PartialEq for HoconNode {
 }
 
 impl HoconValue {
-    /// The kind of value, for messages that must not show it.
+    /// The kind of value, for messages without the value.
     pub fn kind(&self) -> &'static str {
         match self {
-            HoconValue::Null => "nothing",
+            HoconValue::Null => "null",
             HoconValue::Bool(_) => "a boolean",
             HoconValue::Integer(_) => "an integer",
-            HoconValue::Float(_) => "a fraction",
+            HoconValue::Float(_) => "a floating-point number",
             HoconValue::String(_) => "a string",
             HoconValue::List(_) => "a list",
             HoconValue::Object(_) => "an object",
@@ -81,90 +80,61 @@ impl HoconValue {
     }
 }
 
-/// What reading a file may ask of the world: included files and environment variables.
+/// Access to included files and environment variables.
 pub trait ConfigIo {
     /// The text of a file.
     fn read(&self, path: &Path) -> std::io::Result<String>;
     fn variable(&self, name: &str) -> Option<String>;
 }
 
-/// Reads a file's text. The root must be an object, its braces may be left out.
-pub fn read(path: &Path, text: &str, world: &dyn ConfigIo) -> Result<HoconNode, Box<Diagnostic>> {
-    let root = read_included(path, text, world, &mut vec![path.to_owned()])?;
-    resolve::resolve(root, world)
-}
-
-fn read_included(
-    path: &Path,
-    text: &str,
-    world: &dyn ConfigIo,
-    open: &mut Vec<PathBuf>,
-) -> Result<parse::Raw, Box<Diagnostic>> {
+/// Reads the text of a file. The root is an object with optional braces.
+///
+/// # Errors
+/// The first error, with its position in the masked text.
+pub fn read(path: &Path, text: &str, io: &dyn ConfigIo) -> Result<HoconNode, Box<Diagnostic>> {
     let document = parse::parse(&path.display().to_string(), text)?;
-    include(document, path, world, open)
-}
-
-/// Replaces the `include` entries of an object by what the files hold.
-fn include(
-    raw: parse::Raw,
-    path: &Path,
-    world: &dyn ConfigIo,
-    open: &mut Vec<PathBuf>,
-) -> Result<parse::Raw, Box<Diagnostic>> {
-    use parse::{Raw, RawEntry, RawValue};
-
-    let RawValue::Object(entries) = raw.value else {
-        return Ok(raw);
-    };
-    let mut all = Vec::with_capacity(entries.len());
-    for entry in entries {
+    let mut fields = Vec::with_capacity(document.entries.len());
+    for entry in document.entries {
         match entry {
-            RawEntry::Field(mut field) => {
-                for part in &mut field.parts {
-                    if matches!(part.value, RawValue::Object(_)) {
-                        *part = include(part.clone(), path, world, open)?;
-                    }
-                }
-                all.push(RawEntry::Field(field));
-            }
-            RawEntry::Include {
-                path: wanted,
-                required,
-                mark,
-            } => {
-                let file = path.parent().unwrap_or(Path::new("")).join(&wanted);
-                let failed = |why: String| {
-                    Box::new(
-                        Diagnostic::error(
-                            "include",
-                            format!("cannot include {}: {why}", file.display()),
-                        )
-                        .at(&mark.source, mark.span.clone(), ""),
-                    )
-                };
-                if open.contains(&file) {
-                    return Err(failed("it includes itself".to_owned()));
-                }
-                let text = match world.read(&file) {
-                    Ok(text) => text,
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => {
-                        continue;
-                    }
-                    Err(error) => return Err(failed(error.to_string())),
-                };
-                open.push(file.clone());
-                let included = read_included(&file, &text, world, open)?;
-                open.pop();
-                if let RawValue::Object(entries) = included.value {
-                    all.extend(entries);
-                }
-            }
+            RawEntry::Field(field) => fields.push(field),
+            RawEntry::Include(include) => fields.extend(included(path, &include, io)?),
         }
     }
-    Ok(Raw {
-        value: RawValue::Object(all),
-        mark: raw.mark,
-    })
+    resolve::resolve(&fields, document.mark, io)
+}
+
+/// The fields of an included file, whose path is relative to the including file.
+fn included(
+    path: &Path,
+    include: &Include,
+    io: &dyn ConfigIo,
+) -> Result<Vec<RawField>, Box<Diagnostic>> {
+    let file = path.parent().unwrap_or(Path::new("")).join(&include.path);
+    let error = |mark: &Mark, message: String| {
+        Box::new(Diagnostic::error("include", message).at(&mark.source, mark.span.clone(), ""))
+    };
+    let text = match io.read(&file) {
+        Ok(text) => text,
+        Err(missing) if missing.kind() == ErrorKind::NotFound && !include.required => {
+            return Ok(Vec::new());
+        }
+        Err(why) => {
+            let message = format!("cannot include {}: {why}", file.display());
+            return Err(error(&include.mark, message));
+        }
+    };
+    let document = parse::parse(&file.display().to_string(), &text)?;
+    document
+        .entries
+        .into_iter()
+        .map(|entry| match entry {
+            RawEntry::Field(field) => Ok(field),
+            RawEntry::Include(nested) => Err(error(
+                &nested.mark,
+                "an included file cannot include another file".to_owned(),
+            )),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,18 +1,22 @@
-//! Legacy devices put everything into the URL: `ssh://user:pass@host:port/?enable=secret`.
+//! Legacy device URLs with all attributes: `ssh://user:pass@host:port/?enable=secret`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use percent_encoding::percent_decode_str;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::secret::MASK;
 
 use super::hocon::Mark;
 use super::{RawAttribute, RawAttributeValue, RawAttributes};
 
-/// Reads the parts of a URL as the attributes that a credentials file would have.
+/// Reads the parts of a URL as the attributes of a credentials file.
 pub fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnostic>> {
     let bad = |why: &str| {
-        Box::new(Diagnostic::error("device-url", format!("this is not a URL of a device: {why}"))
-            .help("it looks like `scheme://user:password@host:port/`; special characters are written as %XX"))
+        Box::new(
+            Diagnostic::error("device-url", format!("invalid device URL: {why}"))
+                .help("use `scheme://user:password@host:port/`, with special characters as %XX"),
+        )
     };
     let (_, rest) = url
         .split_once("://")
@@ -29,7 +33,7 @@ pub fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnostic>> {
         Some((user, password)) => (user, Some(password)),
         None => (login, None),
     };
-    let (host, port) = host_and_port(place).ok_or_else(|| bad("the host or port is malformed"))?;
+    let (host, port) = host_and_port(place).ok_or_else(|| bad("invalid host or port"))?;
     if host.is_empty() {
         return Err(bad("the host is missing"));
     }
@@ -37,24 +41,24 @@ pub fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnostic>> {
         ("host", host.to_owned()),
         (
             "user",
-            decoded(user).ok_or_else(|| bad("the user name has a malformed %XX"))?,
+            decoded(user).ok_or_else(|| bad("invalid %XX in the user name"))?,
         ),
     ];
     if let Some(password) = password {
         texts.push((
             "password",
-            decoded(password).ok_or_else(|| bad("the password has a malformed %XX"))?,
+            decoded(password).ok_or_else(|| bad("invalid %XX in the password"))?,
         ));
     }
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = decoded(value).ok_or_else(|| bad("the query has a malformed %XX"))?;
+        let value = decoded(value).ok_or_else(|| bad("invalid %XX in the query"))?;
         match key {
             "enable" => texts.push(("enable_password", value)),
-            // An encoding of the transport and a log of the peer's own: nothing to do for us.
+            // Options of transports in Puppet modules, without effect here.
             "crypt" | "log" => {}
             _ => {
-                return Err(bad(&format!("the query has an unknown key `{key}`")));
+                return Err(bad(&format!("unknown key `{key}` in the query")));
             }
         }
     }
@@ -77,7 +81,7 @@ pub fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnostic>> {
     })
 }
 
-/// The URL with everything masked that may be secret.
+/// The URL with all possible secrets masked.
 pub fn redact(url: &str) -> String {
     match secret_range(url) {
         None => url.to_owned(),
@@ -87,7 +91,7 @@ pub fn redact(url: &str) -> String {
                 .rfind('@')
                 .filter(|at| *at >= range.start && *at < url.len())
             {
-                // The host is no secret, a query may be.
+                // The host is not a secret; a query may be.
                 Some(at) if range.end == at => redacted.push_str(&url[at..]),
                 Some(at) => {
                     let end = url[at..]
@@ -105,7 +109,8 @@ pub fn redact(url: &str) -> String {
     }
 }
 
-/// The range of a URL that may hold secrets: user and password, and a query with what precedes it.
+/// The range of a URL that may contain secrets: user and password, or everything up to the end of a
+/// query.
 pub fn secret_range(url: &str) -> Option<Range<usize>> {
     let start = url.find("://")? + 3;
     let query = url[start..].contains('?');
@@ -131,21 +136,14 @@ fn host_and_port(place: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// Percent-decoded text.
+/// Percent-decoded text; `None` if an escape is invalid.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        if *first == b'%' {
-            let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &tail[2..];
-        } else {
-            bytes.push(*first);
-            rest = tail;
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let is_valid = text.match_indices('%').all(|(at, _)| {
+        text.get(at + 1..at + 3)
+            .is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    });
+    let decoded = is_valid.then(|| percent_decode_str(text).decode_utf8().ok())?;
+    decoded.map(Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn legacy_url_is_split_into_attributes() {
         let cases: [(&str, &[(&str, &str)]); 3] = [
             (
                 "ssh://ops:p%40ss@sw1:2222/?enable=en%26",
@@ -211,16 +209,16 @@ mod tests {
     }
 
     #[test]
-    fn malformed_urls_are_refused_without_showing_them() {
+    fn legacy_url_errors_do_not_contain_the_url() {
         for (url, why) in [
             ("ssh:sw1", "`://` is missing"),
             ("ssh://sw1/", "user and password are missing"),
-            ("ssh://u:s3cret@sw1:ssh/", "the host or port is malformed"),
+            ("ssh://u:s3cret@sw1:ssh/", "invalid host or port"),
             ("ssh://u:s3cret@/", "the host is missing"),
-            ("ssh://u:s3cret%zz@sw1/", "the password has a malformed %XX"),
+            ("ssh://u:s3cret%zz@sw1/", "invalid %XX in the password"),
             (
                 "ssh://u:s3cret@sw1/?enabel=x",
-                "the query has an unknown key `enabel`",
+                "unknown key `enabel` in the query",
             ),
         ] {
             let message = parts(url).unwrap_err();

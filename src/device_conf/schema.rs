@@ -1,5 +1,5 @@
-//! The attributes that the connection of a type may have; [`checked`] says which were given and fit,
-//! [`mod@target`] makes of them how the device is reached.
+//! The schema of connection attributes. [`checked`] validates the values, [`mod@target`] converts
+//! them to connection parameters.
 
 mod checked;
 mod target;
@@ -15,11 +15,11 @@ use crate::inventory::SavePolicy;
 /// An attribute of a connection.
 struct Attribute {
     name: &'static str,
-    /// Other spellings, from older files.
+    /// Other spellings in older files.
     aliases: &'static [&'static str],
     kind: AttributeType,
     required: bool,
-    /// For which connections it is.
+    /// Transports with this attribute.
     scope: Scope,
 }
 
@@ -129,7 +129,7 @@ pub fn takes_url(kind: &str, scheme: &str, around: ResolveContext<'_>) -> bool {
     })
 }
 
-/// Checks everything that was given, all mistakes together, and makes the connection of it.
+/// Validates all attributes, collects the errors, and creates the connection settings.
 pub fn connection(
     entry: &DeviceSection,
     given: RawAttributes,
@@ -157,7 +157,7 @@ pub fn connection(
             checked.mistakes.push(
                 Diagnostic::error(
                     "connection-missing",
-                    format!("the connection has no `{}`", attribute.name),
+                    format!("the attribute `{}` is missing", attribute.name),
                 )
                 .at(&given.source, 0..0, ""),
             );
@@ -205,7 +205,7 @@ mod tests {
     use switchtender_devices::driver::Registry;
     use switchtender_devices::session::connect_params::{HostKeyPolicy, TlsPolicy};
 
-    use super::super::{FileReaders, parse};
+    use super::super::{CredentialsReaders, parse};
     use super::*;
     use crate::inventory::Secrets;
 
@@ -227,14 +227,14 @@ mod tests {
             .connection(ResolveContext {
                 secrets: &secrets,
                 device_dir: Path::new("/var/devices/sw1"),
-                readers: FileReaders::OwnerAndGroup,
+                readers: CredentialsReaders::Group,
                 definitions: Some(&definitions),
             })
             .await
     }
 
     #[tokio::test]
-    async fn both_spellings_make_the_same_target() {
+    async fn connection_accepts_both_spellings_of_attributes() {
         for text in [
             "host: 10.0.0.1\nport: 2222\nuser: ops\npassword: s3cret\nenable_password: en\n",
             "{\"address\":\"10.0.0.1\",\"port\":\"2222\",\"username\":\"ops\",\"password\":\"s3cret\",\"enable_password\":\"en\"}",
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_mistakes_are_told_together_and_without_values() {
+    async fn connection_errors_are_reported_together_without_values() {
         let found = connect(
             "cisco_ios",
             "hots: h\nport: s3cret\npassword: [s3cret]\nverify_hosts: maybe\nssl_verify: true\nusername: a\nuser: b\n",
@@ -299,7 +299,7 @@ mod tests {
                     2
                 ),
                 (
-                    "Value type mismatch: `password` expects a text, got a list",
+                    "Value type mismatch: `password` expects a string, got a list",
                     3
                 ),
                 (
@@ -307,8 +307,8 @@ mod tests {
                     4
                 ),
                 ("Unknown attribute: ssl_verify", 5),
-                ("`user` is given twice", 7),
-                ("the connection has no `host`", 1),
+                ("duplicate attribute `user`", 7),
+                ("the attribute `host` is missing", 1),
             ]
         );
         assert_eq!(found[1].help.as_deref(), Some("did you mean `host`?"));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn legacy_urls_make_targets() {
+    async fn connection_from_legacy_urls() {
         let switch = from_conf("[a]\ntype cisco\nurl ssh://ops:p@sw1:2222/?enable=en\ndebug\n")
             .await
             .unwrap();
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn urls_that_a_type_does_not_take_are_refused() {
+    async fn connection_rejects_unsupported_urls() {
         for (text, message) in [
             (
                 "[a]\ntype f5\nurl ssh://u:s3cret@h/\n",
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn checks_that_are_turned_off_are_warned_about() {
+    async fn connection_warns_about_disabled_checks() {
         let switch = connect("cisco_ios", "host: h\nuser: u\nverify_hosts: false")
             .await
             .unwrap();

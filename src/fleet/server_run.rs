@@ -24,7 +24,7 @@ use crate::agent::run_log::RunLog;
 use crate::agent::{PROTOCOL_VERSION, disabled, hook};
 use crate::catalog::{self, CachedStatus, Level, LoadError, Loading};
 use crate::clock;
-use crate::device_conf::{ConnectionSettings, DeviceSection, FileReaders, ResolveContext};
+use crate::device_conf::{ConnectionSettings, CredentialsReaders, DeviceSection, ResolveContext};
 use crate::inventory::Secrets;
 use crate::report;
 use crate::store::{self, DeviceStore, Store};
@@ -34,7 +34,7 @@ use crate::validate::CatalogTarget;
 pub struct ServerFleet {
     pub proxy: Arc<Proxy>,
     pub secrets: Secrets,
-    pub readers: FileReaders,
+    pub readers: CredentialsReaders,
     pub options: RunOptions,
     /// Devices that may run at once; a device that waits for its certificate does not count.
     pub active: Semaphore,
@@ -168,7 +168,7 @@ impl ServerDevice<'_> {
         let Some(text) = &self.fleet.catalog else {
             return self.agent.catalog(facts, log).await;
         };
-        let head = CatalogHeader::read(text, &self.entry.name).map_err(RunError::Foreign)?;
+        let head = CatalogHeader::read(text, &self.entry.name).map_err(RunError::Header)?;
         let obtained = RetrievedCatalog {
             text: text.clone(),
             head,

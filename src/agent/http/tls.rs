@@ -69,9 +69,9 @@ pub enum TlsError {
 
 /// The server's certificate is for other names than the requested one.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the certificate is for {}, not for {asked}", if .names.is_empty() { "no name".to_owned() } else { .names.join(", ") })]
+#[error("the certificate is for {}, not for {requested}", if .names.is_empty() { "no name".to_owned() } else { .names.join(", ") })]
 pub struct NameMismatch {
-    pub asked: String,
+    pub requested: String,
     /// Alternative names, or the common name where there are none.
     pub names: Vec<String>,
     /// The certificate has only a common name, which is not accepted.
@@ -191,7 +191,7 @@ impl ServerCertVerifier for HostnameVerifier {
     }
 }
 
-fn mismatch(certificate: &CertificateDer<'_>, asked: &ServerName<'_>) -> rustls::Error {
+fn mismatch(certificate: &CertificateDer<'_>, requested: &ServerName<'_>) -> rustls::Error {
     let read = crate::agent::certificate::Certificate::from_der(certificate).ok();
     let (mut names, common_name) = read.map_or((Vec::new(), None), |certificate| {
         (certificate.alternative_names, certificate.common_name)
@@ -201,7 +201,7 @@ fn mismatch(certificate: &CertificateDer<'_>, asked: &ServerName<'_>) -> rustls:
         names.extend(common_name);
     }
     let error = NameMismatch {
-        asked: asked.to_str().into_owned(),
+        requested: requested.to_str().into_owned(),
         names,
         common_name_only,
     };

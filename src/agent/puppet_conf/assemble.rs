@@ -1,4 +1,4 @@
-//! All settings together, made of their values.
+//! Builds the settings from their values.
 
 use super::values::{SettingResult, SettingValues};
 use super::*;

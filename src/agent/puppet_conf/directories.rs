@@ -1,8 +1,8 @@
-//! The peer's directories, which depend on who runs it and how it was packaged.
+//! The directories of Puppet, which depend on the user and the package.
 
 use std::path::{Path, PathBuf};
 
-/// Where the peer keeps its things, which depends on who runs it and how it was packaged.
+/// The directories of Puppet.
 #[derive(Clone, Debug)]
 pub struct PuppetDirectories {
     pub confdir: PathBuf,
@@ -10,7 +10,8 @@ pub struct PuppetDirectories {
 }
 
 impl PuppetDirectories {
-    /// `exists` says whether a directory is there: Debian's packages use another place.
+    /// Finds the directories. `exists` checks for a directory, because Debian's packages use
+    /// another one.
     pub fn find(root: bool, home: Option<&Path>, exists: impl Fn(&Path) -> bool) -> Self {
         let (conf, debian) = (
             Path::new("/etc/puppetlabs/puppet"),
@@ -38,17 +39,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peers_places_depend_on_the_user_and_the_package() {
-        let there = |name: &'static str| move |path: &Path| path == Path::new(name);
+    fn puppet_directories_depend_on_user_and_package() {
+        let only = |name: &'static str| move |path: &Path| path == Path::new(name);
         let user = PuppetDirectories::find(false, Some(Path::new("/home/u")), |_| true);
         assert_eq!(user.confdir, Path::new("/home/u/.puppetlabs/etc/puppet"));
         let root = PuppetDirectories::find(
             true,
             Some(Path::new("/root")),
-            there("/etc/puppetlabs/puppet"),
+            only("/etc/puppetlabs/puppet"),
         );
         assert_eq!(root.vardir, Path::new("/opt/puppetlabs/puppet/cache"));
-        let debian = PuppetDirectories::find(true, None, there("/etc/puppet"));
+        let debian = PuppetDirectories::find(true, None, only("/etc/puppet"));
         assert_eq!(debian.confdir, Path::new("/etc/puppet"));
     }
 }

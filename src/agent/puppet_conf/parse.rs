@@ -1,6 +1,6 @@
-//! Reading `puppet.conf`: sections of `name = value`.
+//! Parses `puppet.conf`: sections of `name = value`.
 //!
-//! For device runs the section `[agent]` goes before `[main]`; others are for other programs.
+//! In device runs, `[agent]` takes precedence over `[main]`. Other sections are ignored.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 
-/// The values that count for device runs.
+/// The values for device runs.
 #[derive(Clone, Debug, Default)]
 pub struct PuppetConf {
     pub values: BTreeMap<String, ConfigValue>,
 }
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub struct ConfigValue {
     pub text: String,
@@ -29,7 +29,7 @@ impl ConfigValue {
     }
 }
 
-/// Reads the text of a `puppet.conf`; an alias takes the place of the name it stands for.
+/// Parses the text of a `puppet.conf`. Aliases are replaced with the names of their settings.
 pub fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
     let source = Source::new(name, text);
     let mut main = BTreeMap::new();
@@ -60,9 +60,9 @@ pub fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
         }
         let Some((key, value)) = trimmed.split_once('=') else {
             found.push(
-                Diagnostic::error("puppet-conf-entry", format!("`{trimmed}` is no setting"))
+                Diagnostic::error("puppet-conf-entry", format!("`{trimmed}` is not a setting"))
                     .at(&source, span_of(trimmed), "")
-                    .help("settings are written `name = value`"),
+                    .help("write settings as `name = value`"),
             );
             continue;
         };
@@ -76,7 +76,7 @@ pub fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
         into.insert(
             name.to_owned(),
             ConfigValue {
-                text: plain(value).to_owned(),
+                text: unquoted(value).to_owned(),
                 source: Arc::clone(&source),
                 span: span_of(trimmed),
             },
@@ -90,8 +90,8 @@ pub fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
     }
 }
 
-/// The value without quotes and without the owner and mode that may follow a path.
-fn plain(value: &str) -> &str {
+/// The value without quotes, and without owner and mode after a path.
+fn unquoted(value: &str) -> &str {
     let value = value.trim();
     let value = match value.find(" {") {
         Some(end) if value.ends_with('}') => value[..end].trim_end(),
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_agent_section_goes_before_main_and_others_do_not_count() {
+    fn puppet_conf_agent_section_overrides_main() {
         let conf = parse(
             "puppet.conf",
             "[main]\n# server = no\nserver = a\nenvironment=production\nvardir = /v { owner = puppet, mode = 0750 }\n[agent]\nserver = \"b\"\nmasterport = 8141\n[server]\nenvironment = no\n",
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_settings_are_told_with_their_place() {
+    fn puppet_conf_errors_have_positions() {
         let found = parse("puppet.conf", "[main\nserver = a\n\nnoop\n").unwrap_err();
         let messages: Vec<_> = found
             .iter()
@@ -149,7 +149,7 @@ mod tests {
             messages,
             [
                 (1, "`]` is missing after the section"),
-                (4, "`noop` is no setting")
+                (4, "`noop` is not a setting")
             ]
         );
     }

@@ -1,5 +1,5 @@
-//! The value of one setting: a flag before the file before the default, with what it refers to put
-//! in, read as what the setting takes.
+//! The value of a setting: from a flag, else the file, else the default. References to other
+//! settings are replaced, and the type is checked.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(super) struct SettingValues<'a> {
 }
 
 impl SettingValues<'_> {
-    /// Whether the value is what the setting takes.
+    /// Checks the value against the type of the setting.
     pub fn check(&self, setting: &PuppetSetting) -> SettingResult<()> {
         match setting.value_type {
             SettingType::Text | SettingType::Path | SettingType::List => {
@@ -62,7 +62,7 @@ impl SettingValues<'_> {
         }
     }
 
-    /// The value as written and its place, if it has one.
+    /// The value as written, and its position in the file, if any.
     pub fn raw(&self, name: &str) -> (String, Option<&ConfigValue>) {
         if let Some(value) = self.flags.get(name) {
             return (value.clone(), None);
@@ -80,7 +80,7 @@ impl SettingValues<'_> {
         (default, None)
     }
 
-    /// The value with the settings it refers to filled in.
+    /// The value with references to other settings replaced.
     pub fn text(&self, name: &str) -> SettingResult<String> {
         self.expanded(name, 0)
     }
@@ -88,7 +88,7 @@ impl SettingValues<'_> {
     pub fn expanded(&self, name: &str, depth: usize) -> SettingResult<String> {
         let (raw, _) = self.raw(name);
         if depth > 16 {
-            return Err(self.wrong(name, "a value that does not refer to itself"));
+            return Err(self.wrong(name, "a value without a reference to itself"));
         }
         let mut text = String::with_capacity(raw.len());
         let mut rest = raw.as_str();
@@ -104,7 +104,7 @@ impl SettingValues<'_> {
                     rest.split_at(end)
                 }
             };
-            // Commands may have variables of the shell in them.
+            // Commands may contain shell variables.
             if table::find(word).is_some() {
                 text.push_str(&self.expanded(word, depth + 1)?);
                 rest = after;
@@ -149,7 +149,7 @@ impl SettingValues<'_> {
         match number {
             Some(number) if !port || (1..=65_535).contains(&number) => Ok(number),
             _ if port => Err(self.wrong(name, "a port, 1 to 65535")),
-            _ => Err(self.wrong(name, "a whole number")),
+            _ => Err(self.wrong(name, "an integer")),
         }
     }
 
@@ -194,7 +194,7 @@ impl SettingValues<'_> {
         Box::new(self.placed(name, diagnostic))
     }
 
-    /// Puts a finding where the value stands; flags have no place.
+    /// Adds the position of the value to a finding. Flags have no position.
     pub fn placed(&self, name: &str, diagnostic: Diagnostic) -> Diagnostic {
         match self.raw(name).1 {
             Some(value) => diagnostic.at(&value.source, value.span.clone(), ""),

@@ -1,4 +1,4 @@
-//! Text to a tree in which includes and substitutions are still to be done.
+//! Parses text to a tree with unresolved includes and substitutions.
 
 use std::ops::Range;
 
@@ -6,56 +6,62 @@ use switchtender_devices::diagnostic::Diagnostic;
 
 use super::{Mark, Redacted};
 
+/// The root object of a file.
+pub struct Document {
+    pub entries: Vec<RawEntry>,
+    pub mark: Mark,
+}
+
+pub enum RawEntry {
+    Field(RawField),
+    Include(Include),
+}
+
+/// `key: value`
+pub struct RawField {
+    pub key: String,
+    pub mark: Mark,
+    pub value: Raw,
+}
+
+/// `include "file"`
+pub struct Include {
+    pub path: String,
+    pub required: bool,
+    pub mark: Mark,
+}
+
 /// A value as written.
-#[derive(Clone)]
 pub struct Raw {
     pub value: RawValue,
     pub mark: Mark,
 }
 
-#[derive(Clone)]
 pub enum RawValue {
-    /// Pieces of a simple value, joined as text when there are several.
+    /// A simple value; several pieces are joined as text.
     Text(Vec<Piece>),
-    List(Vec<Vec<Raw>>),
-    Object(Vec<RawEntry>),
-    /// `${path}`, or `${?path}` which may be missing.
-    Substitution {
-        path: Vec<String>,
-        optional: bool,
-    },
+    List(Vec<Raw>),
+    Object(Vec<RawField>),
 }
 
-#[derive(Clone)]
 pub enum Piece {
     Quoted(String),
-    /// Unquoted text, blanks between pieces included.
+    /// Unquoted text, or the spaces between pieces.
     Bare(String),
-}
-
-#[derive(Clone)]
-pub enum RawEntry {
-    Field(RawField),
-    Include {
-        path: String,
-        required: bool,
+    /// `${name}`, or `${?name}` which may be undefined.
+    Substitution {
+        name: String,
+        optional: bool,
         mark: Mark,
     },
 }
 
-/// `key: value`; a value of several parts is a concatenation.
-#[derive(Clone)]
-pub struct RawField {
-    pub path: Vec<String>,
-    pub mark: Mark,
-    pub parts: Vec<Raw>,
-    /// `+=`
-    pub append: bool,
-}
-
 /// Parses a text into its root object.
-pub fn parse(name: &str, text: &str) -> Result<Raw, Box<Diagnostic>> {
-    // Once for the places of values, then again with places in the masked copy.
+///
+/// # Errors
+/// The text is invalid. Everything after the error is masked, because it may be a secret.
+pub fn parse(name: &str, text: &str) -> Result<Document, Box<Diagnostic>> {
+    // The first pass finds the values to mask, the second has positions in the masked copy.
     let mut scan = Parser::new(text, Redacted::new(name, "", &[]));
     let outcome = scan.document();
     let mut values = std::mem::take(&mut scan.values);
@@ -63,10 +69,10 @@ pub fn parse(name: &str, text: &str) -> Result<Raw, Box<Diagnostic>> {
         Ok(_) => {
             let redacted = Redacted::new(name, text, &values);
             let mut parser = Parser::new(text, redacted);
-            Ok(parser.document().expect("it was parsed a moment ago"))
+            Ok(parser.document().expect("the first pass succeeded"))
         }
         Err(Syntax { at, message }) => {
-            // What follows the mistake was not understood, so any of it may be a secret.
+            // The text after the error is not parsed, so it may contain secrets.
             let end = text[at..].find('\n').map_or(text.len(), |line| at + line);
             values.retain(|range| range.end <= at);
             values.push(at..text.len());
@@ -82,6 +88,8 @@ pub fn parse(name: &str, text: &str) -> Result<Raw, Box<Diagnostic>> {
         }
     }
 }
+
+const JOINED: &str = "a list or an object cannot be joined with another value";
 
 #[derive(Debug)]
 struct Syntax {
@@ -106,27 +114,31 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn document(&mut self) -> Result<Raw, Syntax> {
+    fn document(&mut self) -> Result<Document, Syntax> {
         self.blank_lines();
         let start = self.at;
         let entries = if self.eat('{') {
-            let entries = self.entries(Some('}'))?;
+            let entries = self.entries(Some('}'), Self::root_entry)?;
             self.blank_lines();
             entries
         } else {
-            self.entries(None)?
+            self.entries(None, Self::root_entry)?
         };
         if self.peek().is_some() {
             return self.error("text after the end of the object");
         }
-        Ok(Raw {
-            value: RawValue::Object(entries),
+        Ok(Document {
+            entries,
             mark: self.mark(start..start + 1),
         })
     }
 
-    /// The fields of an object up to its closing brace, or to the end of the text.
-    fn entries(&mut self, close: Option<char>) -> Result<Vec<RawEntry>, Syntax> {
+    /// The entries of an object up to its closing brace or the end of the text.
+    fn entries<T>(
+        &mut self,
+        close: Option<char>,
+        entry: fn(&mut Self) -> Result<T, Syntax>,
+    ) -> Result<Vec<T>, Syntax> {
         let mut entries = Vec::new();
         loop {
             self.separators();
@@ -139,57 +151,59 @@ impl<'a> Parser<'a> {
                 }
                 _ => {}
             }
-            entries.push(self.entry()?);
+            entries.push(entry(self)?);
             self.blanks();
-            match self.peek() {
-                None | Some('\n' | ',' | '#') => {}
-                Some('}') if close == Some('}') => {}
-                _ if self.rest().starts_with("//") => {}
-                _ => return self.error("a comma or a new line is missing"),
+            let is_end = match self.peek() {
+                Some('}') => close == Some('}'),
+                Some(']') => false,
+                _ => self.is_value_end(),
+            };
+            if !is_end {
+                return self.error("a comma or a new line is missing");
             }
         }
     }
 
-    fn entry(&mut self) -> Result<RawEntry, Syntax> {
-        if let Some(include) = self.include()? {
-            return Ok(include);
+    fn root_entry(&mut self) -> Result<RawEntry, Syntax> {
+        if self.is_include() {
+            return self.include().map(RawEntry::Include);
+        }
+        self.field().map(RawEntry::Field)
+    }
+
+    fn field(&mut self) -> Result<RawField, Syntax> {
+        if self.is_include() {
+            return self.error("`include` is supported only at the top level of the file");
         }
         let start = self.at;
-        let path = self.path(&[':', '=', '{', '+'])?;
+        let key = self.key(&[':', '=', '{', '+'])?;
         let mark = self.mark(start..self.text[..self.at].trim_end().len());
         self.blanks();
-        let append = if self.rest().starts_with("+=") {
-            self.at += 2;
-            true
-        } else {
-            if !self.eat(':') && !self.eat('=') && self.peek() != Some('{') {
-                // What was taken for a key may be anything: it is masked with the rest.
-                self.at = start;
-                return self.error("`:` or `=` is missing after the key");
-            }
-            false
-        };
+        if self.rest().starts_with("+=") {
+            return self.error("`+=` is not supported: write the complete list");
+        }
+        if !self.eat(':') && !self.eat('=') && self.peek() != Some('{') {
+            // The text that was parsed as a key may be a value: mask it, too.
+            self.at = start;
+            return self.error("`:` or `=` is missing after the key");
+        }
         self.blank_lines();
-        let parts = self.value()?;
-        Ok(RawEntry::Field(RawField {
-            path,
-            mark,
-            parts,
-            append,
-        }))
+        let value = self.value()?;
+        Ok(RawField { key, mark, value })
     }
 
-    /// `include "file"`, also as `file("…")` and `required(…)`.
-    fn include(&mut self) -> Result<Option<RawEntry>, Syntax> {
+    fn is_include(&self) -> bool {
+        self.rest().strip_prefix("include").is_some_and(|rest| {
+            let path = rest.trim_start_matches([' ', '\t']);
+            path.len() < rest.len() && !path.starts_with([':', '=', '{'])
+        })
+    }
+
+    /// `include "file"`, also `file("…")` and `required(…)`.
+    fn include(&mut self) -> Result<Include, Syntax> {
         let start = self.at;
-        let Some(rest) = self.rest().strip_prefix("include") else {
-            return Ok(None);
-        };
-        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        if blanks == 0 || rest[blanks..].starts_with([':', '=', '{']) {
-            return Ok(None);
-        }
-        self.at += "include".len() + blanks;
+        self.at += "include".len();
+        self.blanks();
         let mut required = false;
         let mut open = 0;
         for word in ["required(", "file("] {
@@ -201,7 +215,7 @@ impl<'a> Parser<'a> {
             }
         }
         if self.peek() != Some('"') {
-            return self.error("`include` wants a file name in quotes");
+            return self.error("`include` requires a file name in quotes");
         }
         let path = self.quoted()?;
         for _ in 0..open {
@@ -211,111 +225,97 @@ impl<'a> Parser<'a> {
             }
         }
         let mark = self.mark(start..self.at);
-        Ok(Some(RawEntry::Include {
+        Ok(Include {
             path,
             required,
             mark,
-        }))
+        })
     }
 
-    /// A dotted key; quoted parts keep their dots.
-    fn path(&mut self, end: &[char]) -> Result<Vec<String>, Syntax> {
-        let mut parts = Vec::new();
-        let mut part = String::new();
-        let mut any = false;
-        loop {
-            match self.peek() {
-                Some('"') => {
-                    part.push_str(&self.quoted()?);
-                    any = true;
-                }
-                Some('.') => {
-                    self.at += 1;
-                    parts.push(std::mem::take(&mut part).trim().to_owned());
-                    any = false;
-                }
-                Some(next) if end.contains(&next) || next == '\n' => break,
-                Some(next) if "$\"{}[]:=,+#`^?!@*&\\".contains(next) => {
-                    return self.error("this cannot be part of a key without quotes");
-                }
-                Some(next) => {
-                    part.push(next);
-                    any |= !next.is_whitespace();
-                    self.at += next.len_utf8();
-                }
-                None => break,
+    /// A key or the name of a substitution.
+    fn key(&mut self, end: &[char]) -> Result<String, Syntax> {
+        if self.peek() == Some('"') {
+            return self.quoted();
+        }
+        let start = self.at;
+        while let Some(next) = self.peek() {
+            if end.contains(&next) || next == '\n' {
+                break;
             }
+            if next == '.' {
+                return self.error("names with dots are not supported: use `{ … }`, or quotes");
+            }
+            if "$\"{}[]:=,+#`^?!@*&\\".contains(next) {
+                return self.error("this character requires quotes in a key");
+            }
+            self.at += next.len_utf8();
         }
-        if !any {
-            return self.error("a key is missing");
+        match self.text[start..self.at].trim() {
+            "" => self.error("a key is missing"),
+            key => Ok(key.to_owned()),
         }
-        parts.push(part.trim().to_owned());
-        Ok(parts)
     }
 
-    /// The parts of a value up to the end of its line, a comma or a closing bracket.
-    fn value(&mut self) -> Result<Vec<Raw>, Syntax> {
-        let mut parts: Vec<Raw> = Vec::new();
-        loop {
-            let before_blanks = self.at;
-            self.blanks();
-            let start = self.at;
-            let gap = self.text[before_blanks..start].to_owned();
-            let comment = self.rest().starts_with('#') || self.rest().starts_with("//");
-            let value = match self.peek() {
-                None | Some('\n' | ',' | '}' | ']') => break,
-                _ if comment => break,
-                Some('{') => {
-                    self.at += 1;
-                    RawValue::Object(self.entries(Some('}'))?)
-                }
-                Some('[') => RawValue::List(self.list()?),
-                Some('$') => self.substitution()?,
-                Some('"') => {
-                    let text = self.quoted()?;
-                    self.values.push(start..self.at);
-                    self.text_value(&mut parts, &gap, Piece::Quoted(text))
-                }
-                Some(_) => {
-                    let text = self.bare()?;
-                    self.values.push(start..self.at);
-                    self.text_value(&mut parts, &gap, Piece::Bare(text))
-                }
-            };
-            let mark = self.mark(start..self.at);
-            parts.push(Raw { value, mark });
+    fn value(&mut self) -> Result<Raw, Syntax> {
+        self.blanks();
+        let start = self.at;
+        let value = match self.peek() {
+            Some('{') => {
+                self.at += 1;
+                RawValue::Object(self.entries(Some('}'), Self::field)?)
+            }
+            Some('[') => RawValue::List(self.list()?),
+            _ => return self.simple_value(),
+        };
+        let mark = self.mark(start..self.at);
+        self.blanks();
+        if !self.is_value_end() {
+            return self.error(JOINED);
         }
-        if parts.is_empty() {
+        Ok(Raw { value, mark })
+    }
+
+    /// Texts and substitutions up to the end of the line, a comma or a closing bracket.
+    fn simple_value(&mut self) -> Result<Raw, Syntax> {
+        let start = self.at;
+        let mut end = start;
+        let mut pieces = Vec::new();
+        loop {
+            self.blanks();
+            if self.is_value_end() {
+                break;
+            }
+            if !pieces.is_empty() && self.at > end {
+                pieces.push(Piece::Bare(self.text[end..self.at].to_owned()));
+            }
+            let piece_start = self.at;
+            let piece = match self.peek() {
+                Some('{' | '[') => return self.error(JOINED),
+                Some('$') => self.substitution()?,
+                Some('"') => Piece::Quoted(self.quoted()?),
+                _ => Piece::Bare(self.bare()?),
+            };
+            if !matches!(piece, Piece::Substitution { .. }) {
+                self.values.push(piece_start..self.at);
+            }
+            pieces.push(piece);
+            end = self.at;
+        }
+        if pieces.is_empty() {
             return self.error("a value is missing");
         }
-        Ok(parts)
+        Ok(Raw {
+            value: RawValue::Text(pieces),
+            mark: self.mark(start..end),
+        })
     }
 
-    /// Joins a text to the one before it, with the blanks between them.
-    fn text_value(&self, parts: &mut Vec<Raw>, gap: &str, piece: Piece) -> RawValue {
-        let mut pieces = Vec::new();
-        let joins = parts.last().is_some_and(|last| {
-            matches!(
-                last.value,
-                RawValue::Text(_) | RawValue::Substitution { .. }
-            )
-        });
-        if joins {
-            if !gap.is_empty() {
-                pieces.push(Piece::Bare(gap.to_owned()));
-            }
-            if let Some(RawValue::Text(before)) = parts.last().map(|last| last.value.clone()) {
-                parts.pop();
-                let mut all = before;
-                all.append(&mut pieces);
-                pieces = all;
-            }
-        }
-        pieces.push(piece);
-        RawValue::Text(pieces)
+    fn is_value_end(&self) -> bool {
+        matches!(self.peek(), None | Some('\n' | ',' | '}' | ']' | '#'))
+            || self.rest().starts_with("//")
     }
 
-    fn list(&mut self) -> Result<Vec<Vec<Raw>>, Syntax> {
+    fn list(&mut self) -> Result<Vec<Raw>, Syntax> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
@@ -331,17 +331,22 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn substitution(&mut self) -> Result<RawValue, Syntax> {
+    fn substitution(&mut self) -> Result<Piece, Syntax> {
+        let start = self.at;
         if !self.rest().starts_with("${") {
-            return self.error("`$` must be in quotes, or begin a substitution `${…}`");
+            return self.error("`$` requires quotes, except in a substitution `${…}`");
         }
         self.at += 2;
         let optional = self.eat('?');
-        let path = self.path(&['}'])?;
+        let name = self.key(&['}'])?;
         if !self.eat('}') {
             return self.error("`}` is missing");
         }
-        Ok(RawValue::Substitution { path, optional })
+        Ok(Piece::Substitution {
+            name,
+            optional,
+            mark: self.mark(start..self.at),
+        })
     }
 
     fn quoted(&mut self) -> Result<String, Syntax> {
@@ -350,7 +355,7 @@ impl<'a> Parser<'a> {
             let Some(length) = rest.find("\"\"\"") else {
                 return self.error("`\"\"\"` is missing at the end of the text");
             };
-            // Quotes beyond three belong to the text.
+            // More than three quotes: the first ones belong to the text.
             let extra = rest[length + 3..].chars().take_while(|c| *c == '"').count();
             self.at += 3 + length + extra + 3;
             return Ok(rest[..length + extra].to_owned());
@@ -367,7 +372,7 @@ impl<'a> Parser<'a> {
                 '"' => return Ok(text),
                 '\n' => {
                     self.at = start;
-                    return self.error("the closing quote is missing on this line");
+                    return self.error("the closing quote is missing in this line");
                 }
                 '\\' => text.push(self.escape(start)?),
                 other => text.push(other),
@@ -392,12 +397,12 @@ impl<'a> Parser<'a> {
             Some(character) => Ok(character),
             None => {
                 self.at = start;
-                self.error("this text has an escape that JSON does not know")
+                self.error("invalid escape sequence")
             }
         }
     }
 
-    /// The character of `\uXXXX`, or of a surrogate pair of them.
+    /// The character of `\uXXXX` or of a surrogate pair.
     fn unicode_escape(&mut self) -> Option<char> {
         let first = self.hex4()?;
         if !(0xD800..0xDC00).contains(&first) {
@@ -415,7 +420,7 @@ impl<'a> Parser<'a> {
         u32::from_str_radix(digits, 16).ok()
     }
 
-    /// Unquoted text: no blanks at its ends, none of HOCON's reserved characters.
+    /// Unquoted text without white space and reserved characters.
     fn bare(&mut self) -> Result<String, Syntax> {
         let rest = self.rest();
         let mut end = rest.len();
@@ -427,20 +432,20 @@ impl<'a> Parser<'a> {
             }
         }
         if end == 0 {
-            return self.error("a value with this character must be in quotes");
+            return self.error("this character requires quotes");
         }
         self.at += end;
         Ok(rest[..end].to_owned())
     }
 
-    /// Skips blanks within a line.
+    /// Skips white space within a line.
     fn blanks(&mut self) {
         while matches!(self.peek(), Some(' ' | '\t' | '\r' | '\u{feff}' | '\u{a0}')) {
             self.at += self.peek().map_or(0, char::len_utf8);
         }
     }
 
-    /// Skips blanks, line ends and comments. Comments are masked, too: people park values there.
+    /// Skips white space, line ends and comments. Comments are masked: they may contain old values.
     fn blank_lines(&mut self) {
         loop {
             self.blanks();

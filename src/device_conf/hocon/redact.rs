@@ -1,4 +1,4 @@
-//! A copy of a text in which every value is replaced by a mask, and the way from old places to new.
+//! A copy of a text with masked values, and the mapping from original to masked positions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::secret::MASK;
 
-/// A masked text that keeps its lines and keys.
+/// A masked text with the original lines and keys.
 #[derive(Clone, Debug)]
 pub struct Redacted {
     pub source: Arc<Source>,
@@ -21,8 +21,8 @@ struct Mask {
 }
 
 impl Redacted {
-    /// Masks `values`, byte ranges of `text`. Line ends within a value are kept, so that line
-    /// numbers stay true.
+    /// Masks `values`, byte ranges of `text`. Line ends within a value are preserved, so that line
+    /// numbers stay valid.
     pub fn new(name: &str, text: &str, values: &[Range<usize>]) -> Self {
         let mut values: Vec<_> = values.iter().filter(|range| !range.is_empty()).collect();
         values.sort_by_key(|range| (range.start, range.end));
@@ -51,7 +51,7 @@ impl Redacted {
         }
     }
 
-    /// The place in the copy of a range of the original. A range that touches a masked value
+    /// The position in the copy of a range of the original. A range that touches a masked value
     /// covers the mask.
     pub fn span(&self, original: &Range<usize>) -> Range<usize> {
         self.offset(original.start, |mask| mask.start)..self.offset(original.end, |mask| mask.end)
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_gone_and_places_stay_true() {
+    fn redacted_text_has_no_values_and_valid_positions() {
         let text = "a: one\nb: t\nwo\nkey: x\n";
         let one = text.find("one").unwrap();
         let two = text.find("t\nwo").unwrap();

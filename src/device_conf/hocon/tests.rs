@@ -1,4 +1,4 @@
-//! What configuration files use is read, and mistakes are told without values.
+//! Supported syntax is read; errors do not contain values.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ impl ConfigIo for Fixed {
     }
 }
 
-fn world() -> Fixed {
+fn io() -> Fixed {
     Fixed {
         files: BTreeMap::from([
             ("/c/common.conf", "user: ops\nport: 2222\n"),
-            ("/c/loop.conf", "include \"loop.conf\"\n"),
+            ("/c/nested.conf", "include \"common.conf\"\n"),
         ]),
         variables: BTreeMap::from([("SW_PASS", "from env")]),
     }
@@ -50,7 +50,7 @@ fn json(value: &HoconValue) -> serde_json::Value {
 }
 
 #[test]
-fn what_configuration_files_use_is_read() {
+fn hocon_reads_the_supported_syntax() {
     let cases = [
         (
             "json",
@@ -79,16 +79,12 @@ fn what_configuration_files_use_is_read() {
         ),
         ("pieces", "a: \"x\"y \"z\"", r#"{"a":"xy z"}"#),
         (
-            "dotted and nested",
-            "a.b: 1\na { c = 2 }\n",
-            r#"{"a":{"b":1,"c":2}}"#,
+            "nested",
+            "a { b: 1, c = 2 }\n\"d.e\": 3",
+            r#"{"a":{"b":1,"c":2},"d.e":3}"#,
         ),
         ("later wins", "a: 1\na: 2", r#"{"a":2}"#),
-        (
-            "lists by lines",
-            "l: [1\n2, 3,\n]\nl += 4",
-            r#"{"l":[1,2,3,4]}"#,
-        ),
+        ("lists by lines", "l: [1\n2, 3,\n]", r#"{"l":[1,2,3]}"#),
         ("comments", "// x\na: 1 // y\n# z\n", r#"{"a":1}"#),
         (
             "three quotes",
@@ -117,11 +113,6 @@ fn what_configuration_files_use_is_read() {
             r#"{"user":"ops","port":22}"#,
         ),
         (
-            "include inside",
-            "a { include file(\"common.conf\") }",
-            r#"{"a":{"user":"ops","port":2222}}"#,
-        ),
-        (
             "optional include",
             "include \"nope.conf\"\na: 1",
             r#"{"a":1}"#,
@@ -134,7 +125,7 @@ fn what_configuration_files_use_is_read() {
         ),
     ];
     for (name, text, expected) in cases {
-        let node = read(Path::new("/c/d.conf"), text, &world())
+        let node = read(Path::new("/c/d.conf"), text, &io())
             .unwrap_or_else(|error| panic!("{name}: {}", error.message));
         let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
         assert_eq!(json(&node.value), expected, "{name}");
@@ -142,11 +133,11 @@ fn what_configuration_files_use_is_read() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line_and_without_values() {
+fn hocon_errors_have_a_line_and_no_values() {
     let cases = [
         (
             "password: \"s3cret\nhost: x",
-            "the closing quote is missing on this line (line 1)",
+            "the closing quote is missing in this line (line 1)",
             1,
         ),
         (
@@ -155,24 +146,12 @@ fn mistakes_are_told_with_their_line_and_without_values() {
             2,
         ),
         ("a: 1\nb: {\n c: s3cret", "`}` is missing (line 3)", 3),
-        (
-            "password: s3cret!x",
-            "a value with this character must be in quotes",
-            1,
-        ),
-        (
-            "a: 1\npassword: ${NOPE}",
-            "nothing is known by the name `NOPE`",
-            2,
-        ),
-        (
-            "a: ${b}\nb: ${a}",
-            "substitutions refer to each other in a circle",
-            0,
-        ),
+        ("password: s3cret!x", "this character requires quotes", 1),
+        ("a: 1\npassword: ${NOPE}", "`NOPE` is not defined", 2),
+        ("a: ${b}\nb: ${a}", "circular substitution", 0),
         (
             "a: {x: 1} s3cret",
-            "an object cannot stand beside a string",
+            "a list or an object cannot be joined with another value",
             1,
         ),
         (
@@ -181,13 +160,48 @@ fn mistakes_are_told_with_their_line_and_without_values() {
             1,
         ),
         (
-            "include \"loop.conf\"",
-            "cannot include /c/loop.conf: it includes itself",
+            "host: x\ninclude \"nested.conf\"",
+            "an included file cannot include another file",
+            1,
+        ),
+        (
+            "a { include file(\"common.conf\") }",
+            "`include` is supported only at the top level",
+            1,
+        ),
+        (
+            "l: [a]\nl += s3cret",
+            "`+=` is not supported: write the complete list (line 2)",
+            2,
+        ),
+        (
+            "a.b: s3cret",
+            "names with dots are not supported: use `{ … }`, or quotes (line 1)",
+            1,
+        ),
+        (
+            "a { b: s3cret }\nc: ${a.b}",
+            "names with dots are not supported",
+            2,
+        ),
+        (
+            "a { b: s3cret }\nc: ${a}",
+            "cannot substitute `a`: it is an object, not a simple value",
+            2,
+        ),
+        (
+            "a { b: s3cret }\na { c: 2 }",
+            "`a` is defined as an object twice",
+            2,
+        ),
+        (
+            "l: [a] [s3cret]",
+            "a list or an object cannot be joined with another value",
             1,
         ),
     ];
     for (text, message, line) in cases {
-        let Err(error) = read(Path::new("/c/d.conf"), text, &world()) else {
+        let Err(error) = read(Path::new("/c/d.conf"), text, &io()) else {
             panic!("{text:?} was accepted");
         };
         assert!(
@@ -209,10 +223,10 @@ fn mistakes_are_told_with_their_line_and_without_values() {
 }
 
 #[test]
-fn the_text_that_findings_show_has_keys_and_no_values() {
+fn hocon_findings_print_keys_and_no_values() {
     let text = "{\"host\":\"h\",\"password\":\"s3cret\"} # was: 0ld\n";
     let node =
-        read(Path::new("/c/d.conf"), text, &world()).unwrap_or_else(|e| panic!("{}", e.message));
+        read(Path::new("/c/d.conf"), text, &io()).unwrap_or_else(|e| panic!("{}", e.message));
     let HoconValue::Object(fields) = &node.value else {
         panic!()
     };

@@ -1,4 +1,4 @@
-//! What was given for a connection, by attribute, and what does not fit.
+//! Validated attributes of a connection, and the errors of invalid ones.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{Attribute, AttributeType};
 use crate::device_conf::hocon::Mark;
 use crate::device_conf::{RawAttribute, RawAttributeValue};
 
-/// Values that fit their attributes, and what did not fit.
+/// Valid values, and the errors of invalid ones.
 #[derive(Default)]
 pub struct CheckedAttributes {
     values: Vec<(&'static str, CheckedValue, Mark)>,
@@ -46,18 +46,18 @@ impl CheckedAttributes {
             self.mistakes.push(
                 Diagnostic::error(
                     "connection-twice",
-                    format!("`{}` is given twice", attribute.name),
+                    format!("duplicate attribute `{}`", attribute.name),
                 )
                 .at(&given.key_mark.source, given.key_mark.span.clone(), "")
-                .at(&first.source, first.span.clone(), "first here")
-                .help("two spellings mean the same attribute; keep one"),
+                .at(&first.source, first.span.clone(), "first definition")
+                .help("remove one; two spellings can name the same attribute"),
             );
             return;
         }
         match fit(&given.value, attribute.kind) {
             Ok(value) => self.values.push((attribute.name, value, given.key_mark)),
             Err(expected) => {
-                // The attribute counts as given: it is not missing as well.
+                // Store a placeholder, so that the attribute is not reported as missing.
                 self.mistakes.push(
                     Diagnostic::error(
                         "connection-type",
@@ -119,8 +119,8 @@ impl CheckedAttributes {
     }
 }
 
-/// The value as the attribute takes it, or what the attribute expects. Numbers and booleans may
-/// arrive as text.
+/// Converts a value to the type of the attribute. The error is the expected type. Numbers and
+/// booleans may be text.
 fn fit(value: &RawAttributeValue, kind: AttributeType) -> Result<CheckedValue, String> {
     let as_text = match value {
         RawAttributeValue::Text(text) => Some(text.expose_secret()),
@@ -129,9 +129,9 @@ fn fit(value: &RawAttributeValue, kind: AttributeType) -> Result<CheckedValue, S
     match kind {
         AttributeType::Text => match value {
             RawAttributeValue::Text(text) => Ok(CheckedValue::Text(text.clone())),
-            // An unquoted password of digits arrives as a number.
+            // An unquoted password of digits is parsed as a number.
             RawAttributeValue::Integer(number) => Ok(CheckedValue::Text(number.to_string().into())),
-            other => Err(format!("a text, got {}", kind_of(other))),
+            other => Err(format!("a string, got {}", kind_of(other))),
         },
         AttributeType::Boolean => match (value, as_text) {
             (RawAttributeValue::Bool(truth), _) => Ok(CheckedValue::Boolean(*truth)),

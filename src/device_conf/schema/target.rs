@@ -1,4 +1,4 @@
-//! How a device is reached, as its connection says it and where it is silent.
+//! Connection parameters of a device: from its attributes, otherwise defaults.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub fn target(
     }
 }
 
-/// First use is trusted, as the peer does: its users have no file to begin with.
+/// Trusts the first contact like `puppet device`, because its users have no known_hosts file.
 fn host_key(
     entry: &DeviceSection,
     checked: &CheckedAttributes,
@@ -71,9 +71,12 @@ fn host_key(
 ) -> HostKeyPolicy {
     if !checked.boolean("verify_hosts", true) {
         warnings.push(
-            Diagnostic::warning("host-key-ignored", "the device's host key is not checked")
-                .at(&entry.head.source, entry.head.span.clone(), "")
-                .help("remove `verify_hosts: false`, or pin the key with `host_key_fingerprint`"),
+            Diagnostic::warning(
+                "host-key-ignored",
+                "the host key of the device is not verified",
+            )
+            .at(&entry.head.source, entry.head.span.clone(), "")
+            .help("remove `verify_hosts: false`, or pin the key with `host_key_fingerprint`"),
         );
         return HostKeyPolicy::Ignore;
     }
@@ -87,7 +90,7 @@ fn host_key(
     HostKeyPolicy::TrustOnFirstUse(vec![file])
 }
 
-/// Legacy URLs never had a way to say anything about TLS: their first contact is remembered.
+/// Legacy URLs have no TLS options: the certificate of the first contact is stored.
 fn tls(
     entry: &DeviceSection,
     checked: &CheckedAttributes,
@@ -116,9 +119,12 @@ fn tls(
     }
     if !checked.boolean("ssl_verify", true) {
         warnings.push(
-            Diagnostic::warning("tls-ignored", "the device's certificate is not checked")
-                .at(&entry.head.source, entry.head.span.clone(), "")
-                .help("pin it with `fingerprint`, or name its CA with `ca_file`"),
+            Diagnostic::warning(
+                "tls-ignored",
+                "the certificate of the device is not verified",
+            )
+            .at(&entry.head.source, entry.head.span.clone(), "")
+            .help("pin it with `fingerprint`, or set its CA with `ca_file`"),
         );
         return TlsPolicy::Ignore;
     }
