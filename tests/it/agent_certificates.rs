@@ -67,7 +67,7 @@ fn told(outcome: Result<TlsCredentials, BootstrapError>) -> (String, String) {
 }
 
 #[tokio::test]
-async fn a_new_device_has_its_certificate_at_once_when_the_server_signs_by_itself() {
+async fn certificate_is_downloaded_at_once_with_autosign() {
     let server = PuppetServer::start().await;
     let proxy = Proxy::new(&server, &[]);
     let (outcome, log) = proxy.set_up("sw1.lab.test").await;
@@ -111,7 +111,7 @@ async fn a_new_device_has_its_certificate_at_once_when_the_server_signs_by_itsel
 }
 
 #[tokio::test]
-async fn the_first_contact_can_be_checked_by_fingerprint() {
+async fn ca_fingerprint_verifies_the_first_contact() {
     let server = PuppetServer::start().await;
     let wrong = "AA:".repeat(31) + "AA";
     let proxy = Proxy::new(&server, &[("ca_fingerprint", &wrong)]);
@@ -133,7 +133,7 @@ async fn the_first_contact_can_be_checked_by_fingerprint() {
 }
 
 #[tokio::test]
-async fn an_unsigned_request_ends_the_set_up_of_its_device_with_the_fingerprint() {
+async fn certificate_request_without_waiting_fails_with_the_fingerprint() {
     let server = PuppetServer::start().await;
     server.state().autosign = false;
     let proxy = Proxy::new(&server, &[]);
@@ -155,7 +155,7 @@ async fn an_unsigned_request_ends_the_set_up_of_its_device_with_the_fingerprint(
 }
 
 #[tokio::test]
-async fn waiting_ends_with_the_signature_with_the_limit_or_with_a_stop() {
+async fn certificate_wait_ends_with_signature_limit_or_stop() {
     let server = PuppetServer::start().await;
     server.state().autosign = false;
     let proxy = Proxy::new(&server, &[("waitforcert", "1"), ("maxwaitforcert", "1")]);
@@ -187,7 +187,7 @@ async fn waiting_ends_with_the_signature_with_the_limit_or_with_a_stop() {
 }
 
 #[tokio::test]
-async fn a_lost_key_is_told_with_the_remedy_and_nothing_is_overwritten() {
+async fn certificate_without_key_is_an_error_and_files_are_unchanged() {
     let server = PuppetServer::start().await;
     let proxy = Proxy::new(&server, &[]);
     proxy.set_up("sw1.lab.test").await.0.unwrap();
@@ -218,7 +218,7 @@ async fn a_lost_key_is_told_with_the_remedy_and_nothing_is_overwritten() {
 }
 
 #[tokio::test]
-async fn keys_and_certificates_of_the_peer_are_used_as_they_are() {
+async fn certificates_of_puppet_are_used_unchanged() {
     let server = PuppetServer::start().await;
     let proxy = Proxy::new(&server, &[]);
     for key in [
@@ -247,7 +247,7 @@ async fn keys_and_certificates_of_the_peer_are_used_as_they_are() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_the_servers_certificate_is_told() {
+async fn server_certificate_errors_have_the_reason() {
     // (kind of CA, the host that is asked for, message, hint)
     let cases = [
         (
@@ -287,7 +287,7 @@ async fn what_is_wrong_with_the_servers_certificate_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_of_another_ca_is_refused() {
+async fn server_certificate_from_another_ca_is_refused() {
     let server = PuppetServer::start().await;
     let proxy = Proxy::new(&server, &[]);
     let layout = proxy.layout("sw1.lab.test");
@@ -302,7 +302,7 @@ async fn a_server_of_another_ca_is_refused() {
 }
 
 #[tokio::test]
-async fn an_expired_certificate_is_told_with_the_remedy() {
+async fn certificate_expired_has_a_hint() {
     let authority = ca::CertificateAuthority::with_profile(ca::CertificateProfile::ExpiredDevices);
     let server = PuppetServer::start_with(authority, 0).await;
     let proxy = Proxy::new(&server, &[]);
@@ -315,7 +315,7 @@ async fn an_expired_certificate_is_told_with_the_remedy() {
 }
 
 #[tokio::test]
-async fn refusals_of_the_ca_are_told() {
+async fn ca_refusals_are_reported() {
     let server = PuppetServer::start().await;
     let refused = "Certificate names must be lower case.";
     server.state().inject(
@@ -351,7 +351,7 @@ async fn refusals_of_the_ca_are_told() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_ends_soon_is_warned_about_when_the_server_does_not_renew() {
+async fn certificate_expiry_is_a_warning_without_renewal() {
     let server = PuppetServer::start().await;
     // Everything ends soon when soon is a century.
     let proxy = Proxy::new(&server, &[("hostcert_renewal_interval", "100y")]);
@@ -373,7 +373,7 @@ async fn a_certificate_that_ends_soon_is_warned_about_when_the_server_does_not_r
 }
 
 #[tokio::test]
-async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
+async fn certificate_is_renewed_before_expiry() {
     let server = PuppetServer::start().await;
     server.state().renewal = true;
     // Everything ends soon when soon is a century.
@@ -417,7 +417,7 @@ async fn a_certificate_that_ends_soon_is_renewed_where_the_server_offers_it() {
 }
 
 #[tokio::test]
-async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
+async fn certificate_renewal_with_an_invalid_response_is_discarded() {
     let server = PuppetServer::start().await;
     let proxy = Proxy::new(&server, &[]);
     proxy.set_up("sw1.lab.test").await.0.unwrap();
@@ -460,7 +460,7 @@ async fn what_a_server_sends_instead_of_a_renewed_certificate_is_not_kept() {
 }
 
 #[tokio::test]
-async fn bundle_and_crls_are_refreshed_when_they_are_old() {
+async fn ca_bundle_and_crls_are_refreshed_by_age() {
     let server = PuppetServer::start().await;
     let proxy = Proxy::new(&server, &[]);
     proxy.set_up("sw1.lab.test").await.0.unwrap();

@@ -63,7 +63,7 @@ fn node() -> Request {
 }
 
 #[tokio::test]
-async fn requests_carry_what_the_protocol_wants_and_our_own_name() {
+async fn http_requests_have_the_headers_of_the_protocol() {
     let server = PuppetServer::start().await;
     let client = client(
         &server,
@@ -88,7 +88,7 @@ async fn requests_carry_what_the_protocol_wants_and_our_own_name() {
 }
 
 #[tokio::test]
-async fn refusals_are_told_with_the_request_and_the_servers_words() {
+async fn http_errors_name_request_and_server_message() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
     let json = |text: &str| serde_json::json!({"message": text, "issue_kind": "RUNTIME_ERROR"});
@@ -139,7 +139,7 @@ async fn refusals_are_told_with_the_request_and_the_servers_words() {
 }
 
 #[tokio::test]
-async fn a_busy_server_is_asked_again_when_it_says_so() {
+async fn http_retry_after_is_followed() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
     let busy = |status| ServerResponse::text(status, "busy").header("Retry-After", "0");
@@ -152,7 +152,7 @@ async fn a_busy_server_is_asked_again_when_it_says_so() {
 }
 
 #[tokio::test]
-async fn redirects_keep_method_and_body() {
+async fn http_redirects_preserve_method_and_body() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
     let away = |to: &str| ServerResponse::text(307, "").header("Location", to);
@@ -192,7 +192,7 @@ async fn redirects_keep_method_and_body() {
 }
 
 #[tokio::test]
-async fn answers_that_break_off_come_late_or_never_are_told_apart() {
+async fn http_incomplete_late_and_missing_responses_are_distinguished() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[("http_read_timeout", "1")]);
     server.state().inject(
@@ -231,7 +231,7 @@ async fn answers_that_break_off_come_late_or_never_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_revoked_device_certificate_is_a_certificate_problem() {
+async fn http_revoked_device_certificate_is_a_certificate_error() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
     server.state().ca.revoke(0);
@@ -249,7 +249,7 @@ async fn a_revoked_device_certificate_is_a_certificate_problem() {
 
 /// A server that rejects a certificate can close the connection before its TLS alert arrives.
 #[tokio::test]
-async fn disconnect_before_the_response_has_a_hint_about_the_certificate() {
+async fn http_disconnect_before_the_response_has_a_hint_about_the_certificate() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
     server.state().connection_resets = 1;
@@ -309,7 +309,7 @@ async fn tunnel() -> String {
 }
 
 #[tokio::test]
-async fn a_revoked_server_and_a_missing_crl_are_told() {
+async fn http_revoked_server_certificate_and_missing_crl_are_errors() {
     let server = PuppetServer::start().await;
     server.state().ca.revoke_server();
     let revoked = client(&server, &[]);
@@ -331,7 +331,7 @@ async fn a_revoked_server_and_a_missing_crl_are_told() {
 }
 
 #[tokio::test]
-async fn the_root_alone_does_not_vouch_for_the_leaf() {
+async fn http_root_certificate_alone_does_not_verify_the_server() {
     let server = PuppetServer::start().await;
     let bundle = server.state().ca.bundle();
     let root = bundle

@@ -21,7 +21,7 @@ fn requests(server: &PuppetServer) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_run_asks_what_the_recorded_one_asked() {
+async fn agent_run_sends_the_recorded_requests() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::new(&server, &[]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
@@ -110,7 +110,7 @@ fn recorded_fields() -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn the_servers_environment_is_followed_before_the_catalog_is_asked_for() {
+async fn agent_run_uses_the_environment_of_the_server() {
     let server = PuppetServer::start().await;
     server
         .state()
@@ -138,7 +138,7 @@ async fn the_servers_environment_is_followed_before_the_catalog_is_asked_for() {
 }
 
 #[tokio::test]
-async fn an_empty_mismatch_catalog_is_never_handed_out() {
+async fn agent_run_never_returns_an_empty_mismatch_catalog() {
     let server = PuppetServer::start().await;
     server
         .state()
@@ -177,7 +177,7 @@ async fn an_empty_mismatch_catalog_is_never_handed_out() {
 }
 
 #[tokio::test]
-async fn a_classifier_that_never_settles_ends_the_run_with_the_number() {
+async fn agent_run_limits_environment_restarts() {
     let server = PuppetServer::start().await;
     let turns = ["staging", "production"].map(str::to_owned).to_vec();
     server.state().classifier.insert(SW1.to_owned(), turns);
@@ -196,7 +196,7 @@ async fn a_classifier_that_never_settles_ends_the_run_with_the_number() {
 }
 
 #[tokio::test]
-async fn strict_mode_uses_no_catalog_of_another_environment() {
+async fn agent_run_in_strict_mode_rejects_other_environments() {
     let server = PuppetServer::start().await;
     server
         .state()
@@ -222,7 +222,7 @@ async fn strict_mode_uses_no_catalog_of_another_environment() {
 }
 
 #[tokio::test]
-async fn an_environment_from_the_command_line_is_not_asked_about() {
+async fn agent_run_with_environment_flag_does_not_request_the_node() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::new(&server, &[("environment", "staging")]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
@@ -232,7 +232,7 @@ async fn an_environment_from_the_command_line_is_not_asked_about() {
 }
 
 #[tokio::test]
-async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
+async fn agent_run_fails_with_a_reason_for_unusable_catalogs() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::new(&server, &[("usecacheonfailure", "false")]);
     run_of(&host.process(&[]), SW1).await.1.unwrap();
@@ -279,7 +279,7 @@ async fn catalogs_that_cannot_be_used_fail_the_run_in_words() {
 }
 
 #[tokio::test]
-async fn a_cached_catalog_stands_in_when_there_is_none_to_be_had() {
+async fn agent_run_uses_the_cached_catalog_after_a_failed_request() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::new(&server, &[]);
     run_of(&host.process(&[]), SW1).await.1.unwrap();
@@ -323,7 +323,7 @@ async fn a_cached_catalog_stands_in_when_there_is_none_to_be_had() {
 }
 
 #[tokio::test]
-async fn a_cached_catalog_can_be_asked_for_and_decides_the_environment() {
+async fn agent_run_with_use_cached_catalog_uses_its_environment() {
     let server = PuppetServer::start().await;
     server
         .state()
@@ -343,7 +343,7 @@ async fn a_cached_catalog_can_be_asked_for_and_decides_the_environment() {
 }
 
 #[tokio::test]
-async fn nothing_is_cached_when_nothing_is_applied() {
+async fn agent_run_caches_only_applied_catalogs() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::new(&server, &[]);
     let mut log = Vec::new();
@@ -358,7 +358,7 @@ async fn nothing_is_cached_when_nothing_is_applied() {
 }
 
 #[tokio::test]
-async fn the_first_server_of_the_list_that_is_up_is_used() {
+async fn agent_run_selects_the_first_server_that_is_up() {
     let server = PuppetServer::start().await;
     let list = format!("localhost:1,localhost:{}", server.port());
     let host = ProxyHost::new(&server, &[("server_list", &list)]);
@@ -411,7 +411,7 @@ async fn the_first_server_of_the_list_that_is_up_is_used() {
 }
 
 #[tokio::test]
-async fn reports_wait_for_the_server_and_arrive_in_order() {
+async fn agent_run_spools_reports_and_sends_them_in_order() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::new(&server, &[]);
     let report = |number: u64| json!({"host": SW1, "number": number, "logs": [], "metrics": {}, "resource_statuses": {}});
@@ -449,7 +449,7 @@ async fn reports_wait_for_the_server_and_arrive_in_order() {
 }
 
 #[tokio::test]
-async fn a_device_without_certificate_keeps_its_report() {
+async fn agent_run_without_certificate_spools_its_report() {
     let server = PuppetServer::start().await;
     server.state().autosign = false;
     let host = ProxyHost::new(&server, &[]);
@@ -465,7 +465,7 @@ async fn a_device_without_certificate_keeps_its_report() {
 }
 
 #[tokio::test]
-async fn definitions_come_from_the_environment_of_the_device() {
+async fn agent_run_downloads_definitions_of_the_environment() {
     let server = PuppetServer::start().await;
     let model = include_str!("../../devices/definitions/models/syslog_server.toml");
     let plugin = |environment: &str, path: &str, text: &str| {
@@ -534,7 +534,7 @@ async fn definitions_come_from_the_environment_of_the_device() {
 }
 
 #[tokio::test]
-async fn no_more_catalogs_are_asked_for_at_once_than_allowed() {
+async fn agent_run_limits_concurrent_catalog_requests() {
     let server = PuppetServer::start().await;
     // Long enough that more would meet if more were asked for.
     server.state().compile_time = std::time::Duration::from_millis(100);

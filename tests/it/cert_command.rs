@@ -8,7 +8,7 @@ use test_support::proxy_host::ProxyHost;
 const CONF: &str = "[sw1.lab.test]\ntype cisco_ios\nurl file:///nonexistent/sw1.conf\n\n[sw2.lab.test]\ntype f5\nurl https://admin:s3cret@127.0.0.1:1/\n";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn certificates_are_listed_requested_shown_and_cleaned() {
+async fn cert_command_lists_requests_shows_and_cleans() {
     let server = PuppetServer::start().await;
     server.state().autosign = false;
     let host = ProxyHost::with_files(&server, CONF);
@@ -66,7 +66,7 @@ async fn certificates_are_listed_requested_shown_and_cleaned() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_doctor_says_what_is_wrong_and_what_to_do() {
+async fn doctor_reports_problems_with_remedies() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::with_files(&server, CONF);
     host.run(&["cert", "request", "sw1.lab.test"]).await;
@@ -118,7 +118,7 @@ async fn the_doctor_says_what_is_wrong_and_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
+async fn doctor_finds_problems_before_a_run() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::with_files(&server, CONF);
     for name in ["sw1.lab.test", "sw2.lab.test"] {
@@ -217,7 +217,7 @@ async fn the_doctor_knows_what_would_stop_a_run_before_it_begins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mistakes_in_configuration_are_shown_without_secrets() {
+async fn doctor_prints_configuration_errors_without_secrets() {
     let server = PuppetServer::start().await;
     let host = ProxyHost::with_files(&server, "[sw1]\ntype f5\nulr https://admin:s3cret@h/\n");
     let (code, text) = host.run(&["cert", "list"]).await;

@@ -9,7 +9,7 @@ use test_support::proxy_host::write;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
+async fn device_command_configures_ten_devices_and_second_run_changes_nothing() {
     let host = DeviceHost::new(10).await;
     let (code, text) = host.run(&["--detailed-exitcodes", "--verbose"]).await;
     assert_eq!(code, 2, "{text}");
@@ -67,7 +67,7 @@ async fn ten_new_devices_run_side_by_side_and_then_have_nothing_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_more_catalogs_are_compiled_at_once_than_the_server_is_meant_to() {
+async fn catalog_concurrency_limits_requests_to_the_server() {
     let host = DeviceHost::new(10).await;
     // Long enough that more would meet if more were asked for.
     host.server.state().compile_time = std::time::Duration::from_millis(150);
@@ -88,7 +88,7 @@ async fn no_more_catalogs_are_compiled_at_once_than_the_server_is_meant_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_fails_in_one_device_leaves_the_others_alone() {
+async fn device_command_failure_of_one_device_does_not_affect_others() {
     let host = DeviceHost::new(4).await;
     // One cannot log in, one has no catalog, one has a credentials file with mistakes.
     let port = host.switches[0].address().port();
@@ -139,7 +139,7 @@ async fn whatever_fails_in_one_device_leaves_the_others_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_the_server_away_the_cached_catalog_is_applied_and_the_report_waits() {
+async fn device_command_without_server_uses_cached_catalog_and_spools_report() {
     let host = DeviceHost::new(1).await;
     host.run(&[]).await;
     let settled = host.server.state().reports.len();
@@ -181,7 +181,7 @@ async fn with_the_server_away_the_cached_catalog_is_applied_and_the_report_waits
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_noop_run_changes_nothing_and_says_what_it_would() {
+async fn device_command_noop_reports_changes_without_making_them() {
     let host = DeviceHost::new(1).await;
     let (code, text) = host.run(&["--noop", "--detailed-exitcodes"]).await;
     assert_eq!(code, 0, "{text}");
@@ -199,7 +199,7 @@ async fn a_noop_run_changes_nothing_and_says_what_it_would() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn environments_and_hooks_are_each_devices_own() {
+async fn device_command_environments_and_hooks_are_per_device() {
     let host = DeviceHost::new(2).await;
     host.server
         .state()
@@ -235,7 +235,7 @@ async fn environments_and_hooks_are_each_devices_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn devices_can_be_disabled_with_a_reason() {
+async fn device_command_disables_devices_with_a_reason() {
     let host = DeviceHost::new(2).await;
     let (code, text) = host
         .run(&["--disable", "moving racks", "--target", "sw1.lab.test"])
@@ -261,7 +261,7 @@ async fn devices_can_be_disabled_with_a_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn facts_resources_and_a_catalog_at_hand_need_no_server() {
+async fn device_command_facts_resources_and_apply_need_no_server() {
     let host = DeviceHost::new(1).await;
     host.server.stop();
     let (code, text) = host.run(&["--facts", "--target", "sw1.lab.test"]).await;
@@ -328,7 +328,7 @@ async fn facts_resources_and_a_catalog_at_hand_need_no_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_that_people_search_for_are_the_peers() {
+async fn device_command_messages_equal_puppet_device() {
     let host = DeviceHost::new(1).await;
     let conf = host.path("device.conf");
     for (arguments, expected) in [
@@ -366,7 +366,7 @@ async fn messages_that_people_search_for_are_the_peers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn logs_go_where_they_are_sent() {
+async fn device_command_logs_to_selected_destinations() {
     let host = DeviceHost::new(1).await;
     let list = host.path("log.json").display().to_string();
     let lines = host.path("log.jsonl").display().to_string();
@@ -390,7 +390,7 @@ async fn logs_go_where_they_are_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn host_resources_are_skipped_reported_and_told_once() {
+async fn device_command_skips_host_resources_and_logs_them_once() {
     let host = DeviceHost::new(1).await;
     let text = include_str!("../fixtures/puppetserver/catalogs/mixed1.json")
         .replace("mixed1.lab.test", &name(1));
@@ -423,7 +423,7 @@ async fn host_resources_are_skipped_reported_and_told_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_run_per_device_and_an_orderly_way_out() {
+async fn device_command_locks_device_and_stops_in_order() {
     let host = DeviceHost::new(1).await;
     let slow = ServerResponse::text(500, "late").delay(std::time::Duration::from_secs(300));
     host.server.state().inject("/puppet/v3/catalog", [slow]);
@@ -468,7 +468,7 @@ async fn one_run_per_device_and_an_orderly_way_out() {
 
 /// Puppet keeps the graphs of all devices in one place, where the last one wins.
 #[tokio::test(flavor = "multi_thread")]
-async fn each_device_has_graphs_of_its_own() {
+async fn device_command_writes_graphs_per_device() {
     let host = DeviceHost::new(2).await;
     let (code, text) = host.run(&["--graph", "--evaltrace", "--verbose"]).await;
     assert_eq!(code, 0, "{text}");
@@ -491,7 +491,7 @@ async fn each_device_has_graphs_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
+async fn device_command_trusts_legacy_load_balancer_on_first_contact() {
     let host = DeviceHost::new(0).await;
     let options = || LoadBalancerOptions {
         name: "lb1".to_owned(),
@@ -521,7 +521,7 @@ async fn a_load_balancer_with_a_legacy_url_is_trusted_once() {
 
 /// The credentials say when a device's configuration is saved; by default it never is.
 #[tokio::test(flavor = "multi_thread")]
-async fn configurations_are_saved_as_the_credentials_say() {
+async fn device_command_saves_according_to_save_config() {
     let host = DeviceHost::new(3).await;
     for (index, policy) in ["on_change", "always"].into_iter().enumerate() {
         let file = format!("{}.conf", name(index + 1));

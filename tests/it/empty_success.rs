@@ -5,7 +5,7 @@ use std::fs::File;
 use test_support::program;
 
 #[test]
-fn output_that_is_lost_is_no_success() {
+fn output_that_cannot_be_written_is_a_failure() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let mut command = program::switchtender(&["driver", "list"]);
     let ended = command.stdout(full).output().unwrap();
@@ -15,7 +15,7 @@ fn output_that_is_lost_is_no_success() {
 }
 
 #[test]
-fn a_directory_without_definitions_is_not_found_sound() {
+fn definitions_directory_without_files_is_an_error() {
     let empty = tempfile::tempdir().unwrap();
     for command in ["validate", "test"] {
         let path = empty.path().display().to_string();

@@ -35,7 +35,7 @@ fn recorded() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn each_kind_of_damage_has_its_message() {
+fn damaged_catalog_has_a_message_for_each_kind() {
     let resource = |rest: &str| {
         format!(
             r#"{{"name": "n", "catalog_format": 2, "resources": [{{"type": "Network_vlan",
@@ -126,7 +126,7 @@ fn each_kind_of_damage_has_its_message() {
 }
 
 #[test]
-fn a_catalog_that_does_not_load_shows_no_secret() {
+fn damaged_catalog_errors_do_not_contain_secrets() {
     let registry = Registry::shipped();
     let resource = r#"{"type":"Ntp_auth_key","title":"7","kind":"compilable_type","parameters":{"password":"pl4nted","x":{"__ptype":"Odd"}},"sensitive_parameters":["password"]}"#;
     let whole = format!(r#"{{"name":"n","catalog_format":2,"resources":[{resource},{resource}]}}"#);
@@ -150,7 +150,7 @@ fn a_catalog_that_does_not_load_shows_no_secret() {
 }
 
 #[test]
-fn damaged_catalogs_never_do_harm() {
+fn damaged_catalogs_do_not_panic_or_change_devices() {
     const FEW: usize = 150;
     let limit = std::env::var("SWITCHTENDER_FUZZ_SECONDS")
         .ok()
@@ -201,7 +201,7 @@ fn damaged_catalogs_never_do_harm() {
 }
 
 #[test]
-fn each_catalog_of_the_corpus_does_no_harm() {
+fn damaged_catalogs_of_the_corpus_do_not_panic() {
     let registry = Registry::shipped();
     for bytes in recorded() {
         findings(bytes, &registry);
@@ -209,7 +209,7 @@ fn each_catalog_of_the_corpus_does_no_harm() {
 }
 
 #[test]
-fn what_fails_is_made_small() {
+fn damaged_catalogs_are_minimized() {
     let text = format!("{}needle{}", "x".repeat(3000), "y".repeat(3000));
     let small = smallest(text.as_bytes(), |bytes| {
         bytes.windows(6).any(|six| six == b"needle")

@@ -11,7 +11,7 @@ use switchtender::cli::Cli;
 const PAGE: &str = "docs/migrating-from-puppet-device.md";
 
 #[test]
-fn the_tables_of_the_page_are_those_of_the_program() {
+fn migration_page_has_the_tables_of_the_program() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
     let page = std::fs::read_to_string(&path).unwrap();
     let made = with_table(
@@ -52,7 +52,7 @@ fn peer_flags() -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_flag_of_the_peer_is_taken() {
+fn device_command_accepts_every_flag_of_puppet_device() {
     let flags = peer_flags();
     assert!(flags.len() > 10, "the table was not found");
     let missing: Vec<String> = flags

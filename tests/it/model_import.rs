@@ -8,7 +8,7 @@ use switchtender_devices::value::Attributes;
 use test_support::program;
 
 #[test]
-fn type_files_of_modules_become_models_and_the_rest_is_listed() {
+fn model_import_converts_type_files_and_lists_unsupported_parts() {
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/puppetserver/modules");
     let directory = tempfile::tempdir().expect("a directory");
     let import = || {

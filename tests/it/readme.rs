@@ -8,7 +8,7 @@ use test_support::program;
 /// Every `console` block: the command, and its output with `...` for any lines and `[..]` for any
 /// text.
 #[test]
-fn what_the_readme_shows_is_what_one_sees() {
+fn readme_examples_print_the_documented_output() {
     trycmd::TestCases::new()
         .register_bin("switchtender", trycmd::cargo::cargo_bin!("switchtender"))
         .case("README.md");
@@ -16,7 +16,7 @@ fn what_the_readme_shows_is_what_one_sees() {
 
 /// The command that the README names first, as it stands there.
 #[test]
-fn the_main_job_runs_from_a_fresh_clone() {
+fn readme_first_command_runs_from_a_fresh_clone() {
     let readme = fs::read_to_string("README.md").expect("the README is there");
     let block = readme
         .split("<!-- main job -->")
@@ -62,7 +62,7 @@ fn ci_run_calls_the_test_command_of_the_readme() {
 /// The example for automation, as it stands, with the examples' own inventory and catalogs: what
 /// it keeps is there, whether the catalogs pass or not.
 #[test]
-fn the_example_for_automation_checks_catalogs_and_keeps_what_it_found() {
+fn readme_automation_example_checks_catalogs_and_stores_findings() {
     let run = |catalogs: &str, artifacts: &std::path::Path| {
         Command::new("bash")
             .arg("examples/ci/check-catalogs.sh")
@@ -109,7 +109,7 @@ fn the_example_for_automation_checks_catalogs_and_keeps_what_it_found() {
 
 /// The type that the page about definitions makes from nothing.
 #[test]
-fn the_first_type_of_ones_own_works_as_it_is_written() {
+fn readme_example_of_a_user_type_works() {
     let page = fs::read_to_string("devices/definitions/README.md").expect("the page is there");
     let directory = tempfile::tempdir().expect("a directory");
     let mut files = 0;

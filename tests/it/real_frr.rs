@@ -16,7 +16,7 @@ use test_support::{program, stderr_note};
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real-frr.sh");
 
 #[test]
-fn a_real_router() {
+fn real_frr_router() {
     if let Some(missing) = missing() {
         assert!(
             std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none(),

@@ -293,7 +293,7 @@ async fn assert_stored(server: &Server, proxy: &Proxy, name: &str, status: &str)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn devices_of_a_real_server() {
+async fn real_puppetserver_runs_devices() {
     if !installed() && std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none() {
         stderr_note::print(
             "skipped: no Puppet Server is installed (tests/real-peers/puppetserver.sh install)",

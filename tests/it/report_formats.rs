@@ -86,7 +86,7 @@ const JUNIT: [Element; 5] = [
 ];
 
 #[test]
-fn junit_is_as_its_readers_want_it() {
+fn junit_follows_its_schema() {
     let xml = report("junit");
     let document = roxmltree::Document::parse(&xml).expect("well-formed XML");
     let root = document.root_element();
@@ -265,7 +265,7 @@ fn assert_shape(at: &str, value: &Value, shape: Shape) {
 }
 
 #[test]
-fn sarif_is_as_the_standard_wants_it() {
+fn sarif_follows_its_schema() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mixed/printers.sarif");
     let example = std::fs::read_to_string(example).expect("the example");
     for text in [report("sarif"), example] {

@@ -64,7 +64,7 @@ fn managed(first: usize) -> String {
 }
 
 #[test]
-fn a_run_leaves_its_results_and_what_it_manages_and_graphs_where_they_are_wanted() {
+fn state_directory_has_results_managed_resources_and_graphs() {
     let lab = lab();
     let status = apply(&lab, "a", &["--graph", "graphs"]).status().unwrap();
     assert!(status.success());
@@ -103,7 +103,7 @@ fn a_run_leaves_its_results_and_what_it_manages_and_graphs_where_they_are_wanted
 }
 
 #[test]
-fn each_resource_is_told_with_its_time_when_that_is_wanted() {
+fn evaltrace_logs_each_resource_with_its_duration() {
     let lab = lab();
     let output = apply(&lab, "a", &["--evaltrace", "-v"])
         .stdout(Stdio::piped())
@@ -117,7 +117,7 @@ fn each_resource_is_told_with_its_time_when_that_is_wanted() {
 
 /// A plan leaves nothing behind that an apply would read.
 #[test]
-fn a_plan_writes_no_results() {
+fn plan_writes_no_state() {
     let lab = lab();
     let status = apply(&lab, "a", &["--noop"])
         .status()
@@ -135,7 +135,7 @@ fn a_plan_writes_no_results() {
 
 /// The numbers of a run, in the form that monitoring reads from Puppet's agents.
 #[test]
-fn the_summary_has_the_fields_that_monitoring_reads() {
+fn run_summary_has_the_fields_of_puppet() {
     let lab = lab();
     let begun = switchtender::clock::timestamp().as_second();
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
@@ -189,7 +189,7 @@ fn the_summary_has_the_fields_that_monitoring_reads() {
 /// Runs are killed at random moments, every other one while it writes. Whatever is found until then
 /// and after it is the old or the new version as a whole, and the next run takes it up.
 #[test]
-fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
+fn state_files_are_old_or_new_after_a_killed_run() {
     let lab = lab();
     let began = Instant::now();
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
@@ -239,7 +239,7 @@ fn a_run_killed_at_any_moment_leaves_old_or_new_files_and_never_half() {
 
 /// The test above would see it: whatever is missing at the end of a file, it is not taken for whole.
 #[test]
-fn a_file_that_was_half_written_is_not_taken_for_whole() {
+fn state_file_that_is_truncated_is_rejected() {
     let lab = lab();
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
     let found = files(&device(&lab));

@@ -8,7 +8,7 @@ fn switchtender(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn every_command_starts_with_colours() {
+fn terminal_help_of_every_command_has_colors() {
     let (code, out, err) = switchtender(&["explain", "host-resource", "--color", "always"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
     assert!(out.contains("host-resource"), "{out}");
@@ -22,7 +22,7 @@ fn every_command_starts_with_colours() {
 }
 
 #[test]
-fn a_log_filter_that_is_not_understood_is_told_and_left_aside() {
+fn terminal_invalid_log_filter_is_reported_and_ignored() {
     let stderr = |filter: &str| {
         let mut command = program::switchtender(&["explain", "host-resource"]);
         let output = command.env("SWITCHTENDER_LOG", filter).output().unwrap();
@@ -35,7 +35,7 @@ fn a_log_filter_that_is_not_understood_is_told_and_left_aside() {
 }
 
 #[test]
-fn every_finding_is_explained() {
+fn explain_has_every_finding() {
     let (code, list, _) = switchtender(&["explain"]);
     assert_eq!(code, Some(0));
     let mut explained = 0;
@@ -65,7 +65,7 @@ fn inventory(platform: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn a_misspelt_platform_is_found_before_the_run() {
+fn terminal_misspelled_platform_is_found_before_the_run() {
     let (_dir, file) = inventory("cisco_iso");
     for command in ["validate", "show"] {
         let (code, _, err) = switchtender(&["inventory", command, "--inventory", &file]);
@@ -75,7 +75,7 @@ fn a_misspelt_platform_is_found_before_the_run() {
 }
 
 #[test]
-fn a_catalog_that_is_not_there_is_told_as_that() {
+fn terminal_missing_catalog_is_reported() {
     let (_dir, file) = inventory("cisco_ios");
     let (code, _, err) =
         switchtender(&["plan", "--inventory", &file, "--catalog", "no/such/place"]);
@@ -106,7 +106,7 @@ fn refused(catalog: &str) -> String {
 }
 
 #[test]
-fn the_catalog_of_another_device_is_refused_for_this_alone() {
+fn terminal_catalog_of_another_device_has_one_error() {
     let out = refused("examples/catalogs/lb1.json");
     assert_eq!(out.matches("error[").count(), 1, "{out}");
     assert!(
@@ -116,7 +116,7 @@ fn the_catalog_of_another_device_is_refused_for_this_alone() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_not_hidden_among_remarks() {
+fn terminal_errors_are_printed_before_warnings() {
     let catalog = std::fs::read_to_string("examples/catalogs/sw1.json").unwrap();
     let catalog = catalog.replace("\"vlan_name\":\"users\"", "\"vlan_name\":\"my users\"");
     let dir = tempfile::tempdir().unwrap();
@@ -130,7 +130,7 @@ fn what_stands_in_the_way_is_not_hidden_among_remarks() {
 }
 
 #[test]
-fn explanations_of_drivers_stand_in_columns_and_name_other_platforms() {
+fn driver_explain_has_columns_and_other_platforms() {
     let (code, out, err) =
         switchtender(&["driver", "explain", "cisco_ios", "network_trunk", "mode"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
@@ -154,7 +154,7 @@ fn explanations_of_drivers_stand_in_columns_and_name_other_platforms() {
 
 /// Who changes what is built in sees which tests fail for it, and whose they are.
 #[test]
-fn tests_of_ones_own_definitions_are_counted_apart() {
+fn driver_test_counts_user_definitions_separately() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("cisco_ios")).unwrap();
     let head = "schema = 1\nplatform = \"cisco_ios\"\ntype = \"network_vlan\"\n\
@@ -214,7 +214,7 @@ const EXAMPLES: [&str; 5] = [
 ];
 
 #[test]
-fn a_directory_of_configurations_for_mocks_that_is_not_there_is_told() {
+fn mock_missing_directory_of_configurations_is_reported() {
     let arguments = [
         &["plan"],
         &EXAMPLES[..],
@@ -227,7 +227,7 @@ fn a_directory_of_configurations_for_mocks_that_is_not_there_is_told() {
 }
 
 #[test]
-fn the_table_of_a_run_that_changes_nothing_counts_what_it_would_change() {
+fn terminal_noop_table_counts_pending_changes() {
     let arguments = [&["apply"], &EXAMPLES[..], &["--noop", "--target", "lb1"]].concat();
     let (code, out, _) = switchtender(&arguments);
     assert_eq!(code, Some(0));
@@ -237,7 +237,7 @@ fn the_table_of_a_run_that_changes_nothing_counts_what_it_would_change() {
 }
 
 #[test]
-fn a_credential_that_many_devices_miss_is_told_at_its_place_once() {
+fn terminal_missing_credential_is_reported_once_at_its_position() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("inventory.toml");
     let text = "[defaults]\nplatform = \"cisco_ios\"\nuser = \"u\"\n\
@@ -268,7 +268,7 @@ fn a_credential_that_many_devices_miss_is_told_at_its_place_once() {
 }
 
 #[test]
-fn a_check_that_knew_no_platform_says_so() {
+fn validate_without_platforms_prints_a_note() {
     let catalog = "examples/catalogs/sw1.json";
     let (code, out, _) = switchtender(&["validate", catalog]);
     assert_eq!(code, Some(0));
@@ -289,7 +289,7 @@ fn a_check_that_knew_no_platform_says_so() {
 }
 
 #[test]
-fn a_resource_is_found_by_every_spelling_of_its_name_and_nothing_is_told_as_nothing() {
+fn resource_accepts_every_spelling_of_a_name_and_reports_missing_ones() {
     let look = |words: &[&str]| {
         let inventory = ["--mock", "--inventory", "examples/inventory.toml"];
         switchtender(&[&["resource"], words, &inventory].concat())
@@ -312,7 +312,7 @@ fn a_resource_is_found_by_every_spelling_of_its_name_and_nothing_is_told_as_noth
 }
 
 #[test]
-fn the_short_help_has_what_is_common_and_the_long_one_all_settings() {
+fn terminal_short_help_has_common_and_long_help_all_settings() {
     for command in ["device", "doctor"] {
         let (_, short, _) = switchtender(&[command, "-h"]);
         assert!(short.contains("--server <TEXT>"), "{short}");
@@ -324,7 +324,7 @@ fn the_short_help_has_what_is_common_and_the_long_one_all_settings() {
 }
 
 #[test]
-fn a_directory_of_facts_or_configurations_that_is_not_there_is_told() {
+fn validate_missing_directory_of_facts_is_reported() {
     for flag in ["--facts", "--running"] {
         let (code, _, err) =
             switchtender(&["validate", "examples/catalogs", flag, "no/such/place"]);

@@ -46,7 +46,7 @@ fn inventory(devices: &[(&str, &str)]) -> tempfile::NamedTempFile {
 }
 
 #[test]
-fn errors_are_found_where_they_are_and_nowhere_else() {
+fn validate_finds_errors_at_their_positions_only() {
     let inventory = inventory(&[
         ("sw1", "cisco_ios"),
         ("lb1", "f5_bigip"),
@@ -124,7 +124,7 @@ fn errors_are_found_where_they_are_and_nowhere_else() {
 }
 
 #[test]
-fn mixed_catalogs_are_refused_or_passed_over_as_asked() {
+fn validate_host_resources_follow_the_policy() {
     let mixed = catalogs().join("mixed1.json").display().to_string();
     let cases: [(&[&str], i32, usize); 3] = [
         (&["--host-resources", "refuse"], 1, 9),
@@ -143,7 +143,7 @@ fn mixed_catalogs_are_refused_or_passed_over_as_asked() {
 }
 
 #[test]
-fn what_cannot_be_run_ends_with_2() {
+fn validate_usage_errors_exit_with_2() {
     for arguments in [
         ["/nonexistent.json", "--platform", "cisco_ios"],
         ["Cargo.toml", "--platform", "cisco_io"],
@@ -153,7 +153,7 @@ fn what_cannot_be_run_ends_with_2() {
 }
 
 #[test]
-fn the_example_of_a_mixed_catalog_is_what_is_printed() {
+fn validate_example_with_host_resources_is_current() {
     let output = program::run(&[
         "validate",
         "examples/mixed/printers.json",
@@ -175,7 +175,7 @@ fn the_example_of_a_mixed_catalog_is_what_is_printed() {
 }
 
 #[test]
-fn the_examples_of_the_readme_have_no_errors() {
+fn validate_readme_examples_have_no_errors() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let (exit, told) = validate(&[
         &examples.join("catalogs").display().to_string(),
@@ -195,7 +195,7 @@ fn one_resource(directory: &Path, resource: &str) -> String {
 }
 
 #[test]
-fn what_the_running_configuration_has_counts_as_declared() {
+fn validate_running_configuration_declares_instances() {
     let directory = tempfile::tempdir().expect("a directory");
     let catalog = one_resource(
         directory.path(),
@@ -220,7 +220,7 @@ fn what_the_running_configuration_has_counts_as_declared() {
 }
 
 #[test]
-fn what_a_device_answered_counts_as_declared() {
+fn validate_rest_answers_declare_instances() {
     let port = r#"{"type": "Ios_network_trunk", "title": "Gi1/0/1", "kind": "compilable_type",
                    "parameters": {"access_vlan": 25}}"#;
     let pool = r#"{"type": "F5_virtualserver", "title": "/Common/vs", "kind": "compilable_type",
@@ -292,7 +292,7 @@ fn what_a_device_answered_counts_as_declared() {
 }
 
 #[test]
-fn facts_of_a_directory_choose_what_the_device_has() {
+fn validate_facts_select_variants() {
     let directory = tempfile::tempdir().expect("a directory");
     let catalog = one_resource(
         directory.path(),
@@ -316,7 +316,7 @@ fn facts_of_a_directory_choose_what_the_device_has() {
 }
 
 #[test]
-fn two_types_that_write_one_field_of_a_rest_device_are_told_apart() {
+fn validate_finds_types_that_write_the_same_rest_field() {
     let directory = tempfile::tempdir().expect("a directory");
     let place = |name: &str| directory.path().join(name);
     for sub in ["definitions", "definitions/models", "definitions/f5_bigip"] {
@@ -371,7 +371,7 @@ fn codes(told: &BTreeMap<String, Vec<String>>) -> Vec<String> {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_looked_at_all_the_same() {
+fn validate_checks_catalogs_that_do_not_load() {
     let directory = tempfile::tempdir().expect("a directory");
     let catalog = one_resource(
         directory.path(),
@@ -436,7 +436,7 @@ fn what_cannot_be_loaded_is_looked_at_all_the_same() {
 }
 
 #[test]
-fn findings_beyond_those_that_are_kept_count() {
+fn validate_counts_findings_beyond_the_limit() {
     let directory = tempfile::tempdir().expect("a directory");
     // Notes first, so that the one error is beyond what is kept.
     let mut resources: Vec<String> = (0..1500)

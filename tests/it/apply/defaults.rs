@@ -9,7 +9,7 @@ use test_support::lab::{Lab, switch_options};
 /// A switch whose ports have 9000 bytes by themselves: 1500 is then a line like any other, and
 /// 9000 is none.
 #[tokio::test(flavor = "multi_thread")]
-async fn ports_have_the_mtu_of_their_switch() {
+async fn default_mtu_of_ports_is_the_system_mtu() {
     let mut lab = Lab::new();
     let config = "system mtu 9000\ninterface GigabitEthernet1/0/1\n\
                   interface GigabitEthernet1/0/2\n mtu 1600\ninterface GigabitEthernet1/0/3\n\

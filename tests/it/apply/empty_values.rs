@@ -7,7 +7,7 @@ use test_support::catalog::resource;
 use test_support::lab::{Lab, switch_options};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_list_is_none() {
+async fn empty_list_equals_none() {
     let mut lab = Lab::new();
     lab.add_load_balancer("lb1", &[]).await;
     let service = |members: &serde_json::Value, irules: &serde_json::Value| {
@@ -58,7 +58,7 @@ async fn an_empty_list_is_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn blanks_around_a_description_and_empty_banners_make_no_difference() {
+async fn empty_banners_and_surrounding_spaces_are_in_sync() {
     let mut lab = Lab::new();
     lab.add_switch_with(SwitchOptions {
         config: Some("interface GigabitEthernet1/0/1\nbanner motd ^Cold^C\n".to_owned()),

@@ -80,7 +80,7 @@ fn said(ran: &ProgramOutput, device: &str, words: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_device_that_is_not_there() {
+async fn fault_connection_refused() {
     let mut lab = two(&[]).await;
     // Bound, so that nobody else gets the port, and nobody listens.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
@@ -99,7 +99,7 @@ async fn a_device_that_is_not_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_key_that_is_not_the_pinned_one() {
+async fn fault_host_key_differs_from_fingerprint() {
     let mut lab = two(&[]).await;
     let port = lab.switches["sw1"].address().port();
     let other = format!("SHA256:{}", "A".repeat(43));
@@ -111,7 +111,7 @@ async fn a_host_key_that_is_not_the_pinned_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_key_that_nobody_knows() {
+async fn fault_host_key_unknown() {
     let mut lab = two(&[]).await;
     let port = lab.switches["sw1"].address().port();
     lab.add_device("sw1", "cisco_ios", port, None);
@@ -125,7 +125,7 @@ async fn a_host_key_that_nobody_knows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_password_is_tried_once() {
+async fn fault_wrong_password_is_tried_once() {
     let mut lab = two(&[]).await;
     lab.configure("sw1", "password = { env = \"LAB_WRONG\" }");
     lab.environment
@@ -136,7 +136,7 @@ async fn a_wrong_password_is_tried_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_that_the_device_refuses() {
+async fn fault_login_refused() {
     let lab = two(&["login-refused=1"]).await;
     let ran = lab.apply().await;
     not_run(&lab, &ran, &["refused the login of ops"]);
@@ -144,7 +144,7 @@ async fn a_login_that_the_device_refuses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_password_is_told_with_the_place_in_the_inventory() {
+async fn fault_missing_password_has_its_position_in_the_inventory() {
     let mut lab = two(&[]).await;
     lab.configure("sw1", "password = { env = \"LAB_UNSET\" }");
     let ran = lab.run(&["apply"]).await;
@@ -156,7 +156,7 @@ async fn a_missing_password_is_told_with_the_place_in_the_inventory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_enable_password() {
+async fn fault_wrong_enable_password() {
     let mut lab = two(&[]).await;
     lab.configure("sw1", "enable_password = { env = \"LAB_WRONG\" }");
     lab.environment
@@ -166,21 +166,21 @@ async fn a_wrong_enable_password() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_device_that_falls_silent_is_given_up_with_the_command() {
+async fn fault_timeout_names_the_command() {
     let lab = two(&["stall-after=^show version"]).await;
     let ran = lab.apply().await;
     not_run(&lab, &ran, &["`show version`", "2s", "command_timeout"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_device_that_answers_with_noise() {
+async fn fault_invalid_answer() {
     let lab = two(&["garbage-after=^show version"]).await;
     let ran = lab.apply().await;
     not_run(&lab, &ran, &["`show version`"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_is_cut_before_anything_was_changed() {
+async fn fault_disconnect_before_changes() {
     let lab = two(&["drop-after=^show version"]).await;
     let ran = lab.apply().await;
     not_run(&lab, &ran, &["the connection ended", "`show version`"]);
@@ -188,7 +188,7 @@ async fn a_connection_that_is_cut_before_anything_was_changed() {
 
 /// A read that fails fails what needs it, and nothing is changed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_is_cut_in_the_reads() {
+async fn fault_disconnect_in_reads() {
     let lab = two(&["drop-after=^show vlan brief"]).await;
     let ran = lab.apply().await;
     ran.assert_code(6);
@@ -199,7 +199,7 @@ async fn a_connection_that_is_cut_in_the_reads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_line_fails_its_resource_and_no_other() {
+async fn fault_refused_line_fails_its_resource_only() {
     let lab = two(&["refuse=^name two => % Command rejected: Bad VLAN name list"]).await;
     let ran = lab.apply().await;
     ran.assert_code(6);
@@ -243,7 +243,7 @@ fn has_status(statuses: &[(String, String)], property: &str, status: &str) -> bo
 
 /// The lines of a resource are sent at once, so the device also executes those after the refused one.
 #[tokio::test(flavor = "multi_thread")]
-async fn refused_line_fails_only_its_attribute_if_later_lines_were_sent() {
+async fn fault_refused_line_fails_only_its_attribute_if_later_lines_were_sent() {
     let lab = two(&["refuse=^mtu"]).await;
     let ran = lab.apply().await;
     ran.assert_code(6);
@@ -265,7 +265,7 @@ async fn refused_line_fails_only_its_attribute_if_later_lines_were_sent() {
 
 /// With a window of one line, the refusal arrives before the next line is sent.
 #[tokio::test(flavor = "multi_thread")]
-async fn refused_line_fails_later_attributes_if_their_lines_were_not_sent() {
+async fn fault_refused_line_fails_later_attributes_if_their_lines_were_not_sent() {
     let lab = two(&["refuse=^mtu"]).await;
     let platform = lab.path("definitions/cisco_ios/platform.toml");
     std::fs::create_dir_all(platform.parent().unwrap()).unwrap();
@@ -296,7 +296,7 @@ async fn refused_line_fails_later_attributes_if_their_lines_were_not_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mode_that_is_refused_is_told_as_that_and_its_lines_as_not_sent() {
+async fn fault_refused_mode_reports_its_lines_as_not_sent() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     let port = "GigabitEthernet9/0/2";
@@ -362,7 +362,7 @@ async fn a_mode_that_is_refused_is_told_as_that_and_its_lines_as_not_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_that_nobody_expects_is_declined() {
+async fn fault_unexpected_question_is_declined() {
     let lab = two(&["confirm=^name two"]).await;
     let ran = lab.apply().await;
     ran.assert_code(6);
@@ -377,7 +377,7 @@ async fn a_question_that_nobody_expects_is_declined() {
 
 /// Something that is not there yet: what was sent of it may have come to be in part, or not at all.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_cut_while_something_is_made_is_told_after_looking_again() {
+async fn fault_disconnect_in_a_creation_is_reported_after_reading_again() {
     let vlan = || vlan(10, "one");
     let bundle = || {
         resource(
@@ -442,7 +442,7 @@ async fn a_connection_cut_while_something_is_made_is_told_after_looking_again() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
+async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
     // (fault, whether the line came to be)
     let cases = [
         ("drop-after=^description desk", false),
@@ -515,7 +515,7 @@ async fn a_connection_cut_in_a_change_is_told_after_looking_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_line_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
+async fn fault_discarded_line_fails_verification() {
     let lab = two(&["lost-write=^description desk"]).await;
     let ran = lab.apply().await;
     ran.assert_code(6);
@@ -533,7 +533,7 @@ async fn a_line_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_system_message_in_an_answer_is_no_trouble() {
+async fn fault_system_message_in_an_answer_is_ignored() {
     let lab = two(&[
         "syslog-after=^show running-config",
         "syslog-after=^name two",
@@ -546,7 +546,7 @@ async fn a_system_message_in_an_answer_is_no_trouble() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_enable_password_that_is_not_asked_for_is_never_sent() {
+async fn fault_enable_password_is_not_sent_without_a_prompt() {
     let mut lab = Lab::new();
     lab.add_switch_with(switchtender_mocks::SwitchOptions {
         start_privileged: true,
@@ -603,7 +603,7 @@ fn nodes(lab: &Lab) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_load_balancer_that_cannot_be_used() {
+async fn fault_load_balancer_unusable() {
     let cases: &[(&[&str], &[&str])] = &[
         (
             &["login-refused=1"],
@@ -634,7 +634,7 @@ async fn a_load_balancer_that_cannot_be_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_certificate_that_is_not_the_pinned_one() {
+async fn fault_certificate_differs_from_fingerprint() {
     let mut lab = balanced(&[]).await;
     let port = lab.load_balancers["lb1"].address().port();
     lab.add_device("lb1", "f5_bigip", port, Some(&"ab".repeat(32)));
@@ -657,7 +657,7 @@ async fn a_certificate_that_is_not_the_pinned_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_passes_is_waited_for() {
+async fn fault_temporary_failures_are_retried() {
     for fault in [
         "unavailable=2 ^GET",
         "half-body=^GET /mgmt/tm/ltm/node",
@@ -671,7 +671,7 @@ async fn what_passes_is_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_request_fails_its_resource_and_no_other() {
+async fn fault_refused_request_fails_its_resource_only() {
     let lab =
         balanced(&["refuse=^POST /mgmt/tm/ltm/rule => 01070151: Rule does not compile"]).await;
     let ran = lab.apply().await;
@@ -686,7 +686,7 @@ async fn a_refused_request_fails_its_resource_and_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_whose_answer_is_lost_is_told_after_looking_again() {
+async fn fault_lost_answer_of_a_write_is_reported_after_reading_again() {
     // (fault, whether the object came to be)
     let cases = [
         ("drop-after=^POST /mgmt/tm/ltm/rule", false),
@@ -709,7 +709,7 @@ async fn a_write_whose_answer_is_lost_is_told_after_looking_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
+async fn fault_discarded_write_fails_verification() {
     let lab = balanced(&["lost-write=^POST /mgmt/tm/ltm/rule"]).await;
     let ran = lab.apply().await;
     ran.assert_code(6);
@@ -719,7 +719,7 @@ async fn a_write_that_is_accepted_and_lost_fails_the_run_by_its_proof() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_that_is_wrong_with_a_catalog_is_told_at_once_and_before_a_device_is_called() {
+async fn catalog_errors_are_reported_together_before_connecting() {
     let lab = two(&[]).await;
     let misspelt = resource("Network_vlan", "20", json!({"vlan_nam": "two"}));
     lab.write_resources("sw1", &[vlan(10, "one"), vlan(10, "again"), misspelt]);

@@ -42,7 +42,7 @@ async fn host_resources_are_skipped_and_listed_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refusing_stops_before_connecting_with_every_place() {
+async fn host_resources_refused_before_connecting_with_positions() {
     let lab = mixed().await;
     let ran = lab.run(&["apply", "--host-resources", "refuse"]).await;
     ran.assert_code(1);
@@ -54,7 +54,7 @@ async fn refusing_stops_before_connecting_with_every_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn silent_says_nothing_and_skips_all_the_same() {
+async fn host_resources_silent_skips_without_a_message() {
     let lab = mixed().await;
     let ran = lab.run(&["apply", "--host-resources", "silent"]).await;
     ran.assert_code(0);
@@ -65,7 +65,7 @@ async fn silent_says_nothing_and_skips_all_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unknown_type_fails_its_resource_and_what_depends_on_it() {
+async fn unknown_type_fails_its_resource_and_dependants() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     let mut dependant = vlan(20, "two");
@@ -95,7 +95,7 @@ async fn an_unknown_type_fails_its_resource_and_what_depends_on_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_catalog_for_another_device_is_refused_unless_forced() {
+async fn catalog_for_another_device_is_refused_unless_forced() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     lab.write_catalog("sw1", &catalog("sw9.lab.test", &[vlan(10, "one")]));

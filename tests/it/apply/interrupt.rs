@@ -51,7 +51,7 @@ async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> ProgramOutput {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
+async fn interrupt_completes_the_resource_and_closes_the_session() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let mut lab = Lab::new();
         // Slow enough that the end is far when the signal comes; nothing waits for it.
@@ -121,7 +121,7 @@ async fn what_is_under_way_is_finished_and_the_way_out_is_taken() {
 
 /// The same over HTTPS, where each of these resources takes two requests, one after the other.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_under_way_on_a_load_balancer_is_finished() {
+async fn interrupt_completes_the_resource_on_a_load_balancer() {
     const POOLS: usize = 40;
     let pools = |wanted: serde_json::Value| {
         let node = json!({"ensure": "present", "address": "198.51.100.11"});
@@ -199,7 +199,7 @@ async fn what_is_under_way_on_a_load_balancer_is_finished() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn devices_that_have_not_begun_are_told_as_not_run() {
+async fn interrupt_reports_devices_that_have_not_started() {
     let mut lab = Lab::new();
     let wanted: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
     for name in ["sw1", "sw2"] {
@@ -221,7 +221,7 @@ async fn devices_that_have_not_begun_are_told_as_not_run() {
 
 /// Whoever does not want to wait for a device that says nothing asks twice.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_interrupt_ends_at_once() {
+async fn interrupt_twice_aborts() {
     for (on_a_switch, waits_for) in [(true, "name made"), (false, "POST /mgmt/tm/ltm/node")] {
         let mut lab = Lab::new();
         let stall = format!("stall-after=^{waits_for}");
@@ -252,7 +252,7 @@ async fn a_second_interrupt_ends_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_that_was_cut_short_does_not_say_that_all_is_well() {
+async fn interrupt_of_a_plan_reports_an_incomplete_plan() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &["latency=25ms"]).await;
     lab.write_resources("sw1", &[vlan(10, "one")]);
@@ -267,7 +267,7 @@ async fn a_plan_that_was_cut_short_does_not_say_that_all_is_well() {
 
 /// `nohup` starts programs so that the end of the terminal does not reach them.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_was_started_to_outlive_its_terminal_does() {
+async fn interrupt_by_hangup_is_ignored_under_nohup() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &["latency=5ms"]).await;
     lab.write_resources("sw1", &[vlan(10, "one"), vlan(20, "two")]);

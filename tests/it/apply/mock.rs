@@ -12,7 +12,7 @@ use test_support::lab::Lab;
 use test_support::program::{self, ProgramOutput};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_platform_without_a_mock_holds_no_other_device_up() {
+async fn mock_missing_for_one_platform_does_not_stop_other_devices() {
     let lab = Lab::with_devices(&[("r1", "frr"), ("sw1", "cisco_ios")]);
     lab.write_resources(
         "r1",
@@ -83,7 +83,7 @@ fn mock_faults_are_listed_per_mock_and_unsupported_ones_refused() {
 }
 
 #[tokio::test]
-async fn the_log_of_a_mock_is_for_its_owner_alone() {
+async fn mock_log_is_readable_by_the_owner_only() {
     let dir = tempfile::tempdir().unwrap();
     let (new, old) = (dir.path().join("new.log"), dir.path().join("old.log"));
     std::fs::write(&old, "").unwrap();
@@ -105,7 +105,7 @@ async fn the_log_of_a_mock_is_for_its_owner_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_mock_does_not_have_from_its_configuration_is_told() {
+async fn mock_lists_unsupported_configuration_lines() {
     let lab = Lab::with_devices(&[
         ("sw1", "cisco_ios"),
         ("sw2", "cisco_ios"),

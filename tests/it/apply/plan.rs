@@ -62,7 +62,7 @@ fn state(lab: &Lab) -> (String, usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_shows_changes_commands_and_the_difference() {
+async fn plan_prints_changes_commands_and_difference() {
     let lab = lab().await;
     let before = state(&lab);
     let ran = lab.run(&["plan"]).await;
@@ -124,7 +124,7 @@ async fn a_plan_shows_changes_commands_and_the_difference() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_for_machines_has_the_same() {
+async fn plan_as_json_has_the_same_content() {
     let lab = lab().await;
     let before = state(&lab);
     let ran = lab
@@ -148,7 +148,7 @@ async fn a_plan_for_machines_has_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn apply_noop_changes_nothing_either() {
+async fn apply_noop_changes_nothing() {
     let lab = lab().await;
     // Here Puppet's rule holds: `noop => false` in the catalog insists. Not in this catalog.
     lab.write_resources("sw1", &[vlan(10, "first"), vlan(20, "second")]);
@@ -180,7 +180,7 @@ async fn apply_noop_changes_nothing_either() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_device_ignores_is_told_to_who_asks_for_more() {
+async fn plan_lists_ignored_attributes_in_verbose_output() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     let host = json!({"ensure": "present", "port": 514, "severity_level": 5});

@@ -519,7 +519,7 @@ async fn bench1() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rich1_is_applied_and_its_secrets_show_nowhere() {
+async fn rich1_is_applied_without_printing_secrets() {
     let mut lab = Lab::new();
     lab.add_switch("rich1", &[]).await;
     lab.write_catalog("rich1", &recorded("rich1"));
@@ -548,7 +548,7 @@ async fn rich1_is_applied_and_its_secrets_show_nowhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_device_cannot_take_is_refused_before_connecting() {
+async fn unsupported_values_are_refused_before_connecting() {
     let modules = "/etc/puppetlabs/code/environments/production/modules";
     let cases = [
         (

@@ -3,7 +3,7 @@
 use test_support::lab::{Lab, switch_options};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_belongs_to_the_device_is_no_code() {
+async fn resource_prints_reserved_instances_as_comments() {
     let mut lab = Lab::new();
     lab.add_switch_with(switchtender_mocks::SwitchOptions {
         vlans: vec![(10, "one".to_owned())],
@@ -24,7 +24,7 @@ async fn what_belongs_to_the_device_is_no_code() {
 
 /// A device without a secret has none to hide.
 #[tokio::test(flavor = "multi_thread")]
-async fn that_there_is_no_secret_is_told() {
+async fn resource_reports_missing_secrets() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     let printed = lab.run(&["resource", "sw1", "radius_global"]).await;

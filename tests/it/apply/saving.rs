@@ -16,7 +16,7 @@ fn saves(lab: &Lab, device: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_configuration_is_saved_when_the_inventory_says() {
+async fn save_config_follows_the_inventory() {
     // Saves so far: after a run that may not write, one that changes, one that finds nothing to do.
     for (policy, expected) in [
         (None, [0, 0, 0]),
@@ -56,7 +56,7 @@ async fn a_configuration_is_saved_when_the_inventory_says() {
 
 /// A resource that failed half-way has changed the device all the same.
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_the_device_took_is_a_change() {
+async fn save_config_after_a_partially_failed_change() {
     let port = |mut wanted: serde_json::Value| {
         wanted["enable"] = json!(true);
         resource("Network_interface", "GigabitEthernet1/0/1", wanted)
@@ -120,7 +120,7 @@ async fn breaking(device: &str, fault: &str, policy: &str) -> Lab {
 /// may be the only way to the device: saving would close it. The next run that gets through has
 /// shown that the change was not the cause.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_saved_after_a_connection_that_broke_in_a_change() {
+async fn save_config_withheld_after_disconnect_in_a_change() {
     // What breaks, and whether the next run finds something to change.
     let cases = [
         ("sw1", "drop-after=^description", true),
@@ -184,7 +184,7 @@ fn warnings(lab: &Lab, complaints: &[String]) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn people_are_warned_that_nothing_is_saved() {
+async fn save_config_warns_about_unsaved_changes() {
     let lab = breaking("sw1", "drop-unanswered=^description", "always").await;
     let ran = lab.run(&["apply"]).await;
     ran.assert_code(1);
@@ -195,7 +195,7 @@ async fn people_are_warned_that_nothing_is_saved() {
 
 /// A connection that breaks before anything was sent has not been broken by a change.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_broke_in_the_reads_is_not_blamed_on_a_change() {
+async fn save_config_is_not_withheld_after_disconnect_in_a_read() {
     let lab = breaking("sw1", "drop-after=^show vlan brief", "always").await;
     let ran = lab.apply().await;
     assert_eq!(ran.device("sw1")["status"], "failed");

@@ -62,7 +62,7 @@ const WAYS: &[&[&str]] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_all_goes_well() {
+async fn secrets_are_masked_in_a_successful_run() {
     for way in WAYS {
         let lab = lab(&[], &[]).await;
         let files = ["--transcripts", "seen", "--report", "reports"];
@@ -112,7 +112,7 @@ async fn when_all_goes_well() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_the_device_repeats_them_in_its_words() {
+async fn secrets_are_masked_in_device_messages() {
     let echoing = [
         "refuse=^ntp authentication-key => % Invalid key: s3cret-ntp",
         "refuse=^snmp-server => % Bad community s3cret-community here",
@@ -134,7 +134,7 @@ async fn when_the_device_repeats_them_in_its_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_the_line_that_holds_one_goes_wrong() {
+async fn secrets_are_masked_in_rejected_lines() {
     for fault in [
         "stall-after=^ntp authentication-key",
         "drop-after=^ntp authentication-key",
@@ -181,7 +181,7 @@ async fn when_the_line_that_holds_one_goes_wrong() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn credentials_are_nowhere_whatever_becomes_of_the_login() {
+async fn secrets_of_the_login_are_never_printed() {
     for (faults, variable) in [
         (&["login-refused=1"][..], "LAB_PASSWORD"),
         (&["stall-after=^enable"], "LAB_PASSWORD"),
@@ -210,7 +210,7 @@ async fn credentials_are_nowhere_whatever_becomes_of_the_login() {
 
 /// People bring a device under management with what `resource` prints.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_shown_of_a_secret_is_not_taken_for_one() {
+async fn secrets_masked_by_the_device_are_not_desired_values() {
     let lab = lab(&[], &[]).await;
     lab.apply().await.assert_code(2);
     for (type_name, name, attribute) in [

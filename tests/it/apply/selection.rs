@@ -35,7 +35,7 @@ fn contacted(lab: &Lab) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn targets_and_labels_choose() {
+async fn selection_by_targets_and_labels() {
     let lab = three().await;
     let cases: &[(&[&str], &[&str])] = &[
         (&[], &["access1", "access2", "core1"]),
@@ -63,7 +63,7 @@ async fn targets_and_labels_choose() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_choice_that_chooses_nothing_is_an_error() {
+async fn selection_of_no_device_is_an_error() {
     let lab = three().await;
     let cases: &[(&[&str], &[&str])] = &[
         (&["--target", "acces1"], &["acces1", "access1"]),
@@ -84,7 +84,7 @@ async fn a_choice_that_chooses_nothing_is_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_device_without_a_catalog_never_hides() {
+async fn selection_reports_devices_without_a_catalog() {
     let lab = three().await;
     std::fs::remove_file(lab.path("catalogs/core1.json")).unwrap();
     for arguments in [
@@ -107,7 +107,7 @@ async fn a_device_without_a_catalog_never_hides() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_catalog_is_for_one_device() {
+async fn selection_of_several_devices_needs_a_catalog_directory() {
     let lab = three().await;
     let file = lab.path("catalogs/access1.json");
     let file = file.to_str().unwrap();
@@ -127,7 +127,7 @@ async fn one_catalog_is_for_one_device() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_inventory_is_checked_and_shown_without_secrets() {
+async fn inventory_is_validated_and_shown_without_secrets() {
     let mut lab = three().await;
     let ran = lab.run(&["inventory", "validate"]).await;
     ran.assert_code(0);
@@ -186,7 +186,7 @@ impl Written {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn twenty_devices_side_by_side_and_never_more_than_allowed() {
+async fn concurrency_of_twenty_devices_respects_the_limit() {
     let mut lab = Lab::new();
     let told = Written::default();
     let log = SharedWriter::new(told.clone());

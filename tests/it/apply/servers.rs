@@ -112,7 +112,7 @@ fn unwanted() -> Vec<Value> {
 
 /// With keys as they are, and hidden by the device.
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_come_stay_and_go() {
+async fn servers_are_added_kept_in_sync_and_removed() {
     for (config, key) in [("", None), ("service password-encryption\n", Some("7 "))] {
         let mut lab = Lab::new();
         lab.add_switch_with(SwitchOptions {
@@ -194,7 +194,7 @@ async fn servers_come_stay_and_go() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_group_is_refused_before_there_is_the_new_model() {
+async fn server_group_requires_aaa_new_model() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     lab.write_resources(

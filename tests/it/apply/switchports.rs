@@ -34,7 +34,7 @@ fn ports(ensure: &str, settings: &Value) -> [Value; 3] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_routed_port_becomes_a_trunk_and_a_routed_port_again() {
+async fn switchport_changes_from_routed_to_trunk_and_back() {
     let lab = lab().await;
     let trunk = json!({"mode": "trunk", "untagged_vlan": 10});
     let lines = [

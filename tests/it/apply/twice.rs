@@ -28,7 +28,7 @@ fn runs(ran: &ProgramOutput) -> usize {
 const FAILED: &str = "idempotence check failed: the second run had";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_noop_and_what_only_speaks_leaves_nothing_to_do() {
+async fn twice_ignores_noop_resources_and_notify() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     let mut noop = vlan(10, "users");
@@ -45,7 +45,7 @@ async fn what_is_noop_and_what_only_speaks_leaves_nothing_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn operations_are_those_that_were_sent() {
+async fn twice_reports_the_operations_that_were_sent() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     let mut noop = vlan(10, "users");
@@ -68,7 +68,7 @@ async fn operations_are_those_that_were_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_does_not_stay_is_found_by_the_second_run() {
+async fn twice_finds_changes_that_do_not_persist() {
     for fault in ["lost-write=^name voice", "refuse=^name voice"] {
         let mut lab = Lab::new();
         lab.add_switch("sw1", &[fault]).await;
@@ -88,7 +88,7 @@ async fn what_does_not_stay_is_found_by_the_second_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_device_that_could_not_run_is_not_asked_again() {
+async fn twice_skips_devices_that_failed_to_run() {
     let mut lab = Lab::new();
     for name in ["sw1", "sw2"] {
         lab.add_switch(name, &[]).await;
