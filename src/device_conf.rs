@@ -22,7 +22,7 @@ use switchtender_devices::session::connect_params::ConnectParams;
 
 use super::inventory::{SavePolicy, Secrets};
 
-pub use credentials::FileReaders;
+pub use credentials::CredentialsReaders;
 pub use file::{DeviceSection, parse};
 
 /// The connection parameters of a section.
@@ -48,8 +48,8 @@ pub struct ResolveContext<'a> {
     pub secrets: &'a Secrets,
     /// `$vardir/devices/NAME`, for known hosts and transcripts.
     pub device_dir: &'a Path,
-    /// Who may be able to read credentials.
-    pub readers: FileReaders,
+    /// Accepted readers of credentials files.
+    pub readers: CredentialsReaders,
     /// The definitions, for the platforms of types. `None`: types are platforms by their own name.
     pub definitions: Option<&'a Registry>,
 }
@@ -160,7 +160,7 @@ impl DeviceSection {
                             legacy_url::redact(url)
                         ),
                     )
-                    .help(format!("type {} takes `file:///PATH`", self.kind)),
+                    .help(format!("use `file:///PATH` for type {}", self.kind)),
                 ));
             }
         };

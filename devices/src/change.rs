@@ -1,8 +1,8 @@
-//! What must become different on a device: one resource as it is wanted and as it is.
+//! The change of one resource: desired and current state.
 //!
-//! Values here are canonical: the engine has passed the catalog's through the model and through
-//! the platform's codecs, the driver reads in the same form. Sensitive values stay wrapped in
-//! [`Value::Sensitive`] on both sides, so that whatever is made from them is tainted.
+//! Values are canonical: the engine converts catalog values with the model and the platform's
+//! codecs, and the driver reads in the same form. Secrets are wrapped in [`Value::Sensitive`] on
+//! both sides, so that texts made from them are masked.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::model::{AutoRelation, TypeModel};
 use crate::value::{Attributes, Name, Value};
 
-/// A resource as the catalog wants it.
+/// The desired state of a resource.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// `Network_vlan[10]`, for messages.
@@ -21,22 +21,22 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether the instance is wanted to be gone.
+    /// Whether the instance must be absent.
     pub fn is_absent(&self) -> bool {
         self.attributes.get("ensure").and_then(Value::as_str) == Some("absent")
     }
 
-    /// The names that an automatic relation of the type leads to.
+    /// The target names of an automatic relation of the type.
     pub fn related(&self, relation: &AutoRelation) -> Vec<String> {
         relation.names(|attribute| self.attributes.get(attribute).map(Cow::Borrowed))
     }
 }
 
-/// An instance as the device has it: namevars and whatever was read, without `ensure`.
+/// An instance on the device: namevars and all attributes that were read, without `ensure`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Instance {
     pub attributes: Attributes,
-    /// What attributes have by themselves on this device, where its configuration says it.
+    /// Defaults of attributes that the configuration of this device sets.
     pub defaults: Attributes,
     /// The device's line, if no attributes express it.
     pub not_understood: Option<String>,
@@ -49,22 +49,22 @@ pub enum ChangeKind {
     Remove,
 }
 
-/// What to bring into sync, for one resource.
+/// The change of one resource.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub kind: ChangeKind,
-    /// Shared with whoever else needs the resource as it is wanted.
+    /// The desired state, shared with other users.
     pub wanted: Arc<Wanted>,
-    /// What the device has; `None` when it has no such instance.
+    /// The current state; `None` if the device has no such instance.
     pub(crate) current: Option<Instance>,
-    /// Names of the attributes that differ, in definition order. For [`ChangeKind::Create`] all
-    /// wanted properties, `ensure` among them, for [`ChangeKind::Remove`] none.
+    /// Names of the attributes that differ, in definition order: for [`ChangeKind::Create`] all
+    /// desired properties including `ensure`, for [`ChangeKind::Remove`] none.
     pub attributes: Vec<Name>,
 }
 
 impl Change {
-    /// The change that brings these properties, in definition order, to what is wanted. Whoever
-    /// makes a change makes it here: what is tested of a definition is then what a run does.
+    /// The change that sets these properties, given in definition order. The only constructor, so
+    /// that self-tests of definitions and runs make the same changes.
     pub fn new(wanted: Arc<Wanted>, current: Option<Instance>, differing: Vec<Name>) -> Self {
         let ensure = differing.iter().any(|name| name == "ensure");
         let ensure = wanted.attributes.get("ensure").filter(|_| ensure);
@@ -96,7 +96,7 @@ impl Change {
         matches!(self.kind, ChangeKind::Create | ChangeKind::Remove)
     }
 
-    /// The attributes whose outcome is told: those of the change, or `ensure` for the whole.
+    /// The attributes with a reported result: those of the change, or `ensure` for the instance.
     pub fn reported_attributes(&self) -> impl Iterator<Item = Name> {
         let (ensure, attributes): (Option<Name>, &[Name]) = if self.is_create_or_remove() {
             (Some("ensure".into()), &[])

@@ -1,8 +1,8 @@
-//! The files that describe types and platforms: those built in, and a user's directory.
+//! The definition files of types and platforms: shipped files and a user's directory.
 //!
 //! Names are paths below the directory of definitions: `models/<type>.toml`,
-//! `<platform>/platform.toml`, `<platform>/<type>.toml`. What stands in them is read by
-//! [`model::load`](crate::model::load) and [`driver`](crate::driver).
+//! `<platform>/platform.toml`, `<platform>/<type>.toml`. [`model::load`](crate::model::load) and
+//! [`driver`](crate::driver) parse them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use crate::diagnostic::Source;
 
-/// A file of definitions, not yet read.
+/// The text of a definition file.
 #[derive(Clone, Debug)]
 pub struct DefinitionFile {
     /// `cisco_ios/ntp_server.toml`.
@@ -30,7 +30,7 @@ impl DefinitionFile {
 
 const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/definitions.rs"));
 
-/// The definitions built into this program.
+/// The shipped definitions.
 pub(crate) fn shipped() -> Vec<DefinitionFile> {
     SHIPPED
         .iter()
@@ -38,8 +38,8 @@ pub(crate) fn shipped() -> Vec<DefinitionFile> {
         .collect()
 }
 
-/// The definitions of a directory, in the order of their names. Their findings name the file as
-/// the user would: the directory as given, then the path below it.
+/// The definitions of a directory in the order of their names. Findings contain the path of the
+/// file, starting with the given directory.
 ///
 /// # Errors
 /// The directory or a file in it cannot be read; the message names it.

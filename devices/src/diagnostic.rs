@@ -1,13 +1,13 @@
 //! Findings about files: definitions, inventories, catalogs.
 //!
-//! A [`Diagnostic`] is plain data: a code, a severity, what is wrong, where, and what to do. It is
-//! collected and handed up; the command line renders it (terminal, JSON, SARIF, JUnit). It lives
-//! on the device side because the loader of definitions makes the first of them.
+//! A [`Diagnostic`] is data: code, severity, message, positions and help. The command line renders
+//! it (terminal, JSON, SARIF, JUnit). It is part of this package, because the loader of definitions
+//! creates diagnostics.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     Note,
@@ -15,10 +15,11 @@ pub enum Severity {
     Error,
 }
 
-/// A text that findings point into, with the name it has for people.
+/// The text that findings refer to, and its name.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
-    /// A path as the user gave it, or a name such as `cisco_ios/ntp_server.toml` (built in).
+    /// A path as given by the user, or the name of a shipped file such as
+    /// `cisco_ios/ntp_server.toml`.
     pub name: String,
     pub text: String,
 }
@@ -44,19 +45,19 @@ impl Source {
     }
 }
 
-/// A marked place in a source.
+/// A marked range of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     pub source: Arc<Source>,
     /// Byte range in the source's text.
     pub span: Range<usize>,
-    /// What stands beside the mark; may be empty.
+    /// The text beside the mark; may be empty.
     pub text: String,
-    /// The main place, as opposed to context.
+    /// Whether it is the main position and not context.
     pub primary: bool,
 }
 
-/// A place in a file that is not at hand: a manifest's file and line, as the compiler recorded it.
+/// A position in a manifest: file and line, as recorded by the compiler. The file is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestPosition {
     /// Shared: many resources come from one file.
@@ -67,15 +68,15 @@ pub struct ManifestPosition {
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Short stable name of the rule, such as `unknown-key`.
+    /// Short, stable name of the rule, such as `unknown-key`.
     pub code: &'static str,
     pub severity: Severity,
-    /// What is wrong, in one lower-case sentence without a full stop.
+    /// The problem in one sentence, lower case and without a full stop.
     pub message: String,
-    /// Place in the manifest, shown first.
+    /// Position in the manifest, printed first.
     pub position: Option<ManifestPosition>,
     pub labels: Vec<Label>,
-    /// What to do.
+    /// The action for the user.
     pub help: Option<String>,
 }
 
@@ -124,7 +125,7 @@ impl Diagnostic {
     }
 }
 
-/// The candidate nearest to a misspelt word, if one is near enough to be meant.
+/// The candidate most similar to a misspelled word, if it is similar enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()

@@ -1,9 +1,8 @@
-//! Strict reading of TOML files: every key is asked for or reported, with its place.
+//! Strict TOML reader: unknown keys are errors with their position.
 //!
-//! A [`Table`] remembers which keys were asked for. [`Table::finish`] reports all others, with the
-//! nearest known one as a suggestion, so a reader's list of keys *is* the list that users are
-//! told. Mistakes are collected in [`Findings`], not returned one by one. Used for definitions and
-//! for inventories; it knows neither.
+//! A [`Table`] records the keys that were read. [`Table::finish`] reports all others and suggests
+//! the most similar known key, so that the reading code is the list of known keys. Errors are
+//! collected in [`Findings`]. Definitions and inventories use it; it has no knowledge of either.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -14,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::{Diagnostic, Source, nearest};
 
-/// Where the mistakes of one file are collected.
+/// The errors of one file.
 #[derive(Debug)]
 pub struct Findings {
     pub source: Arc<Source>,
@@ -53,7 +52,7 @@ impl Findings {
         );
     }
 
-    /// What was found, each thing once: a table under several others is read several times.
+    /// The findings without duplicates: a base table can be read several times.
     pub fn into_list(self) -> Vec<Diagnostic> {
         let mut list: Vec<Diagnostic> = Vec::new();
         for finding in self.list.into_inner() {
@@ -69,20 +68,20 @@ impl Findings {
     }
 }
 
-/// Parses a file and hands its root table to `read`. Syntax errors are reported like all others;
-/// what can still be parsed is read all the same.
+/// Parses a file and passes its root table to `read`. After a syntax error the rest of the file is
+/// still read.
 pub fn read<T>(findings: &Findings, read: impl FnOnce(&Table<'_>) -> T) -> T {
     read(&Document::parse(findings).root())
 }
 
-/// A parsed file, for readers that go through it several times.
+/// A parsed file that can be read several times.
 pub(crate) struct Document<'a> {
     findings: &'a Findings,
     root: Spanned<DeTable<'a>>,
 }
 
 impl<'a> Document<'a> {
-    /// Parses a file; syntax errors go to its findings.
+    /// Parses a file; its findings include syntax errors.
     pub(crate) fn parse(findings: &'a Findings) -> Self {
         let (root, errors) = DeTable::parse_recoverable(&findings.source.text);
         for error in errors {
@@ -92,27 +91,27 @@ impl<'a> Document<'a> {
         Self { findings, root }
     }
 
-    /// The root table, of which nothing has been asked yet.
+    /// The root table, with all keys unread.
     pub(crate) fn root(&self) -> Table<'_> {
         let span = self.root.span();
         Table::new(self.findings, self.root.get_ref(), span, String::new())
     }
 }
 
-/// A table of the file that must be read completely.
+/// A table whose keys must all be read.
 pub struct Table<'a> {
     pub findings: &'a Findings,
     entries: &'a DeTable<'a>,
-    /// Place of the table, for messages about what it lacks.
+    /// Position of the table, for messages about missing keys.
     pub(crate) span: Range<usize>,
-    /// Its header as the user writes it, `attr.vrf`; empty for the root.
+    /// Its header in the file, `attr.vrf`; empty for the root.
     pub path: String,
     asked: RefCell<Vec<String>>,
-    /// The table that this one changes, see [`Table::over`].
+    /// The base table that this one extends, see [`Table::over`].
     base: Option<Box<Table<'a>>>,
 }
 
-/// A value with its place and the key it stands under.
+/// A value with its position and key.
 #[derive(Clone)]
 pub struct Item<'a> {
     pub findings: &'a Findings,
@@ -139,16 +138,16 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// This table laid over another: a key that it lacks is taken from there, and tables under
-    /// the same key are laid over each other in the same way. [`Table::finish`] reports the keys
-    /// of the upper table alone; the lower one is reported where it is read for itself.
+    /// Merges this table over a base: missing keys come from the base, and sub-tables are merged in
+    /// the same way. [`Table::finish`] reports only keys of this table; keys of the base are
+    /// reported when the base itself is read.
     #[must_use]
     pub(crate) fn over(mut self, base: Table<'a>) -> Self {
         self.base = Some(Box::new(base));
         self
     }
 
-    /// The value of a key, which is thereby known.
+    /// The value of a key; marks the key as known.
     pub fn get(&self, key: &str) -> Option<Item<'a>> {
         self.asked.borrow_mut().push(key.to_owned());
         let below = self.base.as_ref().and_then(|base| base.get(key));
@@ -162,7 +161,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// All entries in the order of the file, for tables whose keys are names; all are known then.
+    /// All entries in the order of the file, for tables whose keys are names. Marks all keys as
+    /// known.
     pub fn entries(&self) -> Vec<(String, Range<usize>, Item<'a>)> {
         let mut entries = match &self.base {
             Some(base) => base.entries(),
@@ -183,8 +183,8 @@ impl<'a> Table<'a> {
         entries
     }
 
-    /// The keys of the table that start with `prefix.`, or the entries of the sub-table `prefix`:
-    /// in TOML `set.true = …` and `[x.set]` are one thing.
+    /// The keys that start with `prefix.`, or the entries of the sub-table `prefix`: in TOML
+    /// `set.true = …` and `[x.set]` are equivalent.
     pub fn table(&self, key: &str) -> Option<Table<'a>> {
         self.get(key).and_then(|item| item.table())
     }
@@ -201,12 +201,12 @@ impl<'a> Table<'a> {
         self.get(key).and_then(|item| item.integer())
     }
 
-    /// A list of strings, or one string alone.
+    /// A list of strings, or a single string.
     pub fn strings(&self, key: &str) -> Option<Vec<String>> {
         self.get(key).and_then(|item| item.strings())
     }
 
-    /// The string of a key that must be there.
+    /// The string of a required key.
     pub(crate) fn required_string(&self, key: &str) -> Option<String> {
         let Some(item) = self.get(key) else {
             self.missing(key);
@@ -229,7 +229,7 @@ impl<'a> Table<'a> {
         );
     }
 
-    /// Reports every key that nobody asked for.
+    /// Reports all unread keys.
     pub fn finish(&self) {
         let asked = self.asked.borrow();
         for (name, _) in self.entries {
@@ -344,7 +344,7 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// A list of strings, or one string alone.
+    /// A list of strings, or a single string.
     pub fn strings(&self) -> Option<Vec<String>> {
         if self.value.is_array() {
             self.list()?.iter().map(Item::string).collect()

@@ -67,7 +67,7 @@ impl Driver {
                 let chosen = match definition.choose(facts) {
                     Ok(implementation) => Ok(Arc::clone(implementation)),
                     Err(excluded) => Err(format!(
-                        "{name} cannot be used on this device: {}",
+                        "{name} is not supported on this device: {}",
                         excluded.reason
                     )),
                 };
@@ -326,12 +326,12 @@ impl Driver {
         if let Some(chosen) = self.types.get(&model.name) {
             return chosen.as_ref().map_err(Clone::clone);
         }
-        let message = format!(
-            "{} has no implementation on {}",
-            model.name, self.platform.name
-        );
+        let message = format!("{} is not supported on {}", model.name, self.platform.name);
         Err(match self.platform.platforms_by_type.get(&model.name) {
-            Some(others) => format!("{message}; platforms that have one: {}", others.join(", ")),
+            Some(others) => format!(
+                "{message}; platforms that support it: {}",
+                others.join(", ")
+            ),
             None => message,
         })
     }

@@ -1,11 +1,10 @@
-//! The device side of Switchtender: what a resource type may say, how a platform reads and
-//! writes it, and how the lines or requests reach a device.
+//! The device side of Switchtender: models of resource types, drivers of platforms, and sessions.
 //!
-//! Drivers are data ([`driver`]); everything between device text and resource state is a
-//! function from data to data ([`read`], [`change`], [`operation`], [`predict`], [`dialogue`]).
-//! Only [`session`] performs I/O. Nothing here knows catalogs, reports or a Puppet server.
+//! Drivers are data ([`driver`]). Pure functions convert between device text and resource state
+//! ([`read`], [`change`], [`operation`], [`predict`], [`dialogue`]). Only [`session`] performs I/O.
+//! The package does not depend on catalogs, reports or a Puppet server.
 //!
-//! Begin reading at [`provider`], the seam between the engine and a device.
+//! Begin reading at [`provider`], the interface between the engine and a device.
 
 pub mod change;
 pub mod definitions;

@@ -1,8 +1,8 @@
-//! Patterns of definitions: checked when they are loaded, compiled when they are first used.
+//! Patterns of definitions: checked on loading, compiled on first use.
 //!
-//! Most commands load all definitions and use few of their patterns; compiling is what would cost.
-//! Nothing is lost by waiting: what would not compile is refused at once, either because it is no
-//! pattern or because it is so large that compiling it now is the only way to know.
+//! Most commands load all definitions and use few of their patterns, and compilation is expensive.
+//! Invalid patterns are rejected on loading. A pattern that could exceed the size limit is compiled
+//! at once.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,10 +11,10 @@ use std::sync::{Arc, OnceLock};
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Largest compiled form, in bytes.
+/// Maximum compiled size, in bytes.
 const SIZE: usize = 10 << 20;
 
-/// A regular expression that compiles itself at its first use. Clones share the compiled form.
+/// A regular expression that is compiled on first use. Clones share the compiled form.
 #[derive(Clone)]
 pub struct Pattern(Arc<LazyRegex>);
 
@@ -25,7 +25,7 @@ struct LazyRegex {
 
 impl Pattern {
     /// # Errors
-    /// The text is no pattern, or its compiled form would be too large.
+    /// The pattern is invalid, or its compiled form is too large.
     pub fn new(text: &str) -> Result<Self, regex::Error> {
         let small = regex_syntax::parse(text).is_ok_and(|parsed| size(&parsed) < SIZE / 2);
         let compiled = OnceLock::new();
@@ -48,8 +48,7 @@ impl Deref for Pattern {
     }
 }
 
-/// Patterns that a text is held against together, which takes as long as one of them would. Compiled
-/// as [`Pattern`] is.
+/// A set of patterns that are matched together, in the time of one. Compiled like [`Pattern`].
 #[derive(Clone, Default)]
 pub(crate) struct Patterns(Arc<LazyRegexSet>);
 
@@ -60,14 +59,14 @@ struct LazyRegexSet {
 }
 
 impl Patterns {
-    /// Whether one of them matches.
+    /// Whether any pattern matches.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         !self.0.patterns.is_empty() && self.compiled().is_match(text)
     }
 
-    /// The place of the first one that matches.
+    /// The index of the first pattern that matches.
     pub(crate) fn first_match(&self, text: &str) -> Option<usize> {
-        // Most texts match none, and seeing that is cheaper than telling which.
+        // Most texts match none, and this check is cheaper than finding the index.
         if !self.is_match(text) {
             return None;
         }
@@ -77,7 +76,7 @@ impl Patterns {
     fn compiled(&self) -> &RegexSet {
         let LazyRegexSet { patterns, compiled } = self.0.as_ref();
         compiled.get_or_init(|| {
-            // Not of the compiled patterns, which nobody needs.
+            // Without the compiled patterns.
             let texts = patterns.iter().map(|pattern| pattern.0.text.as_str());
             RegexSetBuilder::new(texts)
                 .size_limit(SIZE * patterns.len())
@@ -102,7 +101,7 @@ impl fmt::Debug for Patterns {
     }
 }
 
-/// As it was written.
+/// The source text.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.text)
@@ -119,8 +118,8 @@ fn compile(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).size_limit(SIZE).build()
 }
 
-/// An upper bound of the compiled size, in bytes: a character or a range of characters takes
-/// several states, a repetition is that many copies.
+/// An upper bound of the compiled size, in bytes. A character or a range of characters requires
+/// several states; a repetition multiplies them.
 fn size(part: &Hir) -> usize {
     const STATE: usize = 64;
     match part.kind() {

@@ -1,5 +1,5 @@
-//! What a device's configuration will look like: the text of a state, and the difference between
-//! two.
+//! The predicted configuration of a device: the text of a state, and the difference between two
+//! states.
 
 use similar::{DiffTag, TextDiff};
 
@@ -10,7 +10,7 @@ use crate::secret::MASK;
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// The configuration in a state: trees as text, JSON objects with a line for each field.
+/// The configuration of a state: trees as text, JSON objects with a line for each field.
 pub(crate) fn configuration(state: &State) -> String {
     let mut text = String::new();
     for (name, parsed) in state.iter() {
@@ -25,8 +25,7 @@ pub(crate) fn configuration(state: &State) -> String {
     text
 }
 
-/// A line with its secrets masked: those given, where they stand as a word, and the first group
-/// of each pattern.
+/// A line with masked secrets: the given ones as whole words, and the first group of each pattern.
 pub(crate) fn mask(line: &str, patterns: &[Pattern], secrets: &[String]) -> String {
     let mut line = line.to_owned();
     for pattern in patterns {
@@ -62,9 +61,9 @@ fn mask_words(line: &str, secret: &str) -> String {
     masked
 }
 
-/// A unified diff without file names; a hunk's header tells the block that it is in. Empty when
-/// the texts are equal. Lines are compared as they are and shown as `show` says, so that a line
-/// in which only a secret differs is told as changed.
+/// A unified diff without file names. The header of a hunk has its block. Empty if the texts are
+/// equal. Lines are compared unmasked and rendered with `show`, so that a line with a changed
+/// secret is included.
 pub(crate) fn unified_diff(before: &str, after: &str, show: impl Fn(&str) -> String) -> String {
     let old: Vec<&str> = before.lines().collect();
     let new: Vec<&str> = after.lines().collect();

@@ -1,10 +1,10 @@
-//! Values of attributes, as catalogs carry them and devices have them.
+//! Values of attributes, in catalogs and on devices.
 //!
-//! The set is Puppet's (`docs/reference/transaction.md`, section 1, *Rich data*): besides the JSON kinds
-//! there are enumerated values (interned names), the special value *absent*, and wrapped secrets.
-//! `Debug` masks secrets; nothing here prints one.
+//! The kinds of values are Puppet's (`docs/reference/transaction.md`, section 1, *Rich data*): the
+//! JSON kinds, enumerated values (interned names), the special value *absent*, and wrapped secrets.
+//! `Debug` masks secrets.
 //!
-//! Comparing in Puppet's sense is in [`compare`], texts for people are in [`render`].
+//! [`compare`] has Puppet's comparison, [`render`] the text forms.
 
 mod attributes;
 pub(crate) mod compare;

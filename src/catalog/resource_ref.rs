@@ -164,8 +164,8 @@ impl Equivalent<ResourceRef> for ReferenceText<'_> {
 /// Type and title of `Type[title]`.
 fn parts(text: &str) -> Option<(&str, &str)> {
     let (type_name, title) = text.strip_suffix(']')?.split_once('[')?;
-    let there = !type_name.is_empty() && !type_name.contains(']') && !title.is_empty();
-    there.then_some((type_name, title))
+    let is_valid = !type_name.is_empty() && !type_name.contains(']') && !title.is_empty();
+    is_valid.then_some((type_name, title))
 }
 
 fn length(type_name: &str) -> u32 {

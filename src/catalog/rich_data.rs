@@ -173,7 +173,7 @@ fn read_in(json: &Json, root: &Json, references: usize) -> Result<Value, RichDat
         Json::Null => Value::Undef,
         Json::Bool(truth) => Value::Bool(*truth),
         Json::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(whole), _) => Value::Integer(whole),
+            (Some(integer), _) => Value::Integer(integer),
             (None, Some(decimal)) if !number.is_u64() => Value::Float(decimal),
             _ => return Err(RichDataError::Number(number.to_string())),
         },
@@ -349,10 +349,10 @@ pub fn write(value: &Value) -> Json {
         }),
         Value::List(items) => items.iter().map(write).collect(),
         Value::Hash(entries) => {
-            let plain = entries
+            let has_text_keys = entries
                 .iter()
                 .all(|(key, _)| matches!(key, Value::String(name) if name != "__ptype"));
-            if plain {
+            if has_text_keys {
                 entries
                     .iter()
                     .map(|(key, value)| (key.ruby_to_s(), write(value)))
@@ -366,7 +366,7 @@ pub fn write(value: &Value) -> Json {
                 typed("Hash", flat.into())
             }
         }
-        plain => write_plain(plain),
+        simple => write_plain(simple),
     }
 }
 

@@ -134,16 +134,16 @@ impl Transaction<'_> {
             let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
             self.provider.retrieve(desired, &names).await?
         };
-        let gone = has_ensure && is_absent(read.get("ensure").unwrap_or(&Value::Absent));
+        let is_removed = has_ensure && is_absent(read.get("ensure").unwrap_or(&Value::Absent));
         let missing = match resource.ty.behavior.values() {
             ValueStyle::ResourceApi => Value::Undef,
             _ => Value::Absent,
         };
         let mut current = Attributes::with_room(names.len());
         for &name in names {
-            let value = if gone && name == "ensure" {
+            let value = if is_removed && name == "ensure" {
                 Value::Absent
-            } else if gone {
+            } else if is_removed {
                 missing.clone()
             } else {
                 read.remove(name).unwrap_or_else(|| missing.clone())
@@ -151,7 +151,7 @@ impl Transaction<'_> {
             current.insert(name, value);
         }
         // The other values are context for the change.
-        if !gone {
+        if !is_removed {
             for (name, value) in read {
                 current.insert_missing(name, value);
             }

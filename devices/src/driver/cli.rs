@@ -312,9 +312,9 @@ impl Implementation for CliType {
         &self,
         wanted: &Wanted,
         current: Option<&Instance>,
-        secrets: &dyn SecretHistory,
+        _: &dyn SecretHistory,
     ) -> Vec<Name> {
-        self.out_of_sync(wanted, current, secrets)
+        self.out_of_sync(wanted, current)
     }
 
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {

@@ -70,14 +70,15 @@ impl Registry {
             let kinds = types.keys();
             kinds.map(move |kind| (name, kind))
         });
-        let elsewhere = Arc::new(elsewhere(pairs));
+        let platforms_of_types = Arc::new(platforms_of_types(pairs));
         let platforms = platforms.into_iter().map(|(name, file)| {
             let types = types.remove(&name).unwrap_or_default();
-            let (models, elsewhere) = (Arc::clone(&models), Arc::clone(&elsewhere));
+            let (models, platforms_of_types) =
+                (Arc::clone(&models), Arc::clone(&platforms_of_types));
             let directory = name.clone();
             let platform = move || {
                 let mut platform = expect_loaded(load_shipped(&directory, &file, &types, &models));
-                platform.platforms_by_type.clone_from(&elsewhere);
+                platform.platforms_by_type.clone_from(&platforms_of_types);
                 Arc::new(platform)
             };
             (name, lazy(platform))
@@ -141,15 +142,16 @@ impl Registry {
         if !findings.is_empty() {
             return Err(findings);
         }
-        let elsewhere = elsewhere(platforms.iter().flat_map(|(name, platform)| {
-            let kinds = platform.types.keys();
-            kinds.map(move |kind| (name, kind))
-        }));
+        let platforms_of_types =
+            platforms_of_types(platforms.iter().flat_map(|(name, platform)| {
+                let kinds = platform.types.keys();
+                kinds.map(move |kind| (name, kind))
+            }));
         let models = models
             .into_iter()
             .map(|(name, model)| (name, lazy(|| model)));
         let platforms = platforms.into_iter().map(|(name, mut platform)| {
-            platform.platforms_by_type.clone_from(&elsewhere);
+            platform.platforms_by_type.clone_from(&platforms_of_types);
             (name, lazy(|| Arc::new(platform)))
         });
         Ok(Self {
@@ -257,13 +259,15 @@ fn expect_loaded<T>(loaded: Result<T, Vec<Diagnostic>>) -> T {
 }
 
 /// From pairs of a platform and one of its types.
-fn elsewhere<'a>(pairs: impl Iterator<Item = (&'a PlatformName, &'a TypeName)>) -> PlatformsByType {
-    let mut elsewhere = PlatformsByType::new();
+fn platforms_of_types<'a>(
+    pairs: impl Iterator<Item = (&'a PlatformName, &'a TypeName)>,
+) -> PlatformsByType {
+    let mut platforms_of_types = PlatformsByType::new();
     for (platform, kind) in pairs {
-        let of_kind = elsewhere.entry(kind.clone()).or_default();
+        let of_kind = platforms_of_types.entry(kind.clone()).or_default();
         of_kind.push(platform.clone());
     }
-    elsewhere
+    platforms_of_types
 }
 
 /// The kinds of test that a definition lacks.

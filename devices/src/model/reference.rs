@@ -30,11 +30,11 @@ impl TypeModel {
     /// The references of the type, those that order resources first.
     pub fn references(&self) -> impl Iterator<Item = Reference> {
         let ordering = self.relations.iter().filter_map(|relation| {
-            let wants = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
+            let is_required = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
             let RelationSource::Attribute(from) = &relation.from else {
                 return None;
             };
-            wants.then(|| Reference {
+            is_required.then(|| Reference {
                 target: relation.target.clone(),
                 from: from.clone(),
                 numbers: false,

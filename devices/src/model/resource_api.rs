@@ -170,9 +170,9 @@ impl ModelWriter {
             let _ = writeln!(self.text, "ensure_default = {}", quoted(default));
         }
         let kind = hash.text("type").unwrap_or_default();
-        let plain: String = kind.chars().filter(|c| !c.is_whitespace()).collect();
-        let plain = plain.replace(['\'', '"'], "");
-        if !plain.contains("present,absent") && !plain.contains("absent,present") {
+        let normalized: String = kind.chars().filter(|c| !c.is_whitespace()).collect();
+        let normalized = normalized.replace(['\'', '"'], "");
+        if !normalized.contains("present,absent") && !normalized.contains("absent,present") {
             self.leave(
                 entry.line,
                 format!("ensure: `{kind}` is treated as present or absent"),

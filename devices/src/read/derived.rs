@@ -50,18 +50,18 @@ impl Derived {
     ) -> Arc<T> {
         let kind = TypeId::of::<T>();
         let known = self.made().get(&KeyRef { kind, owner, from }).cloned();
-        if let Some(known) = known.and_then(|thing| thing.downcast().ok()) {
+        if let Some(known) = known.and_then(|value| value.downcast().ok()) {
             return known;
         }
         // Not under the lock: computing one value may need another.
-        let thing = Arc::new(make());
+        let value = Arc::new(make());
         let key = Key {
             kind,
             owner: (owner.0.to_owned(), owner.1.to_owned()),
             from: from.map(str::to_owned),
         };
-        self.made().insert(key, Arc::clone(&thing) as DerivedValue);
-        thing
+        self.made().insert(key, Arc::clone(&value) as DerivedValue);
+        value
     }
 
     /// Drops the values computed from a read that is about to change.

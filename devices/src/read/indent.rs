@@ -75,8 +75,8 @@ impl Tree {
         // The open blocks, outermost first.
         let mut open: Vec<OpenBlock> = Vec::new();
         let mut lines = text.lines();
-        while let Some(whole) = lines.next() {
-            let line = whole.trim_end();
+        while let Some(original) = lines.next() {
+            let line = original.trim_end();
             let content = line.trim_start();
             let depth = line.len() - content.len();
             let begins = |rule: &SectionRule| rule.start.is_match(content);
@@ -111,7 +111,7 @@ impl Tree {
                 if let Some(found) = rule.start.find(content) {
                     node.text = content[..found.end()].trim_end().to_owned();
                     // Spaces at the end of a line are part of the text.
-                    let first = whole.trim_start().trim_end_matches('\r');
+                    let first = original.trim_start().trim_end_matches('\r');
                     node.body = Some(opaque_body(&first[found.end()..], &mut lines, rule));
                     break;
                 }

@@ -104,9 +104,9 @@ impl Transcript {
 /// Escapes control characters, which would move the reader's cursor.
 fn escape_control(character: char) -> impl Iterator<Item = char> {
     let escaped = character.is_control() && character != '\t';
-    let plain = (!escaped).then_some(character);
+    let printable = (!escaped).then_some(character);
     let escaped_character = escaped.then(|| character.escape_default());
-    plain
+    printable
         .into_iter()
         .chain(escaped_character.into_iter().flatten())
 }

@@ -1,7 +1,7 @@
 //! Attributes: names and values of one resource or instance, in order.
 //!
-//! A resource has few of them and a catalog has many resources: they stand in one list, and the
-//! text of a name is shared by all that have it.
+//! A resource has few attributes and a catalog has many resources: attributes are stored in one
+//! list, and names share their text.
 
 use std::borrow::Borrow;
 use std::fmt;

@@ -1,8 +1,8 @@
-//! When a value on a device counts as the wanted one (`docs/reference/transaction.md`, section 9,
-//! *In sync?*).
+//! Whether a value on a device is in sync with the desired one (`docs/reference/transaction.md`,
+//! section 9, *In sync?*).
 //!
-//! The comparison has a direction: wanted `1500` matches a current `"1500"`, wanted `"1500"` does
-//! not match a current `1500`.
+//! The comparison is not symmetric: desired `1500` matches current `"1500"`, desired `"1500"` does
+//! not match current `1500`.
 
 use super::Value;
 

@@ -1,7 +1,7 @@
-//! The texts of values: as Puppet's messages show them, as Ruby writes them in error messages, and
-//! as Ruby turns them into strings (`docs/reference/transaction.md`, section 9, *Formatting*).
+//! Text forms of values: in Puppet's messages, in Ruby's error messages (`inspect`), and as Ruby
+//! strings (`docs/reference/transaction.md`, section 9, *Formatting*).
 //!
-//! A sensitive value shows as a mask in all three, except through [`Value::unwrap_sensitive`].
+//! A sensitive value is masked in all forms, except through [`Value::unwrap_sensitive`].
 
 use std::fmt::Write;
 

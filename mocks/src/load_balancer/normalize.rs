@@ -192,13 +192,13 @@ fn virtual_server(object: &mut Object, given: &Fields) -> Result<(), Refusal> {
     let bad = || Refusal::invalid_value("destination", &json!(wanted));
     let (host, service) = host_and_port(&path.name).ok_or_else(bad)?;
     let service = port(service).ok_or_else(bad)?;
-    let plain = host.split('%').next().unwrap_or_default();
-    let plain = match plain {
+    let address = host.split('%').next().unwrap_or_default();
+    let address = match address {
         "any" => "0.0.0.0",
         "any6" => "::",
         other => other,
     };
-    let ip: IpAddr = plain.parse().map_err(|_| bad())?;
+    let ip: IpAddr = address.parse().map_err(|_| bad())?;
     let separator = if ip.is_ipv6() { '.' } else { ':' };
     object.fields.insert(
         "destination".to_owned(),
@@ -306,10 +306,10 @@ fn profiles(object: &mut Object) -> Result<(), Refusal> {
             entry.fields.insert("context".to_owned(), json!(context));
         }
     }
-    let plain = !["reject", "stateless"]
+    let is_standard = !["reject", "stateless"]
         .iter()
         .any(|flag| object.fields.contains_key(*flag));
-    if entries.is_empty() && plain {
+    if entries.is_empty() && is_standard {
         let mut entry = Object::new(FullPath::parse("/Common/fastL4", "Common"));
         entry.fields.insert("context".to_owned(), json!("all"));
         entries.insert(entry.path.text(), entry);

@@ -67,8 +67,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let attributes: Vec<&str> = attributes.iter().map(String::as_str).collect();
         for &(index, wanted) in resources {
             for setting in driver.effects(wanted, &attributes) {
-                let thing = (setting.place.clone(), setting.what.clone());
-                seen.entry(thing).or_default().push((index, wanted, setting));
+                let key = (setting.place.clone(), setting.what.clone());
+                seen.entry(key).or_default().push((index, wanted, setting));
             }
         }
     }
@@ -91,9 +91,9 @@ fn shared_attributes<'a>(
     let mut touching: BTreeMap<(String, String), Vec<(&str, EffectSlot)>> = BTreeMap::new();
     for model in models {
         for touch in driver.effect_slots(model) {
-            let thing = (touch.place.clone(), touch.what.clone());
+            let key = (touch.place.clone(), touch.what.clone());
             touching
-                .entry(thing)
+                .entry(key)
                 .or_default()
                 .push((model.name.as_str(), touch));
         }

@@ -83,11 +83,11 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 let other = ResourceRef::new(&reference.target, &name);
                 let declared = context.index.find(&other);
                 let runs = || context.has_running(&reference.target, &name);
-                let there = match declared {
+                let exists = match declared {
                     Some(declared) => !context.is_removed(declared),
                     None => target.is_built_in(&name) || runs(),
                 };
-                if !there {
+                if !exists {
                     let severity = match reference.numbers {
                         true => Severity::Note,
                         false => RULE.severity,

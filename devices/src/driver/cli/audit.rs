@@ -116,11 +116,11 @@ impl CliType {
             .filter(|name| !required.contains(name))
             .collect();
         for left_out in subsets(&optional) {
-            for turn in 0..3 {
+            for variant in 0..3 {
                 let values: Attributes = attributes
                     .iter()
                     .filter(|name| !left_out.contains(name))
-                    .filter_map(|name| Some(((*name).to_owned(), self.example(name, turn)?)))
+                    .filter_map(|name| Some(((*name).to_owned(), self.example(name, variant)?)))
                     .collect();
                 let Some(written) = template.write(&|name| values.get(name), self) else {
                     continue;
@@ -250,7 +250,7 @@ impl CliType {
     }
 
     /// An example value of an attribute as it appears in a line; `turn` selects its kind.
-    fn example(&self, name: &str, turn: usize) -> Option<Value> {
+    fn example(&self, name: &str, variant: usize) -> Option<Value> {
         let Some(model) = self.model.attributes.get(name) else {
             return Some("x1".into());
         };
@@ -306,7 +306,7 @@ impl CliType {
         if known.is_empty() {
             return None;
         }
-        let value = known[turn % known.len()].clone();
+        let value = known[variant % known.len()].clone();
         let in_words = model.array.is_some() && !ranges;
         Some(if in_words && self.takes_words(name) {
             Value::List(vec![value])

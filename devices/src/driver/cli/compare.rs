@@ -7,19 +7,14 @@ use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Instance, Wanted};
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, decode_type7};
-use crate::driver::implementation::{Problem, ProblemKind, SecretHistory};
+use crate::driver::implementation::{Problem, ProblemKind};
 use crate::model::Role;
 use crate::operation::Action;
 use crate::read::State;
 use crate::value::{Attributes, Name, Value};
 
 impl CliType {
-    pub(super) fn out_of_sync(
-        &self,
-        wanted: &Wanted,
-        current: Option<&Instance>,
-        _secrets: &dyn SecretHistory,
-    ) -> Vec<Name> {
+    pub(super) fn out_of_sync(&self, wanted: &Wanted, current: Option<&Instance>) -> Vec<Name> {
         let ensurable = self.model.is_ensurable();
         let ensurable = ensurable && self.is_managed("ensure", &"present".into());
         if ensurable && wanted.is_absent() {
@@ -330,8 +325,8 @@ impl CliType {
             let Some(text) = super::template::Vocabulary::write(self, name, element) else {
                 continue;
             };
-            let plain = |c: char| !c.is_control() && !c.is_whitespace();
-            if !text.is_empty() && text.chars().all(plain) {
+            let is_printable = |c: char| !c.is_control() && !c.is_whitespace();
+            if !text.is_empty() && text.chars().all(is_printable) {
                 continue;
             }
             let templates = self.templates_with(name);

@@ -46,8 +46,8 @@ impl CliType {
             };
             // The value is relative to the device's list: `["add", "10"]`.
             let relative = range_set(self.codecs.get(*name)).is_some() && value.as_list().is_some();
-            let gone = wanted.is_absent() && *name != "ensure";
-            if relative || gone {
+            let is_removed = wanted.is_absent() && *name != "ensure";
+            if relative || is_removed {
                 continue;
             }
             let sent = self.sent(rule, wanted, name, value);
@@ -75,8 +75,9 @@ impl CliType {
     /// attribute in a shared line is preserved when the line is sent.
     fn setter(&self, name: &str) -> Option<(&CliAttributeRule, String)> {
         let rule = self.attributes.get(name)?;
-        let whole = matches!(rule.location, CliLocation::Elsewhere(_)) || rule.with.is_empty();
-        if !rule.is_applied() || rule.inside.is_some() || !whole || !rule.sub.is_empty() {
+        let has_own_line =
+            matches!(rule.location, CliLocation::Elsewhere(_)) || rule.with.is_empty();
+        if !rule.is_applied() || rule.inside.is_some() || !has_own_line || !rule.sub.is_empty() {
             return None;
         }
         let what = match &rule.location {

@@ -206,16 +206,16 @@ impl CliType {
         if without_no(text).is_some() {
             return;
         }
-        let mut whole = text
+        let mut sent = text
             .get(words.len()..)
             .unwrap_or_default()
             .trim_start()
             .to_owned();
         for line in body {
-            whole.push('\n');
-            whole.push_str(&line.reveal());
+            sent.push('\n');
+            sent.push_str(&line.reveal());
         }
-        let mut characters = whole.chars();
+        let mut characters = sent.chars();
         characters.next();
         characters.next_back();
         let mut node = Node::new(words);
@@ -331,22 +331,22 @@ impl CliType {
                 one => vec![one],
             })
         };
-        let gone = elements(rest).filter(|_| rule.many);
+        let removed = elements(rest).filter(|_| rule.many);
         let mut remaining = Vec::new();
         for node in std::mem::take(&mut level.nodes) {
-            let (Some(gone), Some(there)) = (&gone, elements(&node.text)) else {
+            let (Some(removed), Some(current)) = (&removed, elements(&node.text)) else {
                 if !begins_with(&node.text, rest) {
                     remaining.push(node);
                 }
                 continue;
             };
-            if !there.iter().any(|item| gone.contains(item)) {
+            if !current.iter().any(|item| removed.contains(item)) {
                 remaining.push(node);
                 continue;
             }
             // One of several elements in a line: `no ip name-server A` changes `ip name-server A
             // B`.
-            for left in there.iter().filter(|item| !gone.contains(item)) {
+            for left in current.iter().filter(|item| !removed.contains(item)) {
                 let values = |name: &str| (name == rule.name).then_some(left);
                 let line = rule
                     .lines
@@ -439,10 +439,10 @@ impl CliType {
                     }
                     break;
                 }
-                let goes = without_no(&text).is_some_and(|rest| {
+                let is_removed = without_no(&text).is_some_and(|rest| {
                     rule.lines.iter().any(|line| begins_with(&line.text, rest))
                 });
-                if goes {
+                if is_removed {
                     match &rule.absent {
                         Some(absent) => attributes.insert(rule.name.clone(), absent.clone()),
                         None => attributes.remove(&rule.name),

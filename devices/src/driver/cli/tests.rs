@@ -517,7 +517,7 @@ fn mistakes_are_told_with_what_was_meant() {
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {nam}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
-            "`x {nam}` names `nam`, which thing does not have (did you mean `name`?)",
+            "`x {nam}` uses `nam`, which is not an attribute of thing (did you mean `name`?)",
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nlines = \"mode {mode}\"\n",

@@ -10,7 +10,7 @@ pub(crate) fn decode(text: &str) -> Option<String> {
         return None;
     }
     let seed: usize = text[..2].parse().ok()?;
-    let plain: Option<Vec<u8>> = (2..bytes.len())
+    let bytes_of_text: Option<Vec<u8>> = (2..bytes.len())
         .step_by(2)
         .enumerate()
         .map(|(index, at)| {
@@ -18,7 +18,7 @@ pub(crate) fn decode(text: &str) -> Option<String> {
             Some(byte ^ KEY[(seed + index) % KEY.len()])
         })
         .collect();
-    String::from_utf8(plain?).ok()
+    String::from_utf8(bytes_of_text?).ok()
 }
 
 #[cfg(test)]

@@ -39,11 +39,11 @@ pub(crate) fn entries_value(
     paths.sort();
     if paths.is_empty() {
         // Unknown without reads of the kinds.
-        let asked = rule
+        let is_read = rule
             .kinds
             .iter()
             .any(|kind| surveyed.has_list_of(shared, kind));
-        return if asked { rule.absent.clone() } else { None };
+        return if is_read { rule.absent.clone() } else { None };
     }
     if is_array {
         return Some(paths.into());

@@ -116,7 +116,7 @@ pub(crate) fn field_body(rule: &FieldRule, value: &Value) -> Body {
 /// A value for sending. It is a number only if the model declares one. A value with secrets becomes
 /// a tree with secret leaves.
 fn body_of(value: &Value) -> Body {
-    let plain = |bodies: &[Body]| bodies.iter().all(|body| matches!(body, Body::Plain(_)));
+    let are_plain = |bodies: &[Body]| bodies.iter().all(|body| matches!(body, Body::Plain(_)));
     let json = |body: Body| match body {
         Body::Plain(json) => json,
         _ => Json::Null,
@@ -128,7 +128,7 @@ fn body_of(value: &Value) -> Body {
         },
         Value::List(items) => {
             let items: Vec<Body> = items.iter().map(body_of).collect();
-            if plain(&items) {
+            if are_plain(&items) {
                 Json::Array(items.into_iter().map(json).collect()).into()
             } else {
                 Body::List(items)
@@ -139,7 +139,7 @@ fn body_of(value: &Value) -> Body {
                 .iter()
                 .filter_map(|(key, value)| Some((key.scalar_text()?, body_of(value))))
                 .unzip();
-            if plain(&bodies) {
+            if are_plain(&bodies) {
                 Json::Object(
                     names
                         .into_iter()

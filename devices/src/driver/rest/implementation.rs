@@ -174,13 +174,13 @@ impl Implementation for RestType {
         current: Option<&Instance>,
         secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
-        let shall_be = !wanted.is_absent();
+        let is_present = !wanted.is_absent();
         let differs_in_ensure =
-            wanted.attributes.contains_key("ensure") && shall_be != current.is_some();
-        if differs_in_ensure && !shall_be {
+            wanted.attributes.contains_key("ensure") && is_present != current.is_some();
+        if differs_in_ensure && !is_present {
             return vec!["ensure".into()];
         }
-        if !shall_be || (current.is_none() && !differs_in_ensure) {
+        if !is_present || (current.is_none() && !differs_in_ensure) {
             return Vec::new();
         }
         let mut differing: Vec<Name> = Vec::new();

@@ -19,7 +19,7 @@ pub(crate) fn apply<'a>(
     requests: impl IntoIterator<Item = &'a Request>,
     state: &mut State,
 ) {
-    let world = Predictor {
+    let predictor = Predictor {
         definition,
         alternatives: definition.alternatives(),
         collections: collections(definition)
@@ -28,7 +28,7 @@ pub(crate) fn apply<'a>(
             .collect(),
     };
     for request in requests {
-        world.apply(request, state);
+        predictor.apply(request, state);
     }
 }
 

@@ -158,7 +158,7 @@ fn check(
     let (again, _) = operations_for(&driver, &wanted, &state)?;
     if !again.is_empty() {
         return Err(format!(
-            "a second run would send:\n  {}",
+            "a second run sends:\n  {}",
             print(&again).join("\n  ")
         ));
     }

@@ -60,8 +60,8 @@ impl HostKeyVerifier {
 
     /// The algorithms of the known keys.
     pub(crate) fn known_algorithms(&self) -> Vec<Algorithm> {
-        let plain = self.entries.iter().filter(|known| known.marker.is_none());
-        plain.map(|known| known.key.algorithm()).collect()
+        let unmarked = self.entries.iter().filter(|known| known.marker.is_none());
+        unmarked.map(|known| known.key.algorithm()).collect()
     }
 
     /// Verifies a key. `Ok` has a note for the user if the key was stored.
@@ -93,16 +93,16 @@ impl HostKeyVerifier {
             }
             HostKeyPolicy::KnownHosts(_) | HostKeyPolicy::TrustOnFirstUse(_) => {}
         }
-        let plain: Vec<_> = self
+        let unmarked: Vec<_> = self
             .entries
             .iter()
             .filter(|known| known.marker.is_none())
             .collect();
-        if plain.iter().any(same) {
+        if unmarked.iter().any(same) {
             return Ok(None);
         }
         // A key of another type counts as changed, because known types were offered first.
-        if let Some(known) = plain.first() {
+        if let Some(known) = unmarked.first() {
             return Err(SessionErrorKind::HostKeyChanged {
                 host: host(),
                 fingerprint,
@@ -193,8 +193,8 @@ fn matches(patterns: &HostPatterns, name: &str) -> bool {
     match patterns {
         HostPatterns::Patterns(patterns) => {
             let negated = patterns.iter().filter_map(|it| it.strip_prefix('!'));
-            let mut plain = patterns.iter().filter(|it| !it.starts_with('!'));
-            !negated.into_iter().any(is_match) && plain.any(|pattern| is_match(pattern))
+            let mut positive = patterns.iter().filter(|it| !it.starts_with('!'));
+            !negated.into_iter().any(is_match) && positive.any(|pattern| is_match(pattern))
         }
         HostPatterns::HashedName { salt, hash } => {
             let mac = Hmac::<Sha1>::new_from_slice(salt).expect("HMAC accepts keys of any length");

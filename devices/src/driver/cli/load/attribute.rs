@@ -1,4 +1,4 @@
-//! Reading of `[attr.x]`: how an attribute is read and written.
+//! Loads `[attr.x]`: how an attribute is read and written.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) fn attribute(
         ("unsupported", Severity::Warning),
         ("refused", Severity::Error),
     ] {
-        // An empty reason lifts what the base of a variant says.
+        // An empty reason removes the restriction of the variant's base.
         if let Some(reason) = table.string(key).filter(|reason| !reason.is_empty()) {
             rule.not_applied = Some(NotApplied { severity, reason });
         }
@@ -164,7 +164,7 @@ pub(super) fn attribute(
             table.findings.error(
                 "place",
                 table.span.clone(),
-                format!("`{}` is read in more than one place", known.name),
+                format!("`{}` has more than one source", known.name),
             );
             return None;
         }
@@ -219,7 +219,7 @@ fn check_value_name(table: &Table<'_>, known: &AttributeModel, value: &str, span
     }
     let help = match nearest(value, names.iter().map(AsRef::as_ref)) {
         Some(name) => format!("did you mean `{name}`?"),
-        None => format!("the model names {}", names.join(", ")),
+        None => format!("values in the model: {}", names.join(", ")),
     };
     table.findings.error_with_help(
         "unknown-value",
@@ -262,7 +262,7 @@ fn values_by_attribute(context: &Context<'_>, table: &Table<'_>) -> Vec<(String,
     all
 }
 
-/// The value of a key in the model's form; `Some(None)` without one or when the model refuses it.
+/// The value of a key in the model's form; `Some(None)` if it is missing or invalid.
 fn canonical_key(
     table: &Table<'_>,
     key: &'static str,
@@ -275,7 +275,7 @@ fn canonical_key(
     match known.canonicalize(&value) {
         Ok(value) => Some(Some(value)),
         Err(error) => {
-            let text = format!("`{key}` is refused by the model: {}", error.message);
+            let text = format!("`{key}` is invalid for the model: {}", error.message);
             item.error(key, text);
             Some(None)
         }

@@ -1,4 +1,4 @@
-//! Whether the names in the rules are the model's, and all that the model says is in the rules.
+//! Checks that the rules use only names of the model, and implement all attributes of the model.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::driver::cli::template::LineTemplate;
 use crate::model::{Role, TypeModel};
 use crate::value::Name;
 
-/// Every attribute that a template or a rule names must be the model's.
+/// Every attribute in a template or rule must be in the model.
 pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     let model: &TypeModel = &cli.model;
     let check = |template: &LineTemplate, span: &Range<usize>, also: &[&str]| {
@@ -26,7 +26,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
                 "unknown-attribute",
                 span.clone(),
                 format!(
-                    "`{}` names `{name}`, which {} does not have",
+                    "`{}` uses `{name}`, which is not an attribute of {}",
                     template.text, model.name
                 ),
                 help,
@@ -70,7 +70,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
                     "unknown-attribute",
                     rule.span.clone(),
                     format!(
-                        "`{}` refers to [attr.{name}], which is not there",
+                        "`{}` refers to [attr.{name}], which does not exist",
                         rule.name
                     ),
                 );
@@ -90,7 +90,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
                 instance.span.clone(),
                 format!("`{}` of {} is not implemented", attribute.name, model.name),
                 format!(
-                    "add [attr.{0}], or `unsupported = \"why\"` in it",
+                    "add [attr.{0}], or `unsupported = \"reason\"` in it",
                     attribute.name
                 ),
             );

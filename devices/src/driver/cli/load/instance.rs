@@ -1,4 +1,4 @@
-//! Reading of `[instance]`: how instances are recognised, created and removed.
+//! Loads `[instance]`: how instances are recognized, created and removed.
 
 use std::sync::Arc;
 
@@ -40,8 +40,8 @@ pub(super) fn instance(
             table.findings.error_with_help(
                 "instance",
                 table.span.clone(),
-                "how instances are recognised is not clear",
-                "one of `singleton`, `key`, `block`, `line`, or `block` with `line`",
+                "unclear how instances are recognized",
+                "use one of `singleton`, `key`, `block`, `line`, or `block` with `line`",
             );
             return None;
         }
@@ -71,7 +71,7 @@ pub(super) fn instance(
             })
             .collect();
         if ranges.is_none() {
-            item.error("reserved", "`ranges` is a list such as 1,1002-1005");
+            item.error("reserved", "`ranges` must be a list such as 1,1002-1005");
         }
         Some(Reserved {
             attribute: attribute?,

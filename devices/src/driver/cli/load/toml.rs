@@ -1,4 +1,4 @@
-//! Kinds of value that the sections share: templates, codecs, `replace`.
+//! Values that several sections share: templates, codecs, `replace`.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) fn remove_first(table: &Table<'_>) -> bool {
         .is_some()
 }
 
-/// A codec by the name that the platform or this program gives it.
+/// A codec by its name, from the platform or built in.
 pub(super) fn codec(context: &Context<'_>, item: &Item<'_>) -> Option<Arc<Codec>> {
     let name = item.string()?;
     if let Some(codec) = context.codecs.get(&name) {

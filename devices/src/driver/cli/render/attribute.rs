@@ -1,4 +1,4 @@
-//! Lines of one attribute.
+//! Renders the lines of one attribute.
 
 use super::Rendering;
 use super::no_form::no;
@@ -13,7 +13,7 @@ use crate::secret::Text;
 use crate::value::{Name, Value};
 
 impl Rendering<'_> {
-    /// The lines of one attribute (and of those in the same lines).
+    /// The lines of one attribute, and of attributes in the same lines.
     pub(super) fn attribute(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
         if !rule.with.is_empty() && !matches!(rule.location, CliLocation::Elsewhere(_)) {
             return self.group(rule);
@@ -29,7 +29,7 @@ impl Rendering<'_> {
         Ok(())
     }
 
-    /// Adds the lines for a value; `line` is the one that its rule gives for it.
+    /// Adds the lines for a value; `line` is the line of its rule for this value.
     pub(super) fn set(
         &mut self,
         rule: &CliAttributeRule,
@@ -65,10 +65,10 @@ impl Rendering<'_> {
         }
         let own = self.found.and_then(|found| found.defaults.get(&rule.name));
         let by_itself = own.or(rule.absent.as_ref());
-        let goes = is_unset(value)
+        let is_removed = is_unset(value)
             || (by_itself == Some(value) && !rule.default_on)
             || *value == Value::Bool(false);
-        if goes {
+        if is_removed {
             let text = match self.rest_of_line(rule) {
                 Some(rest) => rest,
                 None => self.no_form(rule, None)?,
@@ -111,7 +111,7 @@ impl Rendering<'_> {
         template.write(&values, self.cli)
     }
 
-    /// A list of numbers that does not fit one line: an absolute one, then additions.
+    /// A list of numbers that is longer than one line: an absolute list, then additions.
     fn long_list(
         &mut self,
         rule: &CliAttributeRule,
@@ -225,7 +225,7 @@ impl Rendering<'_> {
         Ok(())
     }
 
-    /// The attributes in the lines of a rule that are to be set.
+    /// The attributes in the lines of a rule that must be set.
     fn changed<'r>(&self, rule: &'r CliAttributeRule) -> Vec<&'r str> {
         let names = [&rule.name].into_iter().chain(&rule.with);
         let names = names.map(Name::as_str);
@@ -255,10 +255,10 @@ impl Rendering<'_> {
             .find(|delimiter| !text.contains(**delimiter));
         let delimiter = delimiter.ok_or_else(|| RenderError {
             attribute: rule.name.to_string(),
-            message: "the text holds every character that could end it".to_owned(),
+            message: "the text contains every possible delimiter".to_owned(),
         })?;
-        let whole = format!("{words} {delimiter}{text}{delimiter}");
-        let mut lines = whole
+        let block_text = format!("{words} {delimiter}{text}{delimiter}");
+        let mut lines = block_text
             .split('\n')
             .map(|line| Text::plain(line.trim_end_matches('\r')));
         let first = lines.next();

@@ -1,4 +1,4 @@
-//! Lines by which an instance comes and goes, and those that are the instance themselves.
+//! Renders the lines that create and remove an instance, and the lines of the instance itself.
 
 use super::Rendering;
 use super::no_form::no;
@@ -16,7 +16,7 @@ impl Rendering<'_> {
         let Some(found) = self.found else {
             return Ok(());
         };
-        // `ensure` as an ordinary attribute: the instance is a property of something that stays.
+        // `ensure` as an ordinary attribute: the instance is a property of a permanent object.
         if let Some(rule) = cli.attributes.get("ensure") {
             self.mode = self.mode_path()?;
             return self.existence(rule, "absent");
@@ -44,7 +44,7 @@ impl Rendering<'_> {
             self.push(&ensure, no(text), cli.instance.prompts);
         }
         for template in &cli.instance.remove {
-            // What the device has counts here, not what the catalog wants.
+            // Use the current values, not the desired ones.
             let text = template.write(&|name| found.known(name), cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
@@ -59,7 +59,7 @@ impl Rendering<'_> {
         Ok(())
     }
 
-    /// The line for a value of `ensure` where it is an ordinary attribute.
+    /// The line for a value of `ensure` as an ordinary attribute.
     pub(super) fn existence(
         &mut self,
         rule: &CliAttributeRule,
@@ -69,7 +69,7 @@ impl Rendering<'_> {
         self.scalar(rule, &value, self.cli.named(&rule.set, &rule.name, &value))
     }
 
-    /// The line that is the instance.
+    /// The line of the instance.
     pub(super) fn line(&mut self, spellings: &[LineTemplate]) -> Result<(), RenderError> {
         let cli = self.cli;
         self.mode = self.mode_path()?;
@@ -95,8 +95,8 @@ impl Rendering<'_> {
             }
         }
         if let Some(found) = self.found {
-            // What `remove` names tells one line from another; with another value the device
-            // would keep the old line beside the new one.
+            // `remove` identifies the line. Without it the device would have the old line and the
+            // new one.
             let identity = cli
                 .instance
                 .remove

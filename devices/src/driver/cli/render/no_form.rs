@@ -1,4 +1,4 @@
-//! What takes a line back: its `no` form.
+//! Renders the removal of a line: its `no` form.
 
 use super::Rendering;
 use crate::driver::cli::find::without_no;
@@ -9,7 +9,7 @@ use crate::secret::Text;
 use crate::value::Value;
 
 impl Rendering<'_> {
-    /// The line that undoes an attribute's line, or the line of one element.
+    /// The line that removes an attribute's line, or the line of one element.
     pub(super) fn no_form(
         &self,
         rule: &CliAttributeRule,
@@ -39,7 +39,7 @@ impl Rendering<'_> {
             (NoForm::Text(template), _) => {
                 return self.written(template).ok_or_else(|| self.error(&rule.name));
             }
-            // A line with several elements goes on without one of them.
+            // The line remains with the other elements.
             (NoForm::Full, Some((_, text))) if !shared => self.hidden(text),
             (NoForm::Full, _) => {
                 let template = spelling.ok_or_else(|| self.error(&rule.name))?;
@@ -57,7 +57,7 @@ impl Rendering<'_> {
         Ok(no(text))
     }
 
-    /// A line of the device with the secrets in it marked.
+    /// A line of the device with its secrets marked.
     pub(super) fn hidden(&self, line: &str) -> Text {
         let mut text = Text::plain(line);
         let Some(found) = self.found else {

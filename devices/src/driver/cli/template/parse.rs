@@ -1,4 +1,4 @@
-//! Parsing of templates: their text to parts.
+//! Parses templates into parts.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ impl LineTemplate {
     /// Parses a template.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason as text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let tokens = tokens(text)?;
         let mut at = 0;
@@ -56,7 +56,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
         let glued = trimmed.len() == rest.len() && !rest.is_empty();
         let mark = |token: Option<&Token>| matches!(token, Some(Token::Mark(_)));
         if glued && !mark(tokens.last()) && !rest.starts_with(['[', ']', '<', '>', '(', ')', '|']) {
-            return Err(format!("a blank is missing before `{rest}`"));
+            return Err(format!("a space is missing before `{rest}`"));
         }
         rest = trimmed;
     }
@@ -87,7 +87,7 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
                 let inside = sequence(tokens, at, Some('>'))?;
                 let options = inside.into_iter().map(|part| match part {
                     Part::Optional(parts) => Ok(parts),
-                    _ => Err("only `[…]` may stand inside `<…>`".to_owned()),
+                    _ => Err("only `[…]` is allowed inside `<…>`".to_owned()),
                 });
                 parts.push(Part::AnyOrder(options.collect::<Result<_, _>>()?));
             }
@@ -95,7 +95,7 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
                 let mut options = vec![];
                 loop {
                     options.push(sequence(tokens, at, Some(')'))?);
-                    // The closing mark is `)` or the `|` before a further alternative.
+                    // The end is `)` or the `|` before the next alternative.
                     if tokens.get(*at - 1) == Some(&Token::Mark(')')) {
                         break;
                     }
@@ -104,7 +104,7 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
             }
             Token::Mark(mark) if Some(*mark) == close => return Ok(parts),
             Token::Mark('|') if close == Some(')') => return Ok(parts),
-            Token::Mark(mark) => return Err(format!("`{mark}` does not fit here")),
+            Token::Mark(mark) => return Err(format!("unexpected `{mark}`")),
         }
     }
 }
@@ -129,21 +129,21 @@ fn hole(text: &str) -> Result<Hole, String> {
             "ipv6" => HoleKind::Address(Address::Ipv6),
             other => {
                 return Err(format!(
-                    "`:{other}` is not known; `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6` are"
+                    "unknown `:{other}`; known are `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6`"
                 ));
             }
         };
         (name, kind)
     } else if let Some((name, filter)) = text.split_once('|') {
         if filter != "number" {
-            return Err(format!("`|{filter}` is not known; `|number` is"));
+            return Err(format!("unknown `|{filter}`; known is `|number`"));
         }
         (name, HoleKind::Number)
     } else {
         (text, HoleKind::Word)
     };
     if name.is_empty() || name.contains(char::is_whitespace) {
-        return Err(format!("`{{{text}}}` names no attribute"));
+        return Err(format!("`{{{text}}}` is not an attribute name"));
     }
     Ok(Hole {
         name: name.into(),

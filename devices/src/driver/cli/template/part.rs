@@ -1,4 +1,4 @@
-//! What a template consists of: words, holes for attributes, and what binds them together.
+//! The parts of a template: words, placeholders for attributes, and groups.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use crate::value::{Name, Value};
 pub(super) enum Part {
     Word(String),
     Hole(Hole),
-    /// Nothing by itself; matches where an attribute that was read before, or is written, has one
-    /// of the values.
+    /// A condition without text: an attribute that was read before, or is written, has one of the
+    /// values.
     Where {
         name: Name,
         values: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) enum HoleKind {
     Number,
 }
 
-/// What kind of address a word must be.
+/// The required kind of address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     Any,
@@ -62,7 +62,7 @@ impl Address {
     }
 }
 
-/// Whether a value's text is one of those.
+/// Whether a value's text is one of these.
 pub(super) fn is_one_of(value: Option<&Value>, texts: &[String]) -> bool {
     value
         .and_then(Value::scalar_text)

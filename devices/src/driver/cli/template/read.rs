@@ -1,7 +1,7 @@
-//! Reading of lines: what a line says if a template describes it.
+//! Matches lines against templates and returns the values.
 //!
-//! Matching goes by words from left to right and never goes back over what it took, so it is
-//! linear in the line; a part that may be missing is taken when it matches.
+//! Words are matched from left to right without backtracking, so that the time is linear. An
+//! optional part is used if it matches.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use super::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary};
 use crate::value::Value;
 
 impl LineTemplate {
-    /// What a line says, if it is one of this template's.
+    /// The values in a line; `None` if the line does not match.
     pub(crate) fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
-        // Most lines are another template's, which the first word tells.
+        // Most lines belong to other templates; compare the first word.
         if let Some(Part::Word(word)) = self.parts.first()
             && let first = line.split_whitespace().next()
             && !first.is_some_and(|first| first.eq_ignore_ascii_case(word))
@@ -36,7 +36,7 @@ impl LineTemplate {
     }
 }
 
-/// A line cut into words that remember their place.
+/// A line as words with their positions.
 struct Line<'a> {
     text: &'a str,
     words: Vec<(&'a str, usize)>,
@@ -49,8 +49,8 @@ struct Matcher<'a> {
 }
 
 impl Matcher<'_> {
-    /// Matches parts from a word on; the word after the match. Leaves the bindings as they were
-    /// when there is none.
+    /// Matches parts from a word on and returns the index after the match. Without a match the
+    /// bindings are unchanged.
     fn sequence(
         &self,
         parts: &[Part],
@@ -165,7 +165,7 @@ impl Matcher<'_> {
     }
 }
 
-/// Binds the flags of a part that is not there.
+/// Binds the flags of a missing part.
 fn missing(parts: &[Part], bindings: &mut Bindings) {
     collect_holes(parts, &mut |hole| {
         if let HoleKind::Flag(_) = hole.kind

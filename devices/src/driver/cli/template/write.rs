@@ -1,4 +1,4 @@
-//! Writing of lines: a template with the values of attributes in it.
+//! Renders lines from templates and attribute values.
 
 use super::part::{Hole, HoleKind, Part, is_one_of};
 use super::{LineTemplate, Vocabulary, trailing_number};
@@ -6,7 +6,7 @@ use crate::secret::Text;
 use crate::value::Value;
 
 impl LineTemplate {
-    /// The line for values; `None` when one that it needs is missing or cannot be written.
+    /// The line for values; `None` if a required value is missing or cannot be written.
     pub(crate) fn write<'v>(
         &self,
         values: &dyn Fn(&str) -> Option<&'v Value>,
@@ -65,7 +65,7 @@ impl Printer<'_, '_> {
 
     fn hole(&self, hole: &Hole) -> Option<Text> {
         let value = (self.values)(&hole.name)?;
-        // One element of a list is as good as the element alone.
+        // A list with one element equals the element.
         let value = match (&hole.kind, value) {
             (HoleKind::Words, _) => value,
             (_, Value::List(items)) if items.len() == 1 => &items[0],
@@ -79,7 +79,7 @@ impl Printer<'_, '_> {
             HoleKind::Words => {
                 let items = match value.unwrap_sensitive() {
                     Value::List(items) => items.as_slice(),
-                    // An element of a list whose elements have lines of their own.
+                    // An element of a list with one line per element.
                     one => std::slice::from_ref(one),
                 };
                 let words: Option<Vec<String>> = items

@@ -23,7 +23,7 @@ use crate::value::Value;
 /// Translates the values of a group of attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GroupCodec {
-    /// Monitors and how many of them must be up.
+    /// Monitors and the number of them that must be up.
     Monitor,
     /// Address and port of a virtual server, in its partition.
     Destination,
@@ -31,9 +31,9 @@ pub(crate) enum GroupCodec {
     Alias,
     /// Source address translation.
     Snat,
-    /// VLANs on which a virtual server listens, or does not.
+    /// VLANs on which a virtual server is enabled or disabled.
     Vlans,
-    /// Services that a self IP accepts.
+    /// Services that a self IP allows.
     Lockdown,
     /// The default persistence profile.
     Persistence,
@@ -41,7 +41,7 @@ pub(crate) enum GroupCodec {
     ClonePools,
 }
 
-/// What a group codec needs of an object besides its fields.
+/// Context of an object for group codecs.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectContext<'a> {
     /// Partition of the object.
@@ -78,7 +78,7 @@ impl GroupCodec {
         matches!(self, GroupCodec::Monitor | GroupCodec::Lockdown).then_some("none")
     }
 
-    /// The values of the group's attributes; `None` for one that the object does not have.
+    /// The values of the group's attributes; `None` for missing ones.
     pub fn read(
         self,
         field: &FieldPath,
@@ -98,7 +98,7 @@ impl GroupCodec {
         }
     }
 
-    /// Why these values cannot be combined.
+    /// The reason why these values cannot be combined.
     pub fn check(self, values: &[Option<&Value>]) -> Option<String> {
         match (self, values) {
             (GroupCodec::Monitor, [monitors, Some(Value::Integer(needed))]) => {
@@ -110,7 +110,7 @@ impl GroupCodec {
         }
     }
 
-    /// Fields of which the device has only the one that was set last.
+    /// Exclusive fields: the device has only the one that was set last.
     pub fn alternatives(self, field: &FieldPath) -> Vec<FieldPath> {
         match self {
             GroupCodec::Vlans => vlans::flags(field).to_vec(),
@@ -118,7 +118,7 @@ impl GroupCodec {
         }
     }
 
-    /// The fields that give the attributes these values; `None` for one that has none.
+    /// The fields for these values of the attributes; `None` for attributes without a value.
     pub fn write(
         self,
         field: &FieldPath,
@@ -143,7 +143,7 @@ impl GroupCodec {
     }
 }
 
-/// The texts of a list, or of one value that stands for a list.
+/// The texts of a list, or of a single value as a list.
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::List(items)) => items.iter().filter_map(Value::scalar_text).collect(),
@@ -152,7 +152,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// A list of texts, or the word that stands for an empty one.
+/// A list of texts, or the word for an empty list.
 fn list_or(word: &str, items: Vec<String>) -> Value {
     if items.is_empty() {
         word.into()

@@ -1,7 +1,7 @@
-//! Texts that devices return in another spelling than they got them.
+//! Texts that devices return in another form than they received.
 
-/// A text of several lines: line ends are `\n`, blank lines at both ends and blanks at the end of
-/// the text do not count.
+/// Normalizes a multi-line text: line ends are `\n`; blank lines at both ends and spaces at the end
+/// are removed.
 pub(crate) fn block(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<_> = text.split('\n').collect();
@@ -11,8 +11,8 @@ pub(crate) fn block(text: &str) -> String {
     lines[first..=last].join("\n").trim_end().to_owned()
 }
 
-/// A text whose control characters are escaped exactly once, without blanks at its end: real line
-/// ends become `\r` and `\n`, doubled backslashes before such letters become one.
+/// Normalizes a text: control characters are escaped exactly once and trailing spaces are removed.
+/// Line ends become `\r` and `\n`, and doubled backslashes before such letters become one.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text.trim_end_matches(' ').chars().peekable();

@@ -1,11 +1,11 @@
-//! Whether a definition fits its model: everything that the model says has a place, and every
-//! place can work.
+//! Checks a definition against its model: every attribute has a location, and every location is
+//! valid.
 
 use crate::document::Table;
 use crate::driver::rest::definition::{RestDefinition, RestLocation};
 use crate::model::{Role, TypeModel};
 
-/// Whether everything that the model says has a place, and every place can work.
+/// Checks that every attribute has a location, and that every location is valid.
 pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeModel) {
     let error = |message: String| {
         root.findings

@@ -1,4 +1,4 @@
-//! Reading of `[attr.x]`: where an attribute is.
+//! Loads `[attr.x]`: the location of an attribute.
 
 use crate::map::IndexMap;
 
@@ -57,7 +57,7 @@ pub(crate) fn read_attribute(
     })
 }
 
-/// The spellings of yes and no, on two words of the device.
+/// The spellings of true and false, for two words of the device.
 fn truthy(yes: &str, no: &str) -> Vec<(String, Value)> {
     [
         ("yes", yes),
@@ -183,7 +183,7 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
             when: None,
         })
     });
-    // Without `when` an attribute is read by what it sets; with it, in the order given there.
+    // Without `when` an attribute is read with the values of `set`; with `when`, in its order.
     let Some(when) = table.table("when") else {
         for state in states.values_mut() {
             let conditions = state
@@ -230,7 +230,7 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
                 [one] => KeySplit::Field(one.clone()),
                 [host, port] => KeySplit::HostPort(host.clone(), port.clone()),
                 _ => {
-                    item.error("split", "`split` is `{host}:{port}` or `{field}`");
+                    item.error("split", "`split` must be `{host}:{port}` or `{field}`");
                     return None;
                 }
             }

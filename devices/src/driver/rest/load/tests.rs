@@ -155,7 +155,7 @@ fn mistakes_are_told_with_what_was_meant() {
         (
             "field = \"parts\"",
             "sub = \"partsReference.items\"\ncollection = \"/things/{name}/parts\"\nobject = \"/x/{member}\"\nsplit = \"{a}{b}{c}\"",
-            "`split` is `{host}:{port}` or `{field}`",
+            "`split` must be `{host}:{port}` or `{field}`",
         ),
     ];
     for (from, to, expected) in cases {

@@ -1,4 +1,4 @@
-//! Kinds of value that the sections share: fields with JSON, templates, tables of tables.
+//! Values that several sections share: fields with JSON, templates, tables of tables.
 
 use crate::map::IndexMap;
 use serde_json::Value as Json;

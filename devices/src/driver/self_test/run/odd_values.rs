@@ -1,5 +1,5 @@
-//! Empty values and blanks at the ends: where a device has no such value, it is another way to say
-//! one that the device has, or it is refused before connecting. It never differs in every run.
+//! Tests empty values and values with surrounding spaces. Each must equal a value that the device
+//! supports, or be rejected before connecting. It must not differ in every run.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn odd_values() -> Vec<Value> {
     texts.into_iter().chain(lists).chain(empty).collect()
 }
 
-/// Whether an attribute still differs once it was set; not where the value is refused.
+/// Whether an attribute is out of sync after it was set; false for rejected values.
 fn is_never_in_sync(
     platform: &Arc<Platform>,
     definition: &TypeDriver,
@@ -77,13 +77,13 @@ fn what_a_device_does_not_keep_is_said_otherwise_or_refused() {
         .platforms()
         .flat_map(|platform| platform.types.values().map(move |of| (platform, of)))
     {
-        let wants = definition.tests.iter().filter(|test| test.error.is_none());
-        let wants = wants.filter(|test| {
+        let tests = definition.tests.iter().filter(|test| test.error.is_none());
+        let tests = tests.filter(|test| {
             let ensure = test.want.as_ref().map(|want| want.get("ensure"));
             ensure.is_some_and(|ensure| ensure.and_then(Value::as_str) != Some("absent"))
         });
-        for test in wants {
-            // Secrets that a device does not show are compared with what was set last.
+        for test in tests {
+            // Secrets that a device does not print are compared with the last value that was set.
             let attributes = definition.model.attributes.values();
             for attribute in attributes.filter(|attribute| !attribute.sensitive) {
                 for value in odd_values() {

@@ -56,13 +56,13 @@ pub(super) fn username(session: &mut ConfigSession<'_>, command: &Command) -> Re
 }
 
 pub(super) fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let there = session
+    let is_set = session
         .device
         .configuration
         .root
         .find("aaa new-model")
         .is_some();
-    if there == command.is_set() {
+    if is_set == command.is_set() {
         return Reply::Silent;
     }
     if !command.confirmed {

@@ -1,9 +1,8 @@
-//! Addresses as BIG-IP writes them: `10.0.0.1%2/24`, with a route domain after `%`.
+//! BIG-IP addresses: `10.0.0.1%2/24`, with a route domain after `%`.
 
 use std::net::IpAddr;
 
-/// RFC 5952 form, without the route domain that is the default one. A text that is no address
-/// (`any`, a name) stays as it is.
+/// The RFC 5952 form without the default route domain. Other texts (`any`, a name) are unchanged.
 pub(crate) fn canonical(text: &str, default_domain: u32) -> String {
     let text = text.trim();
     let (host, length) = match text.split_once('/') {

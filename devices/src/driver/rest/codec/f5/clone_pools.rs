@@ -1,4 +1,4 @@
-//! Pools that get a copy of a virtual server's traffic: at most one for each side.
+//! Pools that receive a copy of a virtual server's traffic: at most one for each side.
 
 use serde_json::{Value as Json, json};
 

@@ -35,7 +35,7 @@ const SERVICES: [(&str, i64); 24] = [
     ("pcsync-https", 8443),
 ];
 
-/// Address and port. `*` and `any` are the any-address; port 0 is any port, which prints as 0.
+/// Address and port. `*` and `any` are the wildcard address; port 0 is any port and prints as 0.
 pub(crate) fn read(field: Option<&Json>, domain: u32) -> Vec<Option<Value>> {
     let Some(text) = field.and_then(Json::as_str) else {
         return vec![None, None];
@@ -61,7 +61,7 @@ fn port_value(port: &str) -> Value {
     }
 }
 
-/// Host and port of a destination, the partition left out.
+/// Host and port of a destination, without the partition.
 pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
     let text = text.rsplit('/').next().unwrap_or(text);
     let colons = text.matches(':').count();
@@ -71,7 +71,7 @@ pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
         ':'
     };
     match text.rsplit_once(separator) {
-        // `10.0.0.1` alone has dots but no port, and is no IPv6 address.
+        // `10.0.0.1` has dots but no port, and is not an IPv6 address.
         Some((host, port)) => (host, Some(port)),
         None => (text, None),
     }

@@ -1,6 +1,6 @@
-//! Services that a self IP accepts: `default`, `all`, `none`, or a set of `protocol:port`.
+//! Services that a self IP allows: `default`, `all`, `none`, or a set of `protocol:port`.
 //!
-//! The device leaves the field out for `none`, and prints `all` as a text, not as a list.
+//! The device omits the field for `none`, and prints `all` as a text, not as a list.
 
 use serde_json::Value as Json;
 

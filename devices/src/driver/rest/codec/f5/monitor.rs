@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::{list_or, texts};
 use crate::value::Value;
 
-/// Health monitors, and how many of them must be up.
+/// Health monitors, and the number of them that must be up.
 pub(crate) fn read(field: Option<&Json>) -> Vec<Option<Value>> {
     let text = field.and_then(Json::as_str).unwrap_or_default();
     let words: Vec<_> = text.split_whitespace().collect();
@@ -17,7 +17,7 @@ pub(crate) fn read(field: Option<&Json>) -> Vec<Option<Value>> {
         .filter(|word| word.starts_with('/') && **word != "/Common/none")
         .map(|word| (*word).to_owned())
         .collect();
-    // The order of monitors means nothing.
+    // The order of monitors has no effect.
     monitors.sort();
     monitors.dedup();
     if monitors.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn read(field: Option<&Json>) -> Vec<Option<Value>> {
     vec![Some(list_or("none", monitors)), Some(needed)]
 }
 
-/// The monitors of a value, which may be a word instead.
+/// The monitors of a value, which can also be a word.
 pub(crate) fn paths(monitors: Option<&Value>) -> Vec<String> {
     let mut paths = texts(monitors);
     paths.retain(|path| path.starts_with('/'));

@@ -15,7 +15,7 @@ pub(crate) fn read(field: Option<&Json>) -> Value {
     default.map_or_else(|| "none".into(), Value::from)
 }
 
-/// Full path of an entry that gives its name with or without its partition.
+/// Full path of an entry whose name may lack the partition.
 pub(crate) fn entry_path(entry: &Json) -> Option<String> {
     let name = entry.get("name")?.as_str()?;
     Some(match entry.get("partition").and_then(Json::as_str) {

@@ -1,4 +1,4 @@
-//! Where a virtual server listens: on all VLANs, only on some, or on all but some.
+//! VLANs of a virtual server: all, only the listed ones, or all except the listed ones.
 //!
 //! The device has a list and exactly one of two flags, named after the list's field.
 
@@ -29,7 +29,7 @@ fn flag(field: &FieldPath, suffix: &str) -> FieldPath {
     FieldPath::new(&format!("{}{suffix}", field.steps().join(".")))
 }
 
-/// The two flags, of which exactly one is there.
+/// The two flags; exactly one exists.
 pub(crate) fn flags(field: &FieldPath) -> [FieldPath; 2] {
     ["Enabled", "Disabled"].map(|suffix| flag(field, suffix))
 }
