@@ -726,7 +726,7 @@ async fn catalog_errors_are_reported_together_before_connecting() {
     let ran = lab.run(&["apply", "--report", "reports"]).await;
     ran.assert_code(1);
     ran.assert_contains("Network_vlan[10] is declared twice");
-    ran.assert_contains("vlan_nam: network_vlan has no such attribute");
+    ran.assert_contains("vlan_nam: unknown attribute of network_vlan");
     assert_eq!(lab.log("sw1").received(), Vec::<String>::new());
 
     // Where reports cannot be written is found out before, too.
