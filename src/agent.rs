@@ -10,9 +10,9 @@
 pub mod ca;
 pub mod certificate;
 pub mod client;
-pub mod device_file;
-pub mod disabled;
-pub mod hook;
+pub(crate) mod device_file;
+pub(crate) mod disabled;
+pub(crate) mod hook;
 pub mod http;
 pub mod layout;
 pub mod puppet_conf;
@@ -20,7 +20,7 @@ pub mod run;
 pub mod run_log;
 
 /// The Puppet version whose protocol this agent speaks, sent as `X-Puppet-Version`.
-pub const PROTOCOL_VERSION: &str = "8.11.0";
+pub(crate) const PROTOCOL_VERSION: &str = "8.11.0";
 
 /// The `User-Agent` header.
-pub const USER_AGENT: &str = concat!("Switchtender/", env!("CARGO_PKG_VERSION"));
+pub(crate) const USER_AGENT: &str = concat!("Switchtender/", env!("CARGO_PKG_VERSION"));

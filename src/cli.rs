@@ -6,32 +6,32 @@
 // Doc comments of arguments are help texts: `<device>` and `Network_vlan[10]` are no markup there.
 #![allow(rustdoc::invalid_html_tags, rustdoc::broken_intra_doc_links)]
 
-pub mod apply;
+pub(crate) mod apply;
 mod catalog_arguments;
-pub mod cert;
-pub mod completions;
-pub mod definitions;
-pub mod device;
-pub mod doctor;
-pub mod driver;
-pub mod exit;
-pub mod explain;
+pub(crate) mod cert;
+pub(crate) mod completions;
+pub(crate) mod definitions;
+pub(crate) mod device;
+pub(crate) mod doctor;
+pub(crate) mod driver;
+pub(crate) mod exit;
+pub(crate) mod explain;
 pub mod facts;
 pub mod graph;
-pub mod inventory;
+pub(crate) mod inventory;
 mod log_destination;
-pub mod man;
+pub(crate) mod man;
 #[cfg(feature = "mock")]
-pub mod mock;
+pub(crate) mod mock;
 mod mock_options;
-pub mod model;
-pub mod one_device;
-pub mod plan;
-pub mod puppet_settings;
+pub(crate) mod model;
+pub(crate) mod one_device;
+pub(crate) mod plan;
+pub(crate) mod puppet_settings;
 pub mod resource;
 pub mod run;
 pub mod validate;
-pub mod view;
+pub(crate) mod view;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -52,10 +52,10 @@ use exit::{CommandError, Exit};
 )]
 pub struct Cli {
     #[command(flatten)]
-    pub global: Global,
+    pub(crate) global: Global,
 
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// Options of every command.
@@ -63,18 +63,18 @@ pub struct Cli {
 pub struct Global {
     /// When to colour the output; NO_COLOR is obeyed
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
-    pub color: Color,
+    pub(crate) color: Color,
 
     /// Increase verbosity (-v info, -vv decisions, -vvv device I/O with secrets masked)
     ///
     /// Messages about resources go to standard output. Diagnostics of the program go to standard
     /// error, each line with its device.
     #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Output")]
-    pub verbose: u8,
+    pub(crate) verbose: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     Auto,
     Always,
     Never,
@@ -82,12 +82,12 @@ pub enum Color {
 
 impl Global {
     /// Whether standard output is coloured.
-    pub fn colored_stdout(&self) -> bool {
+    pub(crate) fn colored_stdout(&self) -> bool {
         self.colored(std::io::stdout().is_terminal())
     }
 
     /// Whether standard error is coloured.
-    pub fn colored_stderr(&self) -> bool {
+    pub(crate) fn colored_stderr(&self) -> bool {
         self.colored(std::io::stderr().is_terminal())
     }
 
@@ -103,7 +103,7 @@ impl Global {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     Apply(Box<apply::ApplyArgs>),
     Plan(Box<plan::PlanArgs>),
     Validate(validate::ValidateArgs),

@@ -13,12 +13,12 @@ pub fn timestamp() -> Timestamp {
 }
 
 /// The time zone of the machine: schedules use local time.
-pub fn zone() -> TimeZone {
+pub(crate) fn zone() -> TimeZone {
     TimeZone::system()
 }
 
 /// A time in Puppet's format: ISO 8601 with nine decimals and a numeric offset.
-pub fn puppet_time(time: Timestamp) -> String {
+pub(crate) fn puppet_time(time: Timestamp) -> String {
     const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
     PRINTER.timestamp_with_offset_to_string(&time, Offset::UTC)
 }

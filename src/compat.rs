@@ -38,10 +38,10 @@ pub enum Deviation {
 pub struct DeviationRow {
     pub deviation: Deviation,
     /// The heading in `docs/compatibility.md`.
-    pub name: &'static str,
-    pub puppet: &'static str,
-    pub here: &'static str,
-    pub reason: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) puppet: &'static str,
+    pub(crate) here: &'static str,
+    pub(crate) reason: &'static str,
 }
 
 /// All deviations, in the order of the enumeration.
@@ -273,7 +273,7 @@ impl Deviations {
     }
 
     /// Whether to deviate from Puppet 7 here.
-    pub const fn has(self, deviation: Deviation) -> bool {
+    pub(crate) const fn has(self, deviation: Deviation) -> bool {
         self.0 & (1 << deviation as u32) != 0
     }
 }

@@ -8,7 +8,7 @@
 
 mod credentials;
 mod file;
-pub mod hocon;
+pub(crate) mod hocon;
 mod legacy_url;
 mod schema;
 
@@ -23,35 +23,36 @@ use switchtender_devices::session::connect_params::ConnectParams;
 use super::inventory::{SavePolicy, Secrets};
 
 pub use credentials::CredentialsReaders;
-pub use file::{DeviceSection, parse};
+pub(crate) use file::DeviceSection;
+pub(crate) use file::parse;
 
 /// The connection parameters of a section.
 #[derive(Clone, Debug)]
-pub struct ConnectionSettings {
+pub(crate) struct ConnectionSettings {
     /// The platform whose driver is used, `cisco_ios`.
-    pub platform: String,
-    pub target: ConnectParams,
+    pub(crate) platform: String,
+    pub(crate) target: ConnectParams,
     /// The URL without secrets, for logs and the report.
-    pub redacted_url: String,
+    pub(crate) redacted_url: String,
     /// When the configuration is saved.
-    pub save: SavePolicy,
+    pub(crate) save: SavePolicy,
     /// Driver options (`transaction`).
-    pub options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, String)>,
     /// Warnings about the section, such as disabled checks.
-    pub warnings: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 /// Context for reading the credentials of a section.
 #[derive(Clone, Copy, Debug)]
-pub struct ResolveContext<'a> {
+pub(crate) struct ResolveContext<'a> {
     /// Reads secrets from other sources.
-    pub secrets: &'a Secrets,
+    pub(crate) secrets: &'a Secrets,
     /// `$vardir/devices/NAME`, for known hosts and transcripts.
-    pub device_dir: &'a Path,
+    pub(crate) device_dir: &'a Path,
     /// Accepted readers of credentials files.
-    pub readers: CredentialsReaders,
+    pub(crate) readers: CredentialsReaders,
     /// The definitions, for the platforms of types. `None`: types are platforms by their own name.
-    pub definitions: Option<&'a Registry>,
+    pub(crate) definitions: Option<&'a Registry>,
 }
 
 /// Reads `device.conf`; a missing file has no devices.
@@ -70,7 +71,7 @@ pub fn load(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
 }
 
 /// Reads a file, or all `*.conf` files of a directory in the order of their names.
-pub fn load_all(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
+pub(crate) fn load_all(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
     if !path.is_dir() {
         return load(path);
     }
@@ -120,7 +121,7 @@ impl DeviceSection {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub async fn connection(
+    pub(crate) async fn connection(
         &self,
         around: ResolveContext<'_>,
     ) -> Result<ConnectionSettings, Vec<Diagnostic>> {

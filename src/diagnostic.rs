@@ -6,19 +6,19 @@
 mod count;
 mod excerpt;
 pub mod json;
-pub mod junit;
+pub(crate) mod junit;
 mod order;
 pub mod sarif;
 pub mod terminal;
 
-pub use count::Counts;
-pub use order::{Limited, Rest, limit, sort};
+pub(crate) use count::Counts;
+pub(crate) use order::{Limited, Rest, limit, sort};
 pub use switchtender_devices::diagnostic::{
     Diagnostic, Label, ManifestPosition, Severity, Source, nearest,
 };
 
 /// The name of a severity in all formats.
-pub fn severity_word(severity: Severity) -> &'static str {
+pub(crate) fn severity_word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",

@@ -5,18 +5,18 @@
 //! [`device_run::run`].
 
 mod catalog_check;
-pub mod catalog_files;
-pub mod catalog_source;
-pub mod connector;
+pub(crate) mod catalog_files;
+pub(crate) mod catalog_source;
+pub(crate) mod connector;
 mod convert_resources;
-pub mod device_run;
-pub mod inspect;
-pub mod inventory_run;
-pub mod limits;
+pub(crate) mod device_run;
+pub(crate) mod inspect;
+pub(crate) mod inventory_run;
+pub(crate) mod limits;
 #[cfg_attr(not(feature = "mock"), path = "fleet/no_mock_fleet.rs")]
-pub mod mock_fleet;
-pub mod run_counts;
-pub mod runner;
+pub(crate) mod mock_fleet;
+pub(crate) mod run_counts;
+pub(crate) mod runner;
 mod save_config;
-pub mod server_run;
+pub(crate) mod server_run;
 mod state_files;

@@ -17,9 +17,9 @@ mod subgraph;
 mod svg;
 mod vertex;
 
-pub use build::{BuiltGraph, build};
-pub use edges::{EdgeCounts, EdgeKind, Edges};
-pub use ready_queue::{OrderKey, ReadyQueue};
-pub use subgraph::{Edge, EdgeRelation, Subgraph};
-pub use svg::svg;
-pub use vertex::{Graph, Vertex, VertexId};
+pub use build::build;
+pub use edges::EdgeKind;
+pub(crate) use ready_queue::{OrderKey, ReadyQueue};
+pub(crate) use subgraph::Subgraph;
+pub(crate) use svg::svg;
+pub(crate) use vertex::{Graph, Vertex, VertexId};

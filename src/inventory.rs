@@ -9,51 +9,51 @@
 
 mod address;
 mod check;
-pub mod device;
+pub(crate) mod device;
 mod duration;
 mod file_context;
 mod file_mode;
 mod load;
 mod referenced_files;
 mod resolve;
-pub mod save_policy;
-pub mod secret_source;
-pub mod secrets;
+pub(crate) mod save_policy;
+pub(crate) mod secret_source;
+pub(crate) mod secrets;
 mod select;
-pub mod setting;
-pub mod show;
-pub mod table_settings;
-pub mod verification;
+pub(crate) mod setting;
+pub(crate) mod show;
+pub(crate) mod table_settings;
+pub(crate) mod verification;
 
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::map::IndexMap;
 
-pub use device::Device;
-pub use load::InventoryOptions;
-pub use save_policy::SavePolicy;
-pub use secrets::Secrets;
-pub use select::{DeviceSelection, LabelSelector};
+pub(crate) use device::Device;
+pub(crate) use load::InventoryOptions;
+pub(crate) use save_policy::SavePolicy;
+pub(crate) use secrets::Secrets;
+pub(crate) use select::{DeviceSelection, LabelSelector};
 
 /// The devices of one file.
 #[derive(Debug)]
 pub struct Inventory {
-    pub source: Arc<Source>,
+    pub(crate) source: Arc<Source>,
     /// By name, in the order of the file.
-    pub devices: IndexMap<String, Device>,
-    pub limits: ConcurrencyLimits,
+    pub(crate) devices: IndexMap<String, Device>,
+    pub(crate) limits: ConcurrencyLimits,
     /// Accept secrets in files that other users can read.
-    pub allow_readable: bool,
+    pub(crate) allow_readable: bool,
     /// Findings that do not prevent a run.
-    pub warnings: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 /// Maximum numbers of concurrent device runs, from `[limits]`. `None`: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConcurrencyLimits {
+pub(crate) struct ConcurrencyLimits {
     /// All devices.
-    pub concurrency: Option<usize>,
-    pub per_site: Option<usize>,
-    pub per_jump: Option<usize>,
+    pub(crate) concurrency: Option<usize>,
+    pub(crate) per_site: Option<usize>,
+    pub(crate) per_jump: Option<usize>,
 }

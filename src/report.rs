@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use crate::catalog::{CachedStatus, ConfigVersion, Level};
 use crate::transaction::{EventStatus, LogEntry, ResourceStatus, RunEvent};
 
-pub use metrics::{Metric, Number};
+pub use metrics::Number;
 
 /// The data of a report that does not come from events.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Context {
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub(crate) enum Status {
     Failed,
     Changed,
     Unchanged,
@@ -135,12 +135,12 @@ impl Report {
     }
 
     /// Marks the run as failed, because a step after the transaction failed.
-    pub fn fail(&mut self) {
+    pub(crate) fn fail(&mut self) {
         self.failed_after_transaction = true;
     }
 
     /// Adds to the context what is known only after the run has started.
-    pub fn complete_context(&mut self, complete: impl FnOnce(&mut Context)) {
+    pub(crate) fn complete_context(&mut self, complete: impl FnOnce(&mut Context)) {
         complete(&mut self.context);
         if self.environment.is_none() {
             self.environment.clone_from(&self.context.environment);
@@ -148,7 +148,7 @@ impl Report {
     }
 
     /// Adds a measured time, such as `config_retrieval`, to the metrics.
-    pub fn measured(&mut self, name: &str, took: Duration) {
+    pub(crate) fn measured(&mut self, name: &str, took: Duration) {
         self.times.insert(name.to_owned(), took.as_secs_f64());
     }
 
@@ -156,16 +156,16 @@ impl Report {
         &self.statuses
     }
 
-    pub fn logs(&self) -> &[Arc<LogEntry>] {
+    pub(crate) fn logs(&self) -> &[Arc<LogEntry>] {
         &self.logs
     }
 
     /// The error that aborted the run.
-    pub fn error(&self) -> Option<&str> {
+    pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    pub fn completed(&self) -> bool {
+    pub(crate) fn completed(&self) -> bool {
         self.completed
     }
 
@@ -173,7 +173,7 @@ impl Report {
         self.failed_to_generate
     }
 
-    pub fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         let failed = |status: &Arc<ResourceStatus>| status.failed || status.failed_to_restart;
         if self.failed_after_transaction
             || self.failed_to_generate
@@ -193,7 +193,7 @@ impl Report {
         self.statuses.iter().map(|status| status.change_count).sum()
     }
 
-    pub fn noop_pending(&self) -> bool {
+    pub(crate) fn noop_pending(&self) -> bool {
         self.statuses.iter().any(|status| {
             status
                 .events
@@ -202,7 +202,7 @@ impl Report {
         })
     }
 
-    pub fn corrective_change(&self) -> bool {
+    pub(crate) fn corrective_change(&self) -> bool {
         self.statuses.iter().any(|status| status.corrective_change)
     }
 
@@ -221,7 +221,7 @@ impl Report {
 }
 
 impl Status {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Status::Failed => "failed",
             Status::Changed => "changed",

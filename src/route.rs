@@ -38,17 +38,17 @@ pub enum Destination {
 
 impl Destination {
     /// Skipped when the catalog is applied to a device.
-    pub fn only_host(&self) -> bool {
+    pub(crate) fn only_host(&self) -> bool {
         matches!(self, Destination::Host)
     }
 
     /// Skipped when the catalog is applied to a host.
-    pub fn only_device(&self) -> bool {
+    pub(crate) fn only_device(&self) -> bool {
         matches!(self, Destination::Device(_))
     }
 
     /// The model of the resource, if it has one.
-    pub fn model(&self) -> Option<&Arc<TypeModel>> {
+    pub(crate) fn model(&self) -> Option<&Arc<TypeModel>> {
         match self {
             Destination::Device(model) | Destination::Both(Some(model)) => Some(model),
             _ => None,

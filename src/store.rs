@@ -8,7 +8,7 @@
 pub(crate) mod blocking_io;
 pub(crate) mod file;
 mod lock;
-pub mod secret_digests;
+pub(crate) mod secret_digests;
 
 use std::path::{Path, PathBuf};
 
@@ -17,17 +17,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use file::Durability;
-pub use file::{StoreError, create_dir};
-pub use lock::{DeviceLock, LockError};
+pub(crate) use file::{StoreError, create_dir};
+pub(crate) use lock::{DeviceLock, LockError};
 
 /// The state directory.
 #[derive(Clone, Debug)]
-pub struct Store {
+pub(crate) struct Store {
     root: PathBuf,
 }
 
 impl Store {
-    pub fn at(root: impl Into<PathBuf>) -> Self {
+    pub(crate) fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
@@ -35,7 +35,10 @@ impl Store {
     /// `/var/lib/switchtender` for root, else the user's XDG state directory.
     ///
     /// `variable` reads an environment variable; `root`: the process runs as root.
-    pub fn default_root(variable: impl Fn(&str) -> Option<PathBuf>, root: bool) -> Option<PathBuf> {
+    pub(crate) fn default_root(
+        variable: impl Fn(&str) -> Option<PathBuf>,
+        root: bool,
+    ) -> Option<PathBuf> {
         let named = |name| variable(name).filter(|path| !path.as_os_str().is_empty());
         named("SWITCHTENDER_STATE")
             .or_else(|| root.then(|| PathBuf::from("/var/lib/switchtender")))
@@ -43,12 +46,12 @@ impl Store {
             .or_else(|| named("HOME").map(|home| home.join(".local/state/switchtender")))
     }
 
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// The store of one device. Nothing is created before the first write.
-    pub fn device(&self, name: &str) -> DeviceStore {
+    pub(crate) fn device(&self, name: &str) -> DeviceStore {
         DeviceStore {
             device: name.to_owned(),
             dir: self.root.join("devices").join(directory_name(name)),
@@ -58,23 +61,23 @@ impl Store {
 
 /// The state of one device.
 #[derive(Clone, Debug)]
-pub struct DeviceStore {
+pub(crate) struct DeviceStore {
     device: String,
     dir: PathBuf,
 }
 
 impl DeviceStore {
-    pub fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
 
     /// Locks the device for this process until the lock is dropped.
-    pub fn lock(&self) -> Result<DeviceLock, LockError> {
+    pub(crate) fn lock(&self) -> Result<DeviceLock, LockError> {
         lock::take(&self.device, &self.dir)
     }
 
     /// Reads a structure written by [`DeviceStore::save`]; `None` if there is none yet.
-    pub fn load<T: DeserializeOwned>(
+    pub(crate) fn load<T: DeserializeOwned>(
         &self,
         name: &str,
         version: u32,
@@ -83,7 +86,7 @@ impl DeviceStore {
     }
 
     /// Writes a structure with its version, atomically.
-    pub fn save<T: Serialize>(
+    pub(crate) fn save<T: Serialize>(
         &self,
         name: &str,
         version: u32,
@@ -93,7 +96,7 @@ impl DeviceStore {
     }
 
     /// Writes a text file, atomically.
-    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, StoreError> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, StoreError> {
         let path = self.dir.join(name);
         file::replace(&path, text.as_bytes(), Durability::Process)?;
         Ok(path)
@@ -101,7 +104,7 @@ impl DeviceStore {
 }
 
 /// Writes a file that the user named, atomically: a report, a graph.
-pub fn write_file(path: &Path, text: &str) -> Result<(), StoreError> {
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), StoreError> {
     file::replace(path, text.as_bytes(), Durability::Process)
 }
 
@@ -109,7 +112,7 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), StoreError> {
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// The name of a device as one path component, percent-encoded; a leading dot, too.
-pub fn directory_name(device: &str) -> String {
+pub(crate) fn directory_name(device: &str) -> String {
     let name = utf8_percent_encode(device, ENCODED).to_string();
     match name.strip_prefix('.') {
         Some(rest) => format!("%2E{rest}"),

@@ -9,14 +9,14 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 const VARIABLE: &str = "SWITCHTENDER_LOG";
 
 /// The span of a device run: its log lines begin with the name of the device.
-pub fn device_span(device: &str) -> tracing::Span {
+pub(crate) fn device_span(device: &str) -> tracing::Span {
     tracing::info_span!("device", name = device)
 }
 
 /// Starts logging, once per process. The number of `-v` flags sets the level of the switchtender
 /// crates only, because logs of libraries can contain secrets. `SWITCHTENDER_LOG` takes precedence (a
 /// filter such as `switchtender=debug,hyper=info`). Log lines have no colors.
-pub fn start(verbose: u8) {
+pub(crate) fn start(verbose: u8) {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,

@@ -12,10 +12,10 @@
 mod audit;
 mod desired_cache;
 mod evaluate;
-pub mod event;
+pub(crate) mod event;
 mod failures;
 mod generate;
-pub mod history;
+pub(crate) mod history;
 mod log;
 mod prefetch;
 mod property_event;
@@ -29,9 +29,8 @@ mod sync;
 mod tags;
 mod traverse;
 
-pub use event::{
-    Event, EventStatus, LogEntry, OperationRecord, ResourceStatus, RunEvent, Sink, Skip,
-};
+pub use event::{Event, LogEntry, ResourceStatus, RunEvent, Sink};
+pub(crate) use event::{EventStatus, OperationRecord};
 pub use history::Memory;
 pub use run::{Input, TransactionError, refused, run};
 pub use settings::TransactionSettings;

@@ -5,18 +5,18 @@
 //! ([`cross_catalog`]). `apply`, `plan` and `device` call [`for_run`] before they connect;
 //! `switchtender validate` calls [`check`] and [`cross_catalog::check`].
 
-pub mod cross_catalog;
+pub(crate) mod cross_catalog;
 mod effect;
 #[cfg(test)]
 mod example;
 mod finding;
 mod order;
 mod relation;
-pub mod rule;
+pub(crate) mod rule;
 mod rule_context;
 mod running_config;
-pub mod severities;
-pub mod target;
+pub(crate) mod severities;
+pub(crate) mod target;
 
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use switchtender_devices::diagnostic::Diagnostic;
@@ -26,23 +26,23 @@ use switchtender_devices::value::Attributes;
 use crate::catalog::{Catalog, LoadError};
 use crate::route::HostResourcePolicy;
 
-pub use effect::{Effect, blocks_apply, effect_of};
-pub use finding::RuleFinding;
-pub use rule::Rule;
+pub(crate) use effect::{Effect, blocks_apply, effect_of};
 pub use rule_context::RuleContext;
-pub use running_config::RunningConfig;
-pub use severities::Severities;
-pub use target::{CatalogTarget, TargetKind, TargetResolver};
+pub(crate) use running_config::RunningConfig;
+pub(crate) use severities::Severities;
+pub(crate) use target::CatalogTarget;
+pub(crate) use target::TargetKind;
+pub use target::TargetResolver;
 
 /// Settings of the checks.
 #[derive(Debug, Default)]
 pub struct Policy {
-    pub host_resources: HostResourcePolicy,
+    pub(crate) host_resources: HostResourcePolicy,
     /// Accept a catalog that was compiled for another node.
-    pub allow_name_mismatch: bool,
+    pub(crate) allow_name_mismatch: bool,
     /// Maximum share, in percent, of a catalog's interfaces that may be shut down.
-    pub max_shutdown: Option<u8>,
-    pub severities: Severities,
+    pub(crate) max_shutdown: Option<u8>,
+    pub(crate) severities: Severities,
 }
 
 /// The findings of all rules about a catalog, sorted by position.
@@ -71,7 +71,7 @@ pub fn check(context: &RuleContext<'_>) -> Vec<Diagnostic> {
 
 /// The findings about a catalog that cannot be loaded: the load errors, and the findings that block
 /// a run about the part that is readable.
-pub fn for_partial(
+pub(crate) fn for_partial(
     error: LoadError,
     target: &CatalogTarget,
     registry: &Registry,
@@ -88,7 +88,7 @@ pub fn for_partial(
 }
 
 /// As [`catalog`], with the canonical attributes of the resources, for the run that follows.
-pub fn for_run(
+pub(crate) fn for_run(
     catalog: &Catalog,
     registry: &Registry,
     target: &CatalogTarget,
@@ -105,4 +105,4 @@ pub fn for_run(
 
 /// The attributes of a catalog's resources in canonical form, in the order of the catalog. `None`:
 /// the resource has no model or has invalid values.
-pub type Canonical = Vec<Option<Attributes>>;
+pub(crate) type Canonical = Vec<Option<Attributes>>;

@@ -7,5 +7,5 @@ pub mod authority;
 pub mod bootstrap;
 pub mod certificate_request;
 pub mod key;
-pub mod local_identity;
-pub mod ssl_lock;
+pub(crate) mod local_identity;
+pub(crate) mod ssl_lock;

@@ -9,18 +9,18 @@ use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 /// The fields of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    pub common_name: Option<String>,
-    pub issuer: String,
+    pub(crate) common_name: Option<String>,
+    pub(crate) issuer: String,
     /// DNS names and addresses.
-    pub alternative_names: Vec<String>,
+    pub(crate) alternative_names: Vec<String>,
     /// Upper-case hex with colons.
-    pub serial: String,
-    pub not_before: Timestamp,
+    pub(crate) serial: String,
+    pub(crate) not_before: Timestamp,
     pub not_after: Timestamp,
     /// Upper-case hex with colons.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// The bits of the public key, for comparison with a private key.
-    pub public_key: Vec<u8>,
+    pub(crate) public_key: Vec<u8>,
 }
 
 /// A text without a valid certificate.
@@ -30,14 +30,14 @@ pub struct ParseCertificateError(String);
 
 impl Certificate {
     /// The first certificate in a PEM text.
-    pub fn from_pem(pem: &str) -> Result<Self, ParseCertificateError> {
+    pub(crate) fn from_pem(pem: &str) -> Result<Self, ParseCertificateError> {
         let der = CertificateDer::from_pem_slice(pem.as_bytes())
             .map_err(|error| ParseCertificateError(error.to_string()))?;
         Self::from_der(&der)
     }
 
     /// All certificates of a bundle.
-    pub fn bundle(pem: &str) -> Result<Vec<Self>, ParseCertificateError> {
+    pub(crate) fn bundle(pem: &str) -> Result<Vec<Self>, ParseCertificateError> {
         let found: Vec<Self> = CertificateDer::pem_slice_iter(pem.as_bytes())
             .map(|der| match der {
                 Ok(der) => Self::from_der(&der),
@@ -50,7 +50,7 @@ impl Certificate {
         Ok(found)
     }
 
-    pub fn from_der(der: &[u8]) -> Result<Self, ParseCertificateError> {
+    pub(crate) fn from_der(der: &[u8]) -> Result<Self, ParseCertificateError> {
         let (_, read) = X509Certificate::from_der(der)
             .map_err(|error| ParseCertificateError(error.to_string()))?;
         let time = |time: x509_parser::time::ASN1Time| {

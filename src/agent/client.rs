@@ -2,10 +2,10 @@
 //!
 //! [`endpoint`] has the requests. The other modules decide what to request and keep the results.
 
-pub mod catalog_cache;
+pub(crate) mod catalog_cache;
 pub mod endpoint;
-pub mod environment;
+pub(crate) mod environment;
 pub mod facts;
-pub mod pluginsync;
+pub(crate) mod pluginsync;
 pub mod report_spool;
-pub mod server_list;
+pub(crate) mod server_list;

@@ -9,15 +9,15 @@ use crate::store::file::UNFINISHED;
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} {}", .path.display())]
 pub struct FileError {
-    pub action: &'static str,
-    pub path: PathBuf,
+    pub(crate) action: &'static str,
+    pub(crate) path: PathBuf,
     #[source]
-    pub source: std::io::Error,
+    pub(crate) source: std::io::Error,
 }
 
 /// The permissions of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileMode {
+pub(crate) enum FileMode {
     /// 0640, for keys: the group has services that share the certificate.
     GroupReadable,
     /// 0644
@@ -25,7 +25,7 @@ pub enum FileMode {
 }
 
 /// The text of a file; `None` if it does not exist.
-pub fn read(path: &Path) -> Result<Option<String>, FileError> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, FileError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -38,7 +38,7 @@ pub fn read(path: &Path) -> Result<Option<String>, FileError> {
 }
 
 /// Replaces a file atomically.
-pub fn write(path: &Path, text: &str, mode: FileMode) -> Result<(), FileError> {
+pub(crate) fn write(path: &Path, text: &str, mode: FileMode) -> Result<(), FileError> {
     let failed = |source| FileError {
         action: "write",
         path: path.to_owned(),
@@ -64,7 +64,7 @@ pub fn write(path: &Path, text: &str, mode: FileMode) -> Result<(), FileError> {
 }
 
 /// Removes a file; returns whether it existed.
-pub fn remove(path: &Path) -> Result<bool, FileError> {
+pub(crate) fn remove(path: &Path) -> Result<bool, FileError> {
     match std::fs::remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),

@@ -12,7 +12,7 @@ fn file(layout: &Layout) -> PathBuf {
 }
 
 /// The reason if the device is disabled.
-pub fn reason(layout: &Layout) -> Result<Option<String>, FileError> {
+pub(crate) fn reason(layout: &Layout) -> Result<Option<String>, FileError> {
     let Some(text) = device_file::read(&file(layout))? else {
         return Ok(None);
     };
@@ -25,13 +25,13 @@ pub fn reason(layout: &Layout) -> Result<Option<String>, FileError> {
     ))
 }
 
-pub fn disable(layout: &Layout, reason: &str) -> Result<(), FileError> {
+pub(crate) fn disable(layout: &Layout, reason: &str) -> Result<(), FileError> {
     let text = json!({ "disabled_message": reason }).to_string();
     device_file::write(&file(layout), &text, FileMode::WorldReadable)
 }
 
 /// Enables the device; returns whether it was disabled.
-pub fn enable(layout: &Layout) -> Result<bool, FileError> {
+pub(crate) fn enable(layout: &Layout) -> Result<bool, FileError> {
     device_file::remove(&file(layout))
 }
 

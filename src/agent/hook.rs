@@ -7,7 +7,7 @@ use super::run_log::RunLog;
 
 /// A command that failed.
 #[derive(Debug, thiserror::Error)]
-pub enum HookError {
+pub(crate) enum HookError {
     #[error("Could not run command from {setting}: cannot start `sh`")]
     Start {
         setting: &'static str,

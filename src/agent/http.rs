@@ -5,16 +5,19 @@
 //! and body. A [`RequestError`] names the request and has a hint.
 
 mod error;
-pub mod error_body;
+pub(crate) mod error_body;
 mod message;
 mod retry_after;
-pub mod target;
+pub(crate) mod target;
 pub mod tls;
 
 use std::time::Duration;
 
-pub use self::error::{RequestError, RequestErrorKind};
-pub use self::message::{Method, Request, Response};
+pub(crate) use self::error::RequestError;
+pub use self::error::RequestErrorKind;
+pub(crate) use self::message::Method;
+pub use self::message::Request;
+pub(crate) use self::message::Response;
 use self::tls::{Identity, TlsError, Trust};
 use super::puppet_conf::{HttpSettings, Server};
 use super::{PROTOCOL_VERSION, USER_AGENT};

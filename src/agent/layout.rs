@@ -8,7 +8,7 @@ use super::puppet_conf::Settings;
 /// The directories of one device.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    pub certname: String,
+    pub(crate) certname: String,
     /// `$confdir/devices/NAME/ssl`
     pub ssl: PathBuf,
     /// `$vardir/devices/NAME`
@@ -50,7 +50,7 @@ impl Layout {
         self.ssl.join("ssl.lock")
     }
 
-    pub fn csr_attributes(&self) -> PathBuf {
+    pub(crate) fn csr_attributes(&self) -> PathBuf {
         self.var.join("csr_attributes.yaml")
     }
 
@@ -67,7 +67,7 @@ impl Layout {
     }
 
     /// Links `$vardir/devices/NAME/ssl` to the certificates, where Puppet expects them.
-    pub fn link(&self) -> Result<(), FileError> {
+    pub(crate) fn link(&self) -> Result<(), FileError> {
         create_dir(&self.var)?;
         create_dir(&self.ssl)?;
         let link = self.var.join("ssl");

@@ -78,13 +78,13 @@ impl std::fmt::Display for Server {
 
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    pub connect_timeout: Duration,
-    pub read_timeout: Duration,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) read_timeout: Duration,
     pub catalog_timeout: Duration,
-    pub extra_headers: Vec<(String, String)>,
+    pub(crate) extra_headers: Vec<(String, String)>,
     /// `host:port` of a proxy.
-    pub proxy: Option<String>,
-    pub profile: bool,
+    pub(crate) proxy: Option<String>,
+    pub(crate) profile: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -122,21 +122,21 @@ pub enum KeyType {
 pub struct EnvironmentSettings {
     pub name: String,
     /// Sent along as `configured_environment`; `None`: nobody configured one.
-    pub configured: Option<String>,
+    pub(crate) configured: Option<String>,
     /// From the command line: it is kept, and the server is not asked.
-    pub fixed: bool,
-    pub strict: bool,
-    pub max_restarts: usize,
+    pub(crate) fixed: bool,
+    pub(crate) strict: bool,
+    pub(crate) max_restarts: usize,
 }
 
 /// Where warnings about facts begin; zero turns one off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FactLimits {
-    pub value_length: usize,
-    pub name_length: usize,
-    pub top_level: usize,
-    pub number: usize,
-    pub payload: usize,
+    pub(crate) value_length: usize,
+    pub(crate) name_length: usize,
+    pub(crate) top_level: usize,
+    pub(crate) number: usize,
+    pub(crate) payload: usize,
 }
 
 /// Where a value comes from.
@@ -175,7 +175,7 @@ pub fn read(
 ///
 /// # Errors
 /// All values that are not what their setting takes, and settings that ask for what is refused.
-pub fn resolve(
+pub(crate) fn resolve(
     flags: &BTreeMap<String, String>,
     conf: &PuppetConf,
     home: &PuppetDirectories,
@@ -195,7 +195,7 @@ pub fn resolve(
 }
 
 /// The name of a setting that was meant by a flag that does not exist.
-pub fn nearest_name(word: &str) -> Option<&'static str> {
+pub(crate) fn nearest_name(word: &str) -> Option<&'static str> {
     nearest(word, SETTINGS.iter().map(|setting| setting.name))
 }
 

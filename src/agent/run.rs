@@ -36,9 +36,9 @@ use crate::catalog::CachedStatus;
 /// State that all devices of the proxy share.
 #[derive(Debug)]
 pub struct Proxy {
-    pub settings: Arc<Settings>,
-    pub authority: CertificateAuthority,
-    pub definitions: Definitions,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) authority: CertificateAuthority,
+    pub(crate) definitions: Definitions,
     /// Limit of concurrent catalog requests: a server compiles one catalog per worker.
     catalogs: Semaphore,
 }
@@ -91,7 +91,7 @@ pub enum RunError {
 
 impl RunError {
     /// What to do next.
-    pub fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         match self {
             RunError::Bootstrap(error) => error.hint(),
             RunError::Catalog(error) | RunError::Plugins(PluginError::Request(error)) => {
@@ -123,7 +123,7 @@ pub struct AgentRun {
     pub layout: Layout,
     pub transaction_uuid: String,
     /// Durations in seconds, by their names in reports.
-    pub times: IndexMap<&'static str, f64>,
+    pub(crate) times: IndexMap<&'static str, f64>,
     environment: AgentEnvironment,
     client: Option<Client>,
     /// The selected server.
@@ -380,7 +380,7 @@ impl AgentRun {
     }
 
     /// Step 15: submits the facts again after the run. An error is only logged.
-    pub async fn resubmit(&mut self, facts: &Facts, log: &mut dyn RunLog) {
+    pub(crate) async fn resubmit(&mut self, facts: &Facts, log: &mut dyn RunLog) {
         if !self.proxy.settings.resubmit_facts || self.client.is_none() || self.server_unreachable {
             return;
         }
@@ -419,14 +419,14 @@ impl AgentRun {
     }
 
     /// Maximum duration of hooks.
-    pub fn hook_limit(&self) -> Duration {
+    pub(crate) fn hook_limit(&self) -> Duration {
         self.proxy
             .settings
             .runtimeout
             .unwrap_or(Duration::from_secs(3600))
     }
 
-    pub fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &Settings {
         &self.proxy.settings
     }
 

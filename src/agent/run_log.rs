@@ -19,28 +19,28 @@ impl RunLog for Vec<(Level, String)> {
 }
 
 impl dyn RunLog + '_ {
-    pub fn debug(&mut self, message: impl Into<String>) {
+    pub(crate) fn debug(&mut self, message: impl Into<String>) {
         self.log(Level::Debug, message.into());
     }
 
-    pub fn info(&mut self, message: impl Into<String>) {
+    pub(crate) fn info(&mut self, message: impl Into<String>) {
         self.log(Level::Info, message.into());
     }
 
-    pub fn notice(&mut self, message: impl Into<String>) {
+    pub(crate) fn notice(&mut self, message: impl Into<String>) {
         self.log(Level::Notice, message.into());
     }
 
-    pub fn warning(&mut self, message: impl Into<String>) {
+    pub(crate) fn warning(&mut self, message: impl Into<String>) {
         self.log(Level::Warning, message.into());
     }
 
-    pub fn error(&mut self, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, message: impl Into<String>) {
         self.log(Level::Err, message.into());
     }
 
     /// Logs an error with its causes in one line, and the hint after them.
-    pub fn error_chain(&mut self, error: &dyn Error, hint: Option<&str>) {
+    pub(crate) fn error_chain(&mut self, error: &dyn Error, hint: Option<&str>) {
         let mut text = chain(error);
         if let Some(hint) = hint {
             text.push_str("; ");

@@ -16,21 +16,21 @@ pub struct Catalog {
     pub name: String,
     pub version: Option<ConfigVersion>,
     pub environment: Option<String>,
-    pub code_id: Option<String>,
-    pub catalog_uuid: Option<String>,
+    pub(crate) code_id: Option<String>,
+    pub(crate) catalog_uuid: Option<String>,
     /// From format 2 on every resource has a kind.
-    pub format: u64,
-    pub tags: Vec<String>,
+    pub(crate) format: u64,
+    pub(crate) tags: Vec<String>,
     /// Lower-case names of the classes, for `classes.txt`.
-    pub classes: Vec<String>,
+    pub(crate) classes: Vec<String>,
     /// In the order of the catalog. This is the order of evaluation unless relationships change it.
     pub resources: Vec<CatalogResource>,
     /// Containment, from container to content, as indexes into `resources`.
-    pub edges: Vec<(usize, usize)>,
+    pub(crate) edges: Vec<(usize, usize)>,
     /// Resources by name, without the names that depend on types.
     pub(super) names: ResourceIndex,
     /// The text of the catalog, for messages.
-    pub source: Arc<Source>,
+    pub(crate) source: Arc<Source>,
 }
 
 /// The configuration version, for logs and reports.
@@ -55,20 +55,20 @@ impl fmt::Display for ConfigVersion {
 pub struct CatalogResource {
     pub reference: ResourceRef,
     pub kind: ResourceKind,
-    pub tags: Vec<Arc<str>>,
+    pub(crate) tags: Vec<Arc<str>>,
     /// The position in the manifest. A line without a file is dropped.
-    pub place: Option<ManifestPosition>,
-    pub exported: bool,
+    pub(crate) place: Option<ManifestPosition>,
+    pub(crate) exported: bool,
     /// Rich data is decoded and deferred calls are resolved. Values of sensitive parameters are
     /// wrapped.
     pub parameters: Attributes,
     /// The names that the compiler marked as sensitive, with or without a value.
-    pub sensitive: Vec<String>,
+    pub(crate) sensitive: Vec<String>,
 }
 
 impl CatalogResource {
     /// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
-    pub fn position(&self) -> String {
+    pub(crate) fn position(&self) -> String {
         position(self.place.as_ref())
     }
 }
@@ -80,7 +80,7 @@ pub(crate) fn position(place: Option<&ManifestPosition>) -> String {
 
 /// As [`position`], without an allocation.
 #[derive(Clone, Copy)]
-pub(super) struct Position<'a>(pub Option<&'a ManifestPosition>);
+pub(super) struct Position<'a>(pub(crate) Option<&'a ManifestPosition>);
 
 impl fmt::Display for Position<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

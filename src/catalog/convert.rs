@@ -52,7 +52,7 @@ pub fn convert(catalog: Catalog, typing: &Typing) -> Result<Resources, LoadError
 ///
 /// # Errors
 /// As [`convert`].
-pub fn convert_canonical(
+pub(crate) fn convert_canonical(
     mut catalog: Catalog,
     typing: &Typing,
     canonical: Vec<Option<Attributes>>,

@@ -22,7 +22,7 @@ pub(super) enum DeferredError {
 
 impl DeferredError {
     /// The hint for the user.
-    pub fn help(&self) -> String {
+    pub(crate) fn help(&self) -> String {
         match self {
             DeferredError::UnknownFunction(_) => {
                 let known: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();

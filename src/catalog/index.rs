@@ -7,27 +7,27 @@ use super::resource_ref::{ReferenceText, ResourceRef};
 
 /// Positions of resources in the catalog by name.
 #[derive(Clone, Debug, Default)]
-pub struct ResourceIndex(IndexMap<ResourceRef, usize>);
+pub(crate) struct ResourceIndex(IndexMap<ResourceRef, usize>);
 
 impl ResourceIndex {
-    pub fn with_capacity(count: usize) -> Self {
+    pub(crate) fn with_capacity(count: usize) -> Self {
         Self(with_room(count))
     }
 
     /// Whether the resource at a position has this reference.
-    pub fn has(&self, reference: &ResourceRef, place: usize) -> bool {
+    pub(crate) fn has(&self, reference: &ResourceRef, place: usize) -> bool {
         // Without aliases, references have the order of the resources.
         let found = self.0.get_index(place);
         found.is_some_and(|(name, at)| *at == place && name.is_same(reference))
             || self.get(reference) == Some(place)
     }
 
-    pub fn get(&self, reference: &ResourceRef) -> Option<usize> {
+    pub(crate) fn get(&self, reference: &ResourceRef) -> Option<usize> {
         self.0.get(reference).copied()
     }
 
     /// The resource with the reference in a text.
-    pub fn find(&self, text: &str) -> Option<usize> {
+    pub(crate) fn find(&self, text: &str) -> Option<usize> {
         match ReferenceText::of(text) {
             Some(written) => self.0.get(&written).copied(),
             None => self.get(&ResourceRef::parse(text).ok()?),
@@ -35,7 +35,7 @@ impl ResourceIndex {
     }
 
     /// Adds a name of a resource. It replaces an earlier resource of that name.
-    pub fn insert(&mut self, name: ResourceRef, place: usize) {
+    pub(crate) fn insert(&mut self, name: ResourceRef, place: usize) {
         self.0.insert(name, place);
     }
 
@@ -43,7 +43,7 @@ impl ResourceIndex {
     ///
     /// # Errors
     /// Returns the resource that already has the name.
-    pub fn claim(&mut self, name: ResourceRef, place: usize) -> Result<(), usize> {
+    pub(crate) fn claim(&mut self, name: ResourceRef, place: usize) -> Result<(), usize> {
         match *self.0.entry(name).or_insert(place) {
             known if known == place => Ok(()),
             other => Err(other),

@@ -33,7 +33,7 @@ impl Level {
     ];
 
     /// Parses the name of a level. `verbose` is `info`.
-    pub fn parse(name: &str) -> Option<Self> {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::NAMES
             .iter()
             .find(|(known, _)| *known == name)
@@ -41,7 +41,7 @@ impl Level {
     }
 
     /// The values of `loglevel`.
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         Self::NAMES.iter().map(|(name, _)| *name)
     }
 }

@@ -22,7 +22,7 @@ pub struct LoadError {
     /// The readable part of the catalog. `None` if the text is not a catalog.
     pub readable: Option<Box<PartialCatalog>>,
     /// Messages about resources before the first error.
-    pub messages: Vec<LoadMessage>,
+    pub(crate) messages: Vec<LoadMessage>,
 }
 
 /// The readable part of a catalog that cannot be loaded. For analysis only, not for applying.
@@ -36,13 +36,13 @@ pub struct PartialCatalog {
 
 /// A message about a resource from loading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadMessage {
-    pub level: Level,
-    pub message: String,
+pub(crate) struct LoadMessage {
+    pub(crate) level: Level,
+    pub(crate) message: String,
     /// The path of the resource.
-    pub source: String,
-    pub tags: Tags,
-    pub place: Option<ManifestPosition>,
+    pub(crate) source: String,
+    pub(crate) tags: Tags,
+    pub(crate) place: Option<ManifestPosition>,
 }
 
 /// Collects errors. Their positions in the text are located at the end, in one pass.
@@ -54,7 +54,7 @@ pub(super) struct LoadErrors<'a> {
 }
 
 impl<'a> LoadErrors<'a> {
-    pub fn new(source: &'a Arc<Source>) -> Self {
+    pub(crate) fn new(source: &'a Arc<Source>) -> Self {
         Self {
             source,
             message: None,
@@ -62,17 +62,17 @@ impl<'a> LoadErrors<'a> {
         }
     }
 
-    pub fn add(&mut self, diagnostic: Diagnostic, message: String, path: Vec<Segment>) {
+    pub(crate) fn add(&mut self, diagnostic: Diagnostic, message: String, path: Vec<Segment>) {
         self.message.get_or_insert(message);
         self.errors.push((diagnostic, path));
     }
 
     /// The number of errors so far.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.errors.len()
     }
 
-    pub fn finish(self) -> Result<(), LoadError> {
+    pub(crate) fn finish(self) -> Result<(), LoadError> {
         let Some(message) = self.message else {
             return Ok(());
         };

@@ -32,10 +32,10 @@ pub(crate) type Relations = Vec<(Relation, ResourceRef)>;
 
 /// An invalid metaparameter, in Puppet's words.
 pub(crate) struct BadMetaparameter {
-    pub name: &'static str,
-    pub message: String,
+    pub(crate) name: &'static str,
+    pub(crate) message: String,
     /// The message contains the position.
-    pub positioned: bool,
+    pub(crate) positioned: bool,
 }
 
 /// Reads the metaparameters of a resource. `attribute` returns whether the type has an attribute,

@@ -12,7 +12,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 /// One step of a path into a JSON document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Segment {
+pub(crate) enum Segment {
     Key(String),
     Index(usize),
 }
@@ -40,12 +40,12 @@ impl fmt::Display for Segment {
 
 /// The byte range of the value at a path. If the path ends early, the range of the nearest
 /// ancestor. `None` if the text is not JSON.
-pub fn locate(text: &str, path: &[Segment]) -> Option<Range<usize>> {
+pub(crate) fn locate(text: &str, path: &[Segment]) -> Option<Range<usize>> {
     locate_all(text, [path]).remove(0)
 }
 
 /// [`locate`] for several paths with one parse.
-pub fn locate_all<'a>(
+pub(crate) fn locate_all<'a>(
     text: &str,
     paths: impl IntoIterator<Item = &'a [Segment]>,
 ) -> Vec<Option<Range<usize>>> {

@@ -13,7 +13,7 @@ use switchtender_devices::diagnostic::Source;
 
 /// The source of a catalog with its secrets redacted. The text must be parsed JSON: the nesting is
 /// not limited here.
-pub fn redact(source: &Arc<Source>) -> Arc<Source> {
+pub(crate) fn redact(source: &Arc<Source>) -> Arc<Source> {
     let text = source.text.as_str();
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let root = parsed.ok().and_then(|parsed| parsed.value);
@@ -31,12 +31,12 @@ pub fn redact(source: &Arc<Source>) -> Arc<Source> {
 }
 
 /// The source of invalid JSON with every string redacted except keys: any of them can be secret.
-pub fn redact_strings(source: &Arc<Source>) -> Arc<Source> {
+pub(crate) fn redact_strings(source: &Arc<Source>) -> Arc<Source> {
     redact_ranges(source, &strings(&source.text))
 }
 
 /// The source with some byte ranges redacted. Quotes and line feeds remain.
-pub fn redact_ranges(source: &Arc<Source>, spans: &[Range<usize>]) -> Arc<Source> {
+pub(crate) fn redact_ranges(source: &Arc<Source>, spans: &[Range<usize>]) -> Arc<Source> {
     if spans.is_empty() {
         return Arc::clone(source);
     }

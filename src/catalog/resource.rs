@@ -18,31 +18,31 @@ use super::types::{ResourceType, ValueStyle};
 pub struct NodeId(pub(crate) u32);
 
 impl NodeId {
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// The tags of a resource, shared with its messages and events.
-pub type Tags = Arc<[Arc<str>]>;
+pub(crate) type Tags = Arc<[Arc<str>]>;
 
 /// An entry of the catalog: a resource or a container.
 #[derive(Clone, Debug)]
-pub struct CatalogNode {
-    pub reference: ResourceRef,
-    pub place: Option<ManifestPosition>,
+pub(crate) struct CatalogNode {
+    pub(crate) reference: ResourceRef,
+    pub(crate) place: Option<ManifestPosition>,
     /// All tags, in lower case.
-    pub tags: Tags,
+    pub(crate) tags: Tags,
     meta: Option<Box<Metaparameters>>,
     /// In the order of [`Relation::ALL`], then as declared. The targets exist.
-    pub relations: SmallVec<[(Relation, NodeId); 2]>,
+    pub(crate) relations: SmallVec<[(Relation, NodeId); 2]>,
     /// `None` for stages, classes and instances of defined types.
-    pub resource: Option<Arc<Resource>>,
+    pub(crate) resource: Option<Arc<Resource>>,
     pub(crate) container: Option<NodeId>,
     /// A default resource, not from the catalog.
-    pub is_default: bool,
+    pub(crate) is_default: bool,
     /// References from the outermost container to the node. A class has only its title.
-    pub path: Arc<[Arc<str>]>,
+    pub(crate) path: Arc<[Arc<str>]>,
     /// Messages name the node without its containers.
     pub(crate) cut_path: bool,
 }
@@ -70,13 +70,13 @@ impl CatalogNode {
     }
 
     /// The metaparameters except relationships.
-    pub fn meta(&self) -> &Metaparameters {
+    pub(crate) fn meta(&self) -> &Metaparameters {
         static NONE: Metaparameters = Metaparameters::NONE;
         self.meta.as_deref().unwrap_or(&NONE)
     }
 
     /// The source of messages about the node: its path, or the part that Puppet uses.
-    pub fn source(&self) -> String {
+    pub(crate) fn source(&self) -> String {
         if self.cut_path {
             format!("/{}", self.reference)
         } else {
@@ -85,7 +85,7 @@ impl CatalogNode {
     }
 
     /// `/Stage[main]/Main/Dev_vlan[10]`.
-    pub fn full_path(&self) -> String {
+    pub(crate) fn full_path(&self) -> String {
         let length = self.path.iter().map(|step| step.len() + 1).sum();
         let mut text = String::with_capacity(length);
         for step in self.path.iter() {
@@ -98,14 +98,14 @@ impl CatalogNode {
 
 /// Metaparameters of resources and containers. Most nodes have none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Metaparameters {
-    pub noop: Option<bool>,
-    pub schedule: Option<String>,
-    pub level: Option<super::Level>,
+pub(crate) struct Metaparameters {
+    pub(crate) noop: Option<bool>,
+    pub(crate) schedule: Option<String>,
+    pub(crate) level: Option<super::Level>,
     /// The attributes to audit, in the order of declaration.
-    pub audit: Vec<Name>,
-    pub aliases: Vec<String>,
-    pub tags: Vec<String>,
+    pub(crate) audit: Vec<Name>,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) tags: Vec<String>,
 }
 
 impl Metaparameters {
@@ -121,7 +121,7 @@ impl Metaparameters {
 
 /// The relationship metaparameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Relation {
+pub(crate) enum Relation {
     Require,
     Subscribe,
     Before,
@@ -129,7 +129,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    pub const ALL: [Relation; 4] = [
+    pub(crate) const ALL: [Relation; 4] = [
         Relation::Require,
         Relation::Subscribe,
         Relation::Before,
@@ -137,7 +137,7 @@ impl Relation {
     ];
 
     /// The name of the metaparameter.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Relation::Require => "require",
             Relation::Subscribe => "subscribe",
@@ -147,12 +147,12 @@ impl Relation {
     }
 
     /// Whether the other resource comes first.
-    pub fn inward(self) -> bool {
+    pub(crate) fn inward(self) -> bool {
         matches!(self, Relation::Require | Relation::Subscribe)
     }
 
     /// Whether it delivers events.
-    pub fn refreshes(self) -> bool {
+    pub(crate) fn refreshes(self) -> bool {
         matches!(self, Relation::Subscribe | Relation::Notify)
     }
 }
@@ -160,7 +160,7 @@ impl Relation {
 /// A typed resource and its desired state.
 #[derive(Clone, Debug)]
 pub struct Resource {
-    pub ty: ResourceType,
+    pub(crate) ty: ResourceType,
     held: ResourceValues,
     /// The value of the namevar, or the values of several namevars in the order of their names.
     /// Empty if the title is the only name.
@@ -201,11 +201,11 @@ struct AssignedProperty {
 
 /// A property of a resource.
 #[derive(Clone, Copy, Debug)]
-pub struct Property<'a> {
+pub(crate) struct Property<'a> {
     /// The desired values. `None` if the property is only audited. Canonical types and Resource API
     /// types have exactly one.
-    pub wanted: Option<&'a [Value]>,
-    pub sensitive: bool,
+    pub(crate) wanted: Option<&'a [Value]>,
+    pub(crate) sensitive: bool,
 }
 
 impl<'a> Property<'a> {
@@ -328,11 +328,11 @@ impl Resource {
         }
     }
 
-    pub fn model(&self) -> &Arc<TypeModel> {
+    pub(crate) fn model(&self) -> &Arc<TypeModel> {
         &self.ty.model
     }
 
-    pub fn runs_on(&self) -> RunsOn {
+    pub(crate) fn runs_on(&self) -> RunsOn {
         self.ty.model.runs_on
     }
 
@@ -352,7 +352,7 @@ impl Resource {
         value.map(Value::unwrap_sensitive)
     }
 
-    pub fn property(&self, name: &str) -> Option<Property<'_>> {
+    pub(crate) fn property(&self, name: &str) -> Option<Property<'_>> {
         match &self.held {
             ResourceValues::Canonical { wanted, audited } => match wanted.attributes.get(name) {
                 Some(value) => self.is_property(name).then(|| Property::canonical(value)),
@@ -373,7 +373,7 @@ impl Resource {
     }
 
     /// The declared, defaulted or audited properties, in the order of definition.
-    pub fn properties(&self) -> impl Iterator<Item = (&Name, Property<'_>)> {
+    pub(crate) fn properties(&self) -> impl Iterator<Item = (&Name, Property<'_>)> {
         let (canonical, assigned) = match &self.held {
             ResourceValues::Canonical { wanted, audited } => {
                 (Some(self.canonical_properties(wanted, audited)), None)
@@ -439,7 +439,7 @@ impl Resource {
     }
 
     /// The desired value of a property, or the value of a parameter.
-    pub fn value(&self, attribute: &str) -> Option<Cow<'_, Value>> {
+    pub(crate) fn value(&self, attribute: &str) -> Option<Cow<'_, Value>> {
         match self.parameter(attribute) {
             Some(value) => Some(Cow::Borrowed(value)),
             None => self.wanted(attribute),

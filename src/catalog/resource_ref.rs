@@ -20,13 +20,13 @@ pub struct ResourceRef {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("No title provided and {} is not a valid resource reference", value.inspect())]
 pub struct ParseReferenceError {
-    pub value: Value,
+    pub(crate) value: Value,
 }
 
 impl ResourceRef {
     /// A reference from its parts. The segments of the type are capitalized, and those of a class
     /// title.
-    pub fn new(type_name: &str, title: &str) -> Self {
+    pub(crate) fn new(type_name: &str, title: &str) -> Self {
         let type_name = capitalize(type_name);
         let title = match (&*type_name, title) {
             ("Class", "") => "Main".into(),
@@ -57,7 +57,7 @@ impl ResourceRef {
     ///
     /// # Errors
     /// The value is not a reference.
-    pub fn of(value: &Value) -> Result<Self, ParseReferenceError> {
+    pub(crate) fn of(value: &Value) -> Result<Self, ParseReferenceError> {
         let parsed = match value {
             Value::String(text) => Self::parse(text),
             other => Self::parse(&other.ruby_to_s()),
@@ -84,7 +84,7 @@ impl ResourceRef {
     }
 
     /// `Network_vlan[100]`.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
@@ -99,7 +99,7 @@ impl ResourceRef {
     }
 
     /// The capitalized type, `Network_vlan`.
-    pub fn type_name(&self) -> &str {
+    pub(crate) fn type_name(&self) -> &str {
         &self.text[..self.type_length as usize]
     }
 
@@ -112,7 +112,7 @@ impl ResourceRef {
         &self.text[self.type_length as usize + 1..self.text.len() - 1]
     }
 
-    pub fn is_class(&self) -> bool {
+    pub(crate) fn is_class(&self) -> bool {
         self.type_name() == "Class"
     }
 }
@@ -145,7 +145,7 @@ pub(super) struct ReferenceText<'a> {
 
 impl<'a> ReferenceText<'a> {
     /// `None` if it is not a reference or not capitalized. Servers send capitalized references.
-    pub fn of(text: &'a str) -> Option<Self> {
+    pub(crate) fn of(text: &'a str) -> Option<Self> {
         let (type_name, title) = parts(text)?;
         let in_order = is_capitalized(type_name) && (type_name != "Class" || is_capitalized(title));
         in_order.then(|| Self {

@@ -30,21 +30,21 @@ pub struct Resources {
     patterned: HashMap<String, Arc<TypeModel>>,
     tags: HashSet<Arc<str>>,
     /// Messages from loading, in order.
-    pub messages: Vec<(Level, NodeId, String)>,
-    pub version: Option<ConfigVersion>,
-    pub name: String,
-    pub environment: Option<String>,
-    pub code_id: Option<String>,
-    pub catalog_uuid: Option<String>,
-    pub classes: Vec<String>,
+    pub(crate) messages: Vec<(Level, NodeId, String)>,
+    pub(crate) version: Option<ConfigVersion>,
+    pub(crate) name: String,
+    pub(crate) environment: Option<String>,
+    pub(crate) code_id: Option<String>,
+    pub(crate) catalog_uuid: Option<String>,
+    pub(crate) classes: Vec<String>,
 }
 
 /// Two resources with one name, in Puppet's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Collision {
-    pub message: String,
-    pub duplicate: bool,
+    pub(crate) message: String,
+    pub(crate) duplicate: bool,
 }
 
 impl Resources {
@@ -64,12 +64,12 @@ impl Resources {
         }
     }
 
-    pub fn node(&self, id: NodeId) -> &CatalogNode {
+    pub(crate) fn node(&self, id: NodeId) -> &CatalogNode {
         &self.nodes[id.index()]
     }
 
     /// The resource at a node; `None` for containers.
-    pub fn resource(&self, id: NodeId) -> Option<&Resource> {
+    pub(crate) fn resource(&self, id: NodeId) -> Option<&Resource> {
         self.nodes[id.index()].resource.as_deref()
     }
 
@@ -81,33 +81,33 @@ impl Resources {
     }
 
     /// Every node in the order of the resource list.
-    pub fn order(&self) -> &[NodeId] {
+    pub(crate) fn order(&self) -> &[NodeId] {
         &self.order
     }
 
     /// Every node in the order of addition.
-    pub fn added(&self) -> impl Iterator<Item = NodeId> + use<> {
+    pub(crate) fn added(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len()).map(node_id)
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    pub fn contents(&self, container: NodeId) -> &[NodeId] {
+    pub(crate) fn contents(&self, container: NodeId) -> &[NodeId] {
         self.contents.get(&container).map_or(&[], Vec::as_slice)
     }
 
-    pub fn container_of(&self, id: NodeId) -> Option<NodeId> {
+    pub(crate) fn container_of(&self, id: NodeId) -> Option<NodeId> {
         self.nodes[id.index()].container
     }
 
     /// A resource by reference, alias or namevar value.
-    pub fn find(&self, reference: &ResourceRef) -> Option<NodeId> {
+    pub(crate) fn find(&self, reference: &ResourceRef) -> Option<NodeId> {
         if let Some(found) = self.names.get(reference) {
             return Some(node_id(found));
         }
@@ -121,7 +121,7 @@ impl Resources {
     }
 
     /// A resource by the lower-case type name and a title, alias or namevar value.
-    pub fn find_by_name(&self, model_name: &str, name: &str) -> Option<NodeId> {
+    pub(crate) fn find_by_name(&self, model_name: &str, name: &str) -> Option<NodeId> {
         self.find(&ResourceRef::new(model_name, name))
     }
 
@@ -341,7 +341,7 @@ impl Resources {
     }
 
     /// `classes.txt`: the catalog's classes, one per line.
-    pub fn classes_txt(&self) -> String {
+    pub(crate) fn classes_txt(&self) -> String {
         self.classes
             .iter()
             .map(|class| format!("{class}\n"))
@@ -349,7 +349,7 @@ impl Resources {
     }
 
     /// `resources.txt`: lower-case references of resources with a managed property.
-    pub fn resources_txt(&self) -> String {
+    pub(crate) fn resources_txt(&self) -> String {
         self.order
             .iter()
             .filter(|id| {
@@ -373,14 +373,14 @@ impl Resources {
 
 /// A node that is not in the catalog yet.
 pub(crate) struct NewNode {
-    pub reference: ResourceRef,
-    pub place: Option<ManifestPosition>,
-    pub tags: Vec<Arc<str>>,
-    pub meta: Metaparameters,
-    pub relations: Relations,
-    pub resource: Option<Resource>,
+    pub(crate) reference: ResourceRef,
+    pub(crate) place: Option<ManifestPosition>,
+    pub(crate) tags: Vec<Arc<str>>,
+    pub(crate) meta: Metaparameters,
+    pub(crate) relations: Relations,
+    pub(crate) resource: Option<Resource>,
     /// The parameter `name` of a container.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
 }
 
 pub(crate) fn node_id(index: usize) -> NodeId {

@@ -48,7 +48,7 @@ impl Parsed {
     ///
     /// # Errors
     /// As [`read`].
-    pub fn value(self) -> Result<Value, RichDataError> {
+    pub(crate) fn value(self) -> Result<Value, RichDataError> {
         match self {
             Parsed::Plain(value) => Ok(value),
             Parsed::Rich(json) => read(&json),
@@ -333,7 +333,7 @@ fn follow<'a>(root: &'a Json, path: &str) -> Option<&'a Json> {
 
 /// Encodes a value as JSON that [`read`] decodes to the same value. Sensitive values are written in
 /// clear text inside their wrapper: use it only where secrets may be stored.
-pub fn write(value: &Value) -> Json {
+pub(crate) fn write(value: &Value) -> Json {
     let typed = |kind: &str, payload: Json| json!({"__ptype": kind, "__pvalue": payload});
     match value {
         Value::Absent => typed("Symbol", "absent".into()),

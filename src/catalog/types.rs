@@ -19,7 +19,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::resource::Resource;
 
-pub use schedule::{PeriodRule, Schedule};
+pub(crate) use schedule::{PeriodRule, Schedule};
 
 /// A type of the engine.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct ResourceType {
 
 impl ResourceType {
     /// A type without behavior of its own.
-    pub fn from_model(model: Arc<TypeModel>) -> Self {
+    pub(crate) fn from_model(model: Arc<TypeModel>) -> Self {
         Self {
             model,
             behavior: Arc::new(ModelOnly),
@@ -80,12 +80,12 @@ pub fn built_in(name: &str) -> Option<ResourceType> {
 
 /// Whether a type (lower-case name) belongs to the run instead of the device. Every catalog has
 /// resources of these types.
-pub fn is_auxiliary(name: &str) -> bool {
+pub(crate) fn is_auxiliary(name: &str) -> bool {
     matches!(name, "schedule" | "filebucket")
 }
 
 /// Whether resources of a type (lower-case name) only contain others.
-pub fn is_container(name: &str) -> bool {
+pub(crate) fn is_container(name: &str) -> bool {
     matches!(name, "class" | "stage" | "component" | "whit" | "node")
 }
 
@@ -251,14 +251,14 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
 /// The message of `notify`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyMessage {
-    pub text: String,
+    pub(crate) text: String,
     /// The message has the path of the property as source.
-    pub with_path: bool,
+    pub(crate) with_path: bool,
 }
 
 /// The behavior of a type that its model describes completely.
 #[derive(Debug)]
-pub struct ModelOnly;
+pub(crate) struct ModelOnly;
 
 impl TypeBehavior for ModelOnly {}
 
@@ -335,7 +335,7 @@ fn small_attribute(name: &str, role: Role) -> AttributeModel {
 }
 
 /// A type that does not exist. Its resources fail when they are evaluated.
-pub fn unknown(name: &str) -> ResourceType {
+pub(crate) fn unknown(name: &str) -> ResourceType {
     ResourceType {
         model: Arc::new(small_model(name, RunsOn::Both, &[("name", Role::Namevar)])),
         behavior: Arc::new(host::Unknown {

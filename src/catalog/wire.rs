@@ -17,17 +17,17 @@ use super::rich_data::Parsed;
 
 #[derive(Deserialize)]
 pub(super) struct WireCatalog {
-    pub name: String,
-    pub version: Option<WireVersion>,
-    pub environment: Option<String>,
-    pub code_id: Option<String>,
-    pub catalog_uuid: Option<String>,
+    pub(crate) name: String,
+    pub(crate) version: Option<WireVersion>,
+    pub(crate) environment: Option<String>,
+    pub(crate) code_id: Option<String>,
+    pub(crate) catalog_uuid: Option<String>,
     #[serde(default)]
-    pub catalog_format: u64,
+    pub(crate) catalog_format: u64,
     #[serde(default)]
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     #[serde(default)]
-    pub classes: Vec<String>,
+    pub(crate) classes: Vec<String>,
 }
 
 /// A resource or an edge.
@@ -180,30 +180,30 @@ pub(super) enum WireVersion {
 #[derive(Deserialize)]
 pub(super) struct WireResource<'a> {
     #[serde(rename = "type", borrow)]
-    pub type_name: Text<'a>,
+    pub(crate) type_name: Text<'a>,
     #[serde(borrow)]
-    pub title: Text<'a>,
+    pub(crate) title: Text<'a>,
     #[serde(borrow)]
-    pub kind: Option<Text<'a>>,
+    pub(crate) kind: Option<Text<'a>>,
     #[serde(default, borrow)]
-    pub tags: Vec<Text<'a>>,
+    pub(crate) tags: Vec<Text<'a>>,
     #[serde(borrow)]
-    pub file: Option<Text<'a>>,
-    pub line: Option<u64>,
+    pub(crate) file: Option<Text<'a>>,
+    pub(crate) line: Option<u64>,
     #[serde(default)]
-    pub exported: bool,
+    pub(crate) exported: bool,
     #[serde(default, borrow)]
-    pub parameters: Parameters<'a>,
+    pub(crate) parameters: Parameters<'a>,
     #[serde(default)]
-    pub sensitive_parameters: Vec<String>,
+    pub(crate) sensitive_parameters: Vec<String>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct WireEdge<'a> {
     #[serde(borrow)]
-    pub source: Text<'a>,
+    pub(crate) source: Text<'a>,
     #[serde(borrow)]
-    pub target: Text<'a>,
+    pub(crate) target: Text<'a>,
 }
 
 /// A string borrowed from the catalog, or a copy if it has escapes.
@@ -213,7 +213,7 @@ pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 /// Names and values, in order.
 #[derive(Default)]
-pub(super) struct Parameters<'a>(pub Vec<(Text<'a>, Parsed)>);
+pub(super) struct Parameters<'a>(pub(crate) Vec<(Text<'a>, Parsed)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Parameters<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

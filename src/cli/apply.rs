@@ -10,7 +10,7 @@ use crate::fleet::device_run::RunMode;
 ///
 /// Exit codes: 0 success, 1 a failure, or a device that could not run. See --detailed-exitcodes.
 #[derive(Debug, clap::Args)]
-pub struct ApplyArgs {
+pub(crate) struct ApplyArgs {
     #[command(flatten)]
     targets: TargetArgs,
 

@@ -10,7 +10,7 @@ use super::exit::CommandError;
 const LARGEST: u64 = 64 << 20;
 
 /// The files to check, without duplicates; directories recursively, sorted by name.
-pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -56,7 +56,7 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> 
 
 /// An error of reading a catalog.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadCatalogError {
+pub(crate) enum ReadCatalogError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("the file is larger than {} MiB", LARGEST >> 20)]
@@ -64,7 +64,7 @@ pub enum ReadCatalogError {
 }
 
 /// The bytes of a catalog, from a file or, for `-`, from standard input.
-pub fn read(path: &Path) -> Result<Vec<u8>, ReadCatalogError> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ReadCatalogError> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         io::stdin()

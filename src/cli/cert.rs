@@ -23,7 +23,7 @@ use crate::error_chain::chain;
 
 /// List, request, show and clean the certificates of devices
 #[derive(Debug, clap::Args)]
-pub struct CertArgs {
+pub(crate) struct CertArgs {
     #[command(subcommand)]
     command: CertCommand,
 }

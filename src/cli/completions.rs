@@ -9,7 +9,7 @@ use super::exit::{CommandError, Exit};
 ///
 /// Example: switchtender completions bash > /etc/bash_completion.d/switchtender
 #[derive(Debug, clap::Args)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// Shell to complete for
     #[arg(value_enum)]
     shell: clap_complete::Shell,

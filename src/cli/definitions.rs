@@ -13,7 +13,7 @@ pub fn load(directory: Option<&Path>) -> Result<Registry, CommandError> {
 }
 
 /// As [`load`], for a directory that must contain definitions.
-pub fn load_own(directory: Option<&Path>) -> Result<Registry, CommandError> {
+pub(crate) fn load_own(directory: Option<&Path>) -> Result<Registry, CommandError> {
     let own = read(directory)?;
     match directory {
         Some(directory) if own.is_empty() => {

@@ -39,7 +39,7 @@ use crate::validate::Policy;
 
 /// Run devices against a Puppet Server; replaces `puppet device`
 #[derive(Debug, clap::Args)]
-pub struct DeviceArgs {
+pub(crate) struct DeviceArgs {
     /// Run only this section of device.conf
     #[arg(short, long, value_name = "NAME")]
     target: Option<String>,

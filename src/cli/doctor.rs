@@ -32,7 +32,7 @@ use crate::inventory::Secrets;
 ///
 /// Example: switchtender doctor --target sw1.example.net
 #[derive(Debug, clap::Args)]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// Check only this device (repeatable)
     #[arg(short, long, value_name = "NAME")]
     target: Vec<String>,

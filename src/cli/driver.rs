@@ -14,7 +14,7 @@ use crate::diagnostic::terminal::{self, RenderOptions};
 
 /// List, validate, test and explain models and drivers
 #[derive(Debug, clap::Args)]
-pub struct DriverArgs {
+pub(crate) struct DriverArgs {
     #[command(subcommand)]
     command: DriverCommand,
 }

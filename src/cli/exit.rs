@@ -12,28 +12,28 @@ use crate::error_chain::chain;
 
 /// The exit code of a command without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exit(pub u8);
+pub struct Exit(pub(crate) u8);
 
 impl Exit {
-    pub const SUCCESS: Exit = Exit(0);
-    pub const FAILURE: Exit = Exit(1);
+    pub(crate) const SUCCESS: Exit = Exit(0);
+    pub(crate) const FAILURE: Exit = Exit(1);
 }
 
 /// The error of a command.
 #[derive(Debug)]
 pub struct CommandError {
     /// The failed action.
-    pub message: String,
-    pub source: Option<Box<dyn Error + Send + Sync>>,
+    pub(crate) message: String,
+    pub(crate) source: Option<Box<dyn Error + Send + Sync>>,
     /// What to do next.
-    pub hint: Option<String>,
+    pub(crate) hint: Option<String>,
     /// Findings in files, shown before the message.
-    pub findings: Vec<Diagnostic>,
-    pub exit: u8,
+    pub(crate) findings: Vec<Diagnostic>,
+    pub(crate) exit: u8,
 }
 
 impl CommandError {
-    pub fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             source: None,
@@ -44,7 +44,7 @@ impl CommandError {
     }
 
     /// Findings in files; they are the message.
-    pub fn findings(findings: Vec<Diagnostic>) -> Self {
+    pub(crate) fn findings(findings: Vec<Diagnostic>) -> Self {
         Self {
             findings,
             ..Self::new("")
@@ -52,20 +52,20 @@ impl CommandError {
     }
 
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// Sets the exit code, for commands in which 1 has another meaning.
     #[must_use]
-    pub fn exit(mut self, code: u8) -> Self {
+    pub(crate) fn exit(mut self, code: u8) -> Self {
         self.exit = code;
         self
     }
@@ -93,7 +93,7 @@ impl CommandError {
 }
 
 /// Writes to standard output. A closed pipe (`| head`) is not an error.
-pub fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     let mut output = std::io::stdout();
     if let Err(error) = output
         .write_all(text.as_bytes())
@@ -109,7 +109,7 @@ static WRITE_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 
 /// Prints a notice to standard error, next to a result on standard output.
 #[allow(clippy::print_stderr, reason = "notices are not part of the result")]
-pub fn eprint_notice(text: &str) {
+pub(crate) fn eprint_notice(text: &str) {
     eprintln!("{text}");
 }
 

@@ -9,7 +9,7 @@ use crate::validate::rule::{RULES, Rule};
 ///
 /// Example: switchtender explain host-resource
 #[derive(Debug, clap::Args)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     /// Code in the brackets of a finding: error[CODE]
     #[arg(value_name = "CODE")]
     code: Option<String>,

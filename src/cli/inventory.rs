@@ -13,7 +13,7 @@ use crate::inventory::{Inventory, InventoryOptions};
 
 /// Validate or show the inventory
 #[derive(Debug, clap::Args)]
-pub struct InventoryArgs {
+pub(crate) struct InventoryArgs {
     #[command(subcommand)]
     command: InventoryCommand,
 }

@@ -19,7 +19,7 @@ use crate::fleet::device_run::DeviceEvent;
 use crate::transaction::{LogEntry, RunEvent};
 
 /// All destinations of one process: the view of `device`.
-pub struct LogDestinations {
+pub(crate) struct LogDestinations {
     level: Level,
     all: Vec<LogDestination>,
 }
@@ -40,7 +40,11 @@ enum LogDestination {
 
 impl LogDestinations {
     /// Opens the destinations. Messages below `level` are dropped.
-    pub fn open(names: &[String], level: Level, colored: bool) -> Result<Self, CommandError> {
+    pub(crate) fn open(
+        names: &[String],
+        level: Level,
+        colored: bool,
+    ) -> Result<Self, CommandError> {
         let all = names
             .iter()
             .map(|name| LogDestination::open(name, colored))

@@ -11,7 +11,7 @@ use super::exit::{CommandError, Exit};
 ///
 /// Example: switchtender man /usr/local/share/man/man1
 #[derive(Debug, clap::Args)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Directory for the pages; created if it does not exist
     dir: PathBuf,
 }

@@ -14,7 +14,7 @@ use super::exit::{CommandError, Exit, print};
 
 /// Start mock devices on this machine
 #[derive(Debug, clap::Args)]
-pub struct MockArgs {
+pub(crate) struct MockArgs {
     #[command(subcommand)]
     command: MockCommand,
 }

@@ -11,7 +11,7 @@ use crate::inventory::Device;
 
 /// Options to replace devices by mocks.
 #[derive(Debug, clap::Args)]
-pub struct MockOptions {
+pub(crate) struct MockOptions {
     /// Replace each device by a mock of its platform
     #[cfg(feature = "mock")]
     #[arg(long)]
@@ -27,12 +27,12 @@ pub struct MockOptions {
 #[cfg(feature = "mock")]
 impl MockOptions {
     /// Whether mocks replace the devices.
-    pub fn is_enabled(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         self.mock
     }
 
     /// Starts a mock for each device, if enabled.
-    pub async fn start(
+    pub(crate) async fn start(
         &self,
         devices: &[&Device],
         registry: &Registry,
@@ -50,12 +50,12 @@ impl MockOptions {
 #[cfg(not(feature = "mock"))]
 impl MockOptions {
     /// Always false: this build has no mocks.
-    pub fn is_enabled(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         false
     }
 
     /// Starts nothing: this build has no mocks.
-    pub async fn start(
+    pub(crate) async fn start(
         &self,
         _: &[&Device],
         _: &Registry,

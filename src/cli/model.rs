@@ -12,7 +12,7 @@ use crate::diagnostic::Source;
 
 /// Import models of your own types
 #[derive(Debug, clap::Args)]
-pub struct ModelArgs {
+pub(crate) struct ModelArgs {
     #[command(subcommand)]
     command: ModelCommand,
 }

@@ -13,10 +13,10 @@ use crate::store::Store;
 
 /// One device of the inventory.
 #[derive(Debug, clap::Args)]
-pub struct OneDevice {
+pub(crate) struct OneDevice {
     /// Name of the device
     #[arg(value_name = "DEVICE")]
-    pub device: String,
+    pub(crate) device: String,
 
     /// Inventory of the devices
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
@@ -37,7 +37,7 @@ pub struct OneDevice {
 
 impl OneDevice {
     /// The connector of the inventory and the name of the device.
-    pub async fn connector(&self) -> Result<(Connector, String), CommandError> {
+    pub(crate) async fn connector(&self) -> Result<(Connector, String), CommandError> {
         let registry = super::definitions::load(self.definitions.as_deref())?;
         let inventory = Inventory::load(&self.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;

@@ -7,7 +7,7 @@ use crate::fleet::device_run::RunMode;
 
 /// Show what apply would do: changes, exact commands, and the configuration difference
 #[derive(Debug, clap::Args)]
-pub struct PlanArgs {
+pub(crate) struct PlanArgs {
     #[command(flatten)]
     targets: TargetArgs,
 

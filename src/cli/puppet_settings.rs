@@ -15,13 +15,13 @@ use crate::agent::puppet_conf::{self, PuppetDirectories, Settings};
 
 /// The settings on the command line.
 #[derive(Clone, Debug, Default)]
-pub struct SettingFlags {
+pub(crate) struct SettingFlags {
     given: BTreeMap<String, String>,
 }
 
 impl SettingFlags {
     /// Settings from flags, `puppet.conf` and defaults.
-    pub fn read(&self) -> Result<Settings, CommandError> {
+    pub(crate) fn read(&self) -> Result<Settings, CommandError> {
         // Root uses the system-wide directories of Puppet, other users their own.
         let root = is_root();
         let home = std::env::var_os("HOME");
@@ -29,13 +29,13 @@ impl SettingFlags {
         puppet_conf::read(&self.given, &home).map_err(CommandError::findings)
     }
 
-    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+    pub(crate) fn set(&mut self, name: &str, value: impl Into<String>) {
         self.given.insert(name.to_owned(), value.into());
     }
 }
 
 /// Whether the effective user is root.
-pub fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 

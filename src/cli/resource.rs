@@ -40,7 +40,7 @@ pub struct ResourceArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ResourceFormat {
+pub(crate) enum ResourceFormat {
     Puppet,
     Yaml,
     Json,
@@ -113,15 +113,15 @@ fn name_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String {
 }
 
 /// An instance as a resource of a manifest: `ensure` first, the namevar as the title.
-pub struct ManifestResource {
-    pub title: String,
+pub(crate) struct ManifestResource {
+    pub(crate) title: String,
     attributes: Attributes,
     /// Why a manifest cannot manage it.
     unmanageable: Option<String>,
 }
 
 impl ManifestResource {
-    pub fn new(driver: &Driver, model: &Arc<TypeModel>, instance: Instance) -> Self {
+    pub(crate) fn new(driver: &Driver, model: &Arc<TypeModel>, instance: Instance) -> Self {
         let namevars: Vec<&str> = model.namevars().collect();
         let names = namevars
             .iter()
@@ -178,7 +178,11 @@ impl ManifestResource {
     }
 }
 
-pub fn render(format: ResourceFormat, type_name: &str, resources: &[ManifestResource]) -> String {
+pub(crate) fn render(
+    format: ResourceFormat,
+    type_name: &str,
+    resources: &[ManifestResource],
+) -> String {
     let tree = || {
         let resources: Map<String, Json> = resources
             .iter()

@@ -29,46 +29,46 @@ use crate::validate::Policy;
 
 /// The devices and catalogs of a run.
 #[derive(Debug, clap::Args)]
-pub struct TargetArgs {
+pub(crate) struct TargetArgs {
     /// Inventory of the devices
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
-    pub inventory: PathBuf,
+    pub(crate) inventory: PathBuf,
 
     /// Catalog file, or directory with <device>.json for each device
     #[arg(short, long, value_name = "FILE|DIR")]
-    pub catalog: PathBuf,
+    pub(crate) catalog: PathBuf,
 
     #[command(flatten)]
-    pub selection: Selection,
+    pub(crate) selection: Selection,
 
     /// Directory of models and drivers that override the built-in ones
     #[arg(long, value_name = "DIR")]
-    pub definitions: Option<PathBuf>,
+    pub(crate) definitions: Option<PathBuf>,
 
     /// Apply even if the name of the catalog does not match the device
     #[arg(long)]
-    pub allow_name_mismatch: bool,
+    pub(crate) allow_name_mismatch: bool,
 
     /// What to do about host resources in the catalog of a device
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
-    pub host_resources: HostResourcePolicy,
+    pub(crate) host_resources: HostResourcePolicy,
 }
 
 /// The selected devices of the inventory.
 #[derive(Debug, Default, clap::Args)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// Run only this device, or devices that match this pattern (repeatable)
     #[arg(short, long, value_name = "NAME|GLOB")]
-    pub target: Vec<String>,
+    pub(crate) target: Vec<String>,
 
     /// Run only devices with this label (repeatable; all must match)
     #[arg(short, long, value_name = "KEY=VALUE")]
-    pub label: Vec<String>,
+    pub(crate) label: Vec<String>,
 }
 
 impl Selection {
     /// Parses the selection.
-    pub fn parse(&self) -> Result<inventory::DeviceSelection, CommandError> {
+    pub(crate) fn parse(&self) -> Result<inventory::DeviceSelection, CommandError> {
         let labels = self
             .label
             .iter()
@@ -84,84 +84,84 @@ impl Selection {
 
 /// The resources of a run.
 #[derive(Debug, clap::Args)]
-pub struct ResourceFilterArgs {
+pub(crate) struct ResourceFilterArgs {
     /// Apply only resources with one of these tags
     #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
 
     /// Skip resources with one of these tags
     #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
-    pub skip_tags: Vec<String>,
+    pub(crate) skip_tags: Vec<String>,
 
     /// Ignore the schedules of resources
     #[arg(long)]
-    pub ignore_schedules: bool,
+    pub(crate) ignore_schedules: bool,
 
     /// Behave like this program where Switchtender deliberately differs from it
     #[arg(long, value_enum)]
-    pub compat: Option<Compat>,
+    pub(crate) compat: Option<Compat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Compat {
+pub(crate) enum Compat {
     /// Puppet 7, defects included
     Puppet7,
 }
 
 /// The execution and output of a run.
 #[derive(Debug, clap::Args)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// Number of devices that run at once
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
-    pub concurrency: u16,
+    pub(crate) concurrency: u16,
 
     #[command(flatten)]
-    pub mock: MockOptions,
+    pub(crate) mock: MockOptions,
 
     /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
     /// ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
-    pub state_dir: Option<PathBuf>,
+    pub(crate) state_dir: Option<PathBuf>,
 
     /// Output format: text for people, or one JSON object per line
     #[arg(short, long, value_enum, default_value_t = Output::Human)]
-    pub output: Output,
+    pub(crate) output: Output,
 
     /// Write each device's report to DIR/<device>.json
     #[arg(long, value_name = "DIR")]
-    pub report: Option<PathBuf>,
+    pub(crate) report: Option<PathBuf>,
 
     /// Write the session with each device to DIR/<device>.log, secrets masked
     #[arg(long, value_name = "DIR")]
-    pub transcripts: Option<PathBuf>,
+    pub(crate) transcripts: Option<PathBuf>,
 
     /// Write the graphs of each device's run to DIR/<device>/*.dot
     #[arg(long, value_name = "DIR")]
-    pub graph: Option<PathBuf>,
+    pub(crate) graph: Option<PathBuf>,
 
     /// Log the start and the duration of each resource at level info (-v)
     #[arg(long)]
-    pub evaltrace: bool,
+    pub(crate) evaltrace: bool,
 
     /// Exit with 2 (changes, or commands in a plan), 4 (failures), 6 (both), 1 (a device could not
     /// run)
     #[arg(long)]
-    pub detailed_exitcodes: bool,
+    pub(crate) detailed_exitcodes: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Output {
+pub(crate) enum Output {
     Human,
     Json,
 }
 
 /// A run over devices with its arguments.
-pub struct RunCommand<'a> {
-    pub targets: &'a TargetArgs,
-    pub filter: &'a ResourceFilterArgs,
-    pub arguments: &'a RunArgs,
-    pub mode: RunMode,
-    pub noop: bool,
+pub(crate) struct RunCommand<'a> {
+    pub(crate) targets: &'a TargetArgs,
+    pub(crate) filter: &'a ResourceFilterArgs,
+    pub(crate) arguments: &'a RunArgs,
+    pub(crate) mode: RunMode,
+    pub(crate) noop: bool,
 }
 
 impl RunCommand<'_> {
@@ -169,7 +169,7 @@ impl RunCommand<'_> {
     ///
     /// # Errors
     /// An argument or a file of the run is invalid.
-    pub async fn prepare(&self) -> Result<PreparedRun, CommandError> {
+    pub(crate) async fn prepare(&self) -> Result<PreparedRun, CommandError> {
         let registry = super::definitions::load(self.targets.definitions.as_deref())?;
         let inventory = Inventory::load(&self.targets.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;
@@ -273,8 +273,8 @@ impl RunCommand<'_> {
 }
 
 /// A run whose devices can start.
-pub struct PreparedRun {
-    pub fleet: Arc<InventoryFleet>,
+pub(crate) struct PreparedRun {
+    pub(crate) fleet: Arc<InventoryFleet>,
     names: Vec<String>,
     members: Vec<Membership>,
     /// State that ends with the run.
@@ -283,12 +283,12 @@ pub struct PreparedRun {
 
 impl PreparedRun {
     /// Whether the run was asked to stop.
-    pub fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.fleet.options.stop.is_cancelled()
     }
 
     /// Limits the next runs to these devices.
-    pub fn retain<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+    pub(crate) fn retain<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let names: HashSet<&str> = names.collect();
         let devices = self.names.drain(..).zip(self.members.drain(..));
         (self.names, self.members) = devices
@@ -297,14 +297,14 @@ impl PreparedRun {
     }
 
     /// Whether no device is left.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     /// The exit code of a run (`docs/reference/transaction.md`, section 17, *Exit status of a run*): a device
     /// that could not run is never hidden behind others. A plan has changes where something would
     /// be sent; a noop run, as Puppet's, has none.
-    pub fn exit(&self, all: &[DeviceSummary], detailed: bool) -> Exit {
+    pub(crate) fn exit(&self, all: &[DeviceSummary], detailed: bool) -> Exit {
         if self.is_interrupted() || all.iter().any(|device| device.counts.is_none()) {
             return Exit::FAILURE;
         }
@@ -322,7 +322,7 @@ impl PreparedRun {
 
     /// Runs all devices, shows what happens, and writes their reports to a directory. Ctrl-C stops
     /// in order; the results are complete all the same.
-    pub async fn execute(
+    pub(crate) async fn execute(
         &self,
         arguments: &RunArgs,
         reports: Option<&Path>,
@@ -392,7 +392,7 @@ impl PreparedRun {
 }
 
 /// The deviations from Puppet 7 that are active.
-pub fn deviations(compat: Option<Compat>) -> Deviations {
+pub(crate) fn deviations(compat: Option<Compat>) -> Deviations {
     match compat {
         Some(Compat::Puppet7) => Deviations::puppet7(),
         None => Deviations::default(),
@@ -400,7 +400,7 @@ pub fn deviations(compat: Option<Compat>) -> Deviations {
 }
 
 /// The default state directory.
-pub fn state_root() -> Result<PathBuf, CommandError> {
+pub(crate) fn state_root() -> Result<PathBuf, CommandError> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let root = rustix::process::geteuid().is_root();
     Store::default_root(variable, root)

@@ -4,7 +4,7 @@ mod human;
 mod json;
 mod operations;
 mod plan;
-pub mod puppet_code;
+pub(crate) mod puppet_code;
 mod table;
 mod task;
 
@@ -21,10 +21,10 @@ use crate::fleet::run_counts::RunCounts;
 use crate::fleet::runner::TaskError;
 use crate::report::Report;
 
-pub use task::{ViewSender, ViewTask};
+pub(crate) use task::{ViewSender, ViewTask};
 
 /// A view of a run over devices.
-pub trait View: Send {
+pub(crate) trait View: Send {
     /// Something happened on a device. Events of several devices are mixed.
     fn event(&mut self, device: &str, event: &DeviceEvent);
 
@@ -45,18 +45,18 @@ pub trait View: Send {
 
 /// A device whose run is over.
 #[derive(Debug)]
-pub struct FinishedDevice {
-    pub device: String,
-    pub platform: String,
-    pub result: Result<DeviceRunResult, DeviceFailure>,
+pub(crate) struct FinishedDevice {
+    pub(crate) device: String,
+    pub(crate) platform: String,
+    pub(crate) result: Result<DeviceRunResult, DeviceFailure>,
     /// The resources of the run, for plans.
-    pub report: Option<Report>,
-    pub took: Duration,
+    pub(crate) report: Option<Report>,
+    pub(crate) took: Duration,
 }
 
 /// Why a device has no result.
 #[derive(Debug, thiserror::Error)]
-pub enum DeviceFailure {
+pub(crate) enum DeviceFailure {
     #[error(transparent)]
     Run(#[from] DeviceRunError),
     #[error(transparent)]
@@ -65,13 +65,13 @@ pub enum DeviceFailure {
 
 /// The part of a device's run that the end of the view needs.
 #[derive(Clone, Debug)]
-pub struct DeviceSummary {
-    pub device: String,
-    pub platform: String,
+pub(crate) struct DeviceSummary {
+    pub(crate) device: String,
+    pub(crate) platform: String,
     /// `None`: the device could not run.
-    pub counts: Option<RunCounts>,
-    pub statistics: Statistics,
-    pub took: Duration,
+    pub(crate) counts: Option<RunCounts>,
+    pub(crate) statistics: Statistics,
+    pub(crate) took: Duration,
 }
 
 impl From<&FinishedDevice> for DeviceSummary {
@@ -88,7 +88,7 @@ impl From<&FinishedDevice> for DeviceSummary {
 }
 
 /// An error of a device in one line, which begins with the device as errors of sessions do.
-pub fn of_device(device: &str, error: &dyn std::error::Error) -> String {
+pub(crate) fn of_device(device: &str, error: &dyn std::error::Error) -> String {
     let why = chain(error);
     if why.starts_with(&format!("{device}: ")) {
         why
@@ -107,7 +107,7 @@ fn level(global: &Global) -> Level {
 }
 
 /// The view of a run over so many devices.
-pub fn new(
+pub(crate) fn new(
     output: Output,
     mode: RunMode,
     noop: bool,

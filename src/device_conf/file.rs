@@ -13,14 +13,14 @@ const KEYS: [&str; 3] = ["type", "url", "debug"];
 
 /// A section: one device.
 #[derive(Clone, Debug)]
-pub struct DeviceSection {
+pub(crate) struct DeviceSection {
     /// The section's name, which is the certname.
-    pub name: String,
-    pub kind: String,
-    pub debug: bool,
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) debug: bool,
     /// Position of the section header.
-    pub head: Mark,
-    pub url: Mark,
+    pub(crate) head: Mark,
+    pub(crate) url: Mark,
     url_text: SecretString,
 }
 
@@ -31,12 +31,12 @@ impl DeviceSection {
     }
 
     /// Line of the section header, from 1.
-    pub fn line(&self) -> usize {
+    pub(crate) fn line(&self) -> usize {
         self.head.source.position(self.head.span.start).0
     }
 
     /// The URL without secrets.
-    pub fn redacted_url(&self) -> String {
+    pub(crate) fn redacted_url(&self) -> String {
         legacy_url::redact(self.url_text())
     }
 }
@@ -63,7 +63,7 @@ struct Mistake {
 ///
 /// # Errors
 /// All errors with their lines. Possible secrets are masked.
-pub fn parse(name: &str, text: &str) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
+pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
     let mut reader = DeviceConfParser::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {

@@ -16,25 +16,25 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 
 use parse::{Include, RawEntry, RawField};
-pub use redact::Redacted;
+pub(crate) use redact::Redacted;
 
 /// A value with its position.
 #[derive(Clone)]
-pub struct HoconNode {
-    pub value: HoconValue,
-    pub mark: Mark,
+pub(crate) struct HoconNode {
+    pub(crate) value: HoconValue,
+    pub(crate) mark: Mark,
 }
 
 /// A position in a masked text.
 #[derive(Clone, Debug)]
-pub struct Mark {
-    pub source: Arc<Source>,
-    pub span: Range<usize>,
+pub(crate) struct Mark {
+    pub(crate) source: Arc<Source>,
+    pub(crate) span: Range<usize>,
 }
 
 /// A value. It has no `Debug`, because it may be a secret.
 #[derive(Clone, PartialEq)]
-pub enum HoconValue {
+pub(crate) enum HoconValue {
     Null,
     Bool(bool),
     Integer(i64),
@@ -46,10 +46,10 @@ pub enum HoconValue {
 
 /// A field of an object, at the position of its last definition.
 #[derive(Clone, PartialEq)]
-pub struct HoconField {
-    pub key: String,
-    pub key_mark: Mark,
-    pub node: HoconNode,
+pub(crate) struct HoconField {
+    pub(crate) key: String,
+    pub(crate) key_mark: Mark,
+    pub(crate) node: HoconNode,
 }
 
 impl PartialEq for Mark {
@@ -67,7 +67,7 @@ impl PartialEq for HoconNode {
 
 impl HoconValue {
     /// The kind of value, for messages without the value.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             HoconValue::Null => "null",
             HoconValue::Bool(_) => "a boolean",
@@ -81,7 +81,7 @@ impl HoconValue {
 }
 
 /// Access to included files and environment variables.
-pub trait ConfigIo {
+pub(crate) trait ConfigIo {
     /// The text of a file.
     fn read(&self, path: &Path) -> std::io::Result<String>;
     fn variable(&self, name: &str) -> Option<String>;
@@ -91,7 +91,11 @@ pub trait ConfigIo {
 ///
 /// # Errors
 /// The first error, with its position in the masked text.
-pub fn read(path: &Path, text: &str, io: &dyn ConfigIo) -> Result<HoconNode, Box<Diagnostic>> {
+pub(crate) fn read(
+    path: &Path,
+    text: &str,
+    io: &dyn ConfigIo,
+) -> Result<HoconNode, Box<Diagnostic>> {
     let document = parse::parse(&path.display().to_string(), text)?;
     let mut fields = Vec::with_capacity(document.entries.len());
     for entry in document.entries {

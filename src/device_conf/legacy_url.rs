@@ -11,7 +11,7 @@ use super::hocon::Mark;
 use super::{RawAttribute, RawAttributeValue, RawAttributes};
 
 /// Reads the parts of a URL as the attributes of a credentials file.
-pub fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnostic>> {
+pub(crate) fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnostic>> {
     let bad = |why: &str| {
         Box::new(
             Diagnostic::error("device-url", format!("invalid device URL: {why}"))
@@ -82,7 +82,7 @@ pub fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnostic>> {
 }
 
 /// The URL with all possible secrets masked.
-pub fn redact(url: &str) -> String {
+pub(crate) fn redact(url: &str) -> String {
     match secret_range(url) {
         None => url.to_owned(),
         Some(range) => {
@@ -111,7 +111,7 @@ pub fn redact(url: &str) -> String {
 
 /// The range of a URL that may contain secrets: user and password, or everything up to the end of a
 /// query.
-pub fn secret_range(url: &str) -> Option<Range<usize>> {
+pub(crate) fn secret_range(url: &str) -> Option<Range<usize>> {
     let start = url.find("://")? + 3;
     let query = url[start..].contains('?');
     match url[start..].rfind('@') {

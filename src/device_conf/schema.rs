@@ -122,7 +122,7 @@ fn platform<'a>(kind: &str, around: ResolveContext<'a>) -> Option<&'a Platform> 
 }
 
 /// Whether a type accepts a legacy URL of this scheme.
-pub fn takes_url(kind: &str, scheme: &str, around: ResolveContext<'_>) -> bool {
+pub(crate) fn takes_url(kind: &str, scheme: &str, around: ResolveContext<'_>) -> bool {
     platform(kind, around).is_none_or(|platform| match platform.transport {
         Transport::SshCli => scheme == "ssh",
         Transport::Rest => scheme == "https",
@@ -130,7 +130,7 @@ pub fn takes_url(kind: &str, scheme: &str, around: ResolveContext<'_>) -> bool {
 }
 
 /// Validates all attributes, collects the errors, and creates the connection settings.
-pub fn connection(
+pub(crate) fn connection(
     entry: &DeviceSection,
     given: RawAttributes,
     legacy: bool,

@@ -6,14 +6,14 @@ use super::{Diagnostic, Severity};
 
 /// Numbers of findings by severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub errors: usize,
-    pub warnings: usize,
-    pub notes: usize,
+pub(crate) struct Counts {
+    pub(crate) errors: usize,
+    pub(crate) warnings: usize,
+    pub(crate) notes: usize,
 }
 
 impl Counts {
-    pub fn of<'a>(list: impl IntoIterator<Item = &'a Diagnostic>) -> Self {
+    pub(crate) fn of<'a>(list: impl IntoIterator<Item = &'a Diagnostic>) -> Self {
         let mut counts = Self::default();
         for found in list {
             counts.add(found.severity);
@@ -22,7 +22,7 @@ impl Counts {
     }
 
     /// Adds a finding.
-    pub fn add(&mut self, severity: Severity) {
+    pub(crate) fn add(&mut self, severity: Severity) {
         match severity {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,
@@ -31,7 +31,7 @@ impl Counts {
     }
 
     /// The highest severity.
-    pub fn worst(&self) -> Option<Severity> {
+    pub(crate) fn worst(&self) -> Option<Severity> {
         let by_severity = [
             (self.errors, Severity::Error),
             (self.warnings, Severity::Warning),
@@ -41,7 +41,7 @@ impl Counts {
         present.next().map(|(_, severity)| severity)
     }
 
-    pub fn total(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         self.errors + self.warnings + self.notes
     }
 }

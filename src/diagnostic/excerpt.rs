@@ -17,21 +17,21 @@ const MARK: usize = 80;
 
 /// A line or a window of it, with the mark.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Excerpt {
+pub(crate) struct Excerpt {
     /// From 1, in the text.
-    pub line: usize,
+    pub(crate) line: usize,
     /// From 1, in characters, in the line.
-    pub column: usize,
-    pub text: String,
+    pub(crate) column: usize,
+    pub(crate) text: String,
     /// Byte range in `text`.
-    pub mark: Range<usize>,
+    pub(crate) mark: Range<usize>,
     /// The line is not cut.
-    pub is_complete: bool,
+    pub(crate) is_complete: bool,
 }
 
 /// The line of the start of a span, cut to a window if it is long. A span over several lines is
 /// marked to the end of its first line.
-pub fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
+pub(crate) fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
     let text = source.text.as_str();
     let start = boundary(text, span.start);
     let end = boundary(text, span.end.max(start));

@@ -16,7 +16,7 @@ pub fn lines<'a>(list: impl IntoIterator<Item = &'a Diagnostic>) -> String {
 }
 
 /// A finding as an object.
-pub fn object(found: &Diagnostic) -> Value {
+pub(crate) fn object(found: &Diagnostic) -> Value {
     let labels: Vec<Value> = found
         .labels
         .iter()

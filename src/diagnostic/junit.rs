@@ -10,13 +10,13 @@ use super::{Diagnostic, Severity};
 
 /// A checked file with its findings.
 #[derive(Clone, Debug)]
-pub struct Suite {
-    pub name: String,
-    pub findings: Vec<Diagnostic>,
+pub(crate) struct Suite {
+    pub(crate) name: String,
+    pub(crate) findings: Vec<Diagnostic>,
 }
 
 /// Renders a report. Findings of severity `fails` or above are failures.
-pub fn render(suites: &[Suite], fails: Severity) -> String {
+pub(crate) fn render(suites: &[Suite], fails: Severity) -> String {
     let mut report = Report::new("switchtender validate");
     report.add_test_suites(suites.iter().map(|suite| test_suite(suite, fails)));
     report.to_string().expect("texts are XML")

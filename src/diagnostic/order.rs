@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Counts, Diagnostic};
 
 /// Sorts by file, position, position in the manifest, and code. Findings without a file come first.
-pub fn sort(list: &mut [Diagnostic]) {
+pub(crate) fn sort(list: &mut [Diagnostic]) {
     list.sort_by(|a, b| key(a).cmp(&key(b)));
 }
 
@@ -24,18 +24,18 @@ fn key(found: &Diagnostic) -> impl Ord + '_ {
 }
 
 /// Numbers of findings above the limit, by code.
-pub type Rest = BTreeMap<&'static str, Counts>;
+pub(crate) type Rest = BTreeMap<&'static str, Counts>;
 
 /// Findings, limited per code.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Limited {
-    pub findings: Vec<Diagnostic>,
+pub(crate) struct Limited {
+    pub(crate) findings: Vec<Diagnostic>,
     /// Numbers of further findings, by code.
-    pub rest: Rest,
+    pub(crate) rest: Rest,
 }
 
 /// Returns the first `per_code` findings of each code, in order, and counts the rest.
-pub fn limit(list: Vec<Diagnostic>, per_code: usize) -> Limited {
+pub(crate) fn limit(list: Vec<Diagnostic>, per_code: usize) -> Limited {
     let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut rest = Rest::new();
     let findings = list

@@ -11,10 +11,10 @@ use super::{Diagnostic, Severity};
 /// The documentation of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleText {
-    pub code: &'static str,
-    pub severity: Severity,
-    pub summary: &'static str,
-    pub explanation: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) summary: &'static str,
+    pub(crate) explanation: &'static str,
 }
 
 /// A log with one run. `rules`: the rules of the findings.

@@ -11,7 +11,7 @@ use super::{Counts, Diagnostic, Label, Limited, Severity, escape_line};
 /// Options of the text output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenderOptions {
-    pub colors: bool,
+    pub(crate) colors: bool,
 }
 
 impl RenderOptions {
@@ -19,7 +19,7 @@ impl RenderOptions {
 }
 
 /// Renders findings, each followed by an empty line, and the numbers of further findings.
-pub fn render(limited: &Limited, options: RenderOptions) -> String {
+pub(crate) fn render(limited: &Limited, options: RenderOptions) -> String {
     let mut text = render_each(&limited.findings, options);
     for (code, number) in &limited.rest {
         let _ = writeln!(text, "… and {} more of `{code}`", number.total());
@@ -31,7 +31,7 @@ pub fn render(limited: &Limited, options: RenderOptions) -> String {
 }
 
 /// Renders findings, each followed by an empty line.
-pub fn render_each<'a>(
+pub(crate) fn render_each<'a>(
     list: impl IntoIterator<Item = &'a Diagnostic>,
     options: RenderOptions,
 ) -> String {

@@ -16,14 +16,14 @@ use crate::validate::{self, Effect, effect_of};
 
 /// A catalog that may be applied.
 pub(super) struct PreparedCatalog {
-    pub registry: Arc<Registry>,
-    pub platform: Arc<Platform>,
-    pub resources: Resources,
-    pub environment: Option<String>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) platform: Arc<Platform>,
+    pub(crate) resources: Resources,
+    pub(crate) environment: Option<String>,
     /// Findings that do not prevent the run.
-    pub findings: Vec<Diagnostic>,
+    pub(crate) findings: Vec<Diagnostic>,
     /// A resource says `noop => false`; only then can a noop run write at all, as in Puppet.
-    pub has_noop_override: bool,
+    pub(crate) has_noop_override: bool,
 }
 
 /// Loads a catalog, checks everything that needs no device, and gives the resources their types.
@@ -99,7 +99,7 @@ fn has_noop_override(catalog: &Catalog) -> bool {
 
 impl PreparedCatalog {
     /// The findings that a run logs, with their levels.
-    pub fn log_entries(&self) -> impl Iterator<Item = (Level, String)> {
+    pub(crate) fn log_entries(&self) -> impl Iterator<Item = (Level, String)> {
         self.findings.iter().filter_map(|finding| {
             let place = finding
                 .position

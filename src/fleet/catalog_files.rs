@@ -10,7 +10,7 @@ use crate::inventory::Device;
 
 /// Why the catalog of a device cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum CatalogError {
+pub(crate) enum CatalogError {
     #[error("{path}")]
     Unreadable {
         path: PathBuf,
@@ -23,7 +23,7 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    pub fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         match self {
             CatalogError::Unreadable {
                 path,
@@ -42,13 +42,13 @@ impl CatalogError {
 
 /// The location of the catalogs.
 #[derive(Clone, Debug)]
-pub struct CatalogFiles {
-    pub path: PathBuf,
+pub(crate) struct CatalogFiles {
+    pub(crate) path: PathBuf,
 }
 
 impl CatalogFiles {
     /// Reads the catalog of a device.
-    pub fn read(&self, device: &Device) -> Result<Arc<Source>, CatalogError> {
+    pub(crate) fn read(&self, device: &Device) -> Result<Arc<Source>, CatalogError> {
         let path = if self.path.is_dir() {
             self.path.join(format!("{}.json", device.name))
         } else {

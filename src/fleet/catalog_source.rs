@@ -23,7 +23,7 @@ use crate::validate::CatalogTarget;
 
 /// Where the catalog of a device comes from, and how the device is reached.
 #[async_trait]
-pub trait CatalogSource: Send {
+pub(crate) trait CatalogSource: Send {
     /// Waits until the run may start, before the device is locked.
     async fn wait_for_start(&mut self, _stop: &CancellationToken) -> Result<(), DeviceRunError> {
         Ok(())
@@ -69,7 +69,7 @@ pub trait CatalogSource: Send {
 
 /// Receives the report of a device run.
 #[async_trait]
-pub trait ReportSink: Send {
+pub(crate) trait ReportSink: Send {
     /// The context of the report, without the values that follow from the catalog.
     fn report_context(&self) -> report::Context;
 
@@ -95,7 +95,7 @@ pub trait ReportSink: Send {
 
 /// Why a report is lost.
 #[derive(Debug, thiserror::Error)]
-pub enum ReportError {
+pub(crate) enum ReportError {
     #[error(transparent)]
     File(#[from] crate::agent::device_file::FileError),
     #[error(transparent)]
@@ -104,21 +104,21 @@ pub enum ReportError {
 
 /// Settings of one device.
 #[derive(Clone, Debug, Default)]
-pub struct DeviceSettings {
+pub(crate) struct DeviceSettings {
     /// When the configuration is saved.
-    pub save: SavePolicy,
+    pub(crate) save: SavePolicy,
     /// Texts that are masked in every message of the run.
-    pub secrets: Vec<String>,
+    pub(crate) secrets: Vec<String>,
     /// The directory of the graphs of this device's run.
-    pub graph_dir: Option<PathBuf>,
+    pub(crate) graph_dir: Option<PathBuf>,
 }
 
 /// The text of a catalog and what is needed to check it.
-pub struct CatalogText {
-    pub source: Arc<Source>,
-    pub loading: Loading,
+pub(crate) struct CatalogText {
+    pub(crate) source: Arc<Source>,
+    pub(crate) loading: Loading,
     /// The definitions of the catalog's environment.
-    pub registry: Arc<Registry>,
-    pub platform: Arc<Platform>,
-    pub target: CatalogTarget,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) platform: Arc<Platform>,
+    pub(crate) target: CatalogTarget,
 }

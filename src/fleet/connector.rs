@@ -17,19 +17,19 @@ use crate::inventory::{Device, Inventory, Secrets};
 use crate::store::{self, Store};
 
 /// Connects to the devices of an inventory.
-pub struct Connector {
-    pub inventory: Inventory,
-    pub registry: Arc<Registry>,
-    pub secrets: Secrets,
-    pub store: Store,
+pub(crate) struct Connector {
+    pub(crate) inventory: Inventory,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) secrets: Secrets,
+    pub(crate) store: Store,
     /// Mock devices that replace those of the inventory.
-    pub mocks: Option<MockFleet>,
+    pub(crate) mocks: Option<MockFleet>,
     /// The directory of the masked dialogues: `<device>.log`.
-    pub transcripts: Option<PathBuf>,
+    pub(crate) transcripts: Option<PathBuf>,
 }
 
 impl Connector {
-    pub fn platform(&self, device: &Device) -> Result<Arc<Platform>, DeviceRunError> {
+    pub(crate) fn platform(&self, device: &Device) -> Result<Arc<Platform>, DeviceRunError> {
         let platform = self.registry.platform(&device.platform);
         platform.cloned().ok_or_else(|| DeviceRunError::Platform {
             platform: device.platform.clone(),
@@ -43,7 +43,7 @@ impl Connector {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub async fn connector(
+    pub(crate) async fn connector(
         &self,
         device: &Device,
         access: Access,
@@ -83,7 +83,7 @@ fn transcript(dir: &Path, device: &str) -> PathBuf {
 ///
 /// # Errors
 /// The directory cannot be created, or an old file in it cannot be removed.
-pub fn prepare_transcripts<'a>(
+pub(crate) fn prepare_transcripts<'a>(
     dir: &Path,
     devices: impl IntoIterator<Item = &'a str>,
 ) -> io::Result<()> {
@@ -98,16 +98,16 @@ pub fn prepare_transcripts<'a>(
 }
 
 /// Opens sessions to one device.
-pub struct DeviceConnector {
+pub(crate) struct DeviceConnector {
     target: ConnectParams,
-    pub platform: Arc<Platform>,
+    pub(crate) platform: Arc<Platform>,
     access: Access,
     options: Facts,
 }
 
 impl DeviceConnector {
     /// `options` are the driver's, by name.
-    pub fn new(
+    pub(crate) fn new(
         target: ConnectParams,
         platform: Arc<Platform>,
         access: Access,
@@ -125,7 +125,7 @@ impl DeviceConnector {
     }
 
     /// The driver's options as `option.<name>`.
-    pub fn options(&self) -> &Facts {
+    pub(crate) fn options(&self) -> &Facts {
         &self.options
     }
 
@@ -134,7 +134,7 @@ impl DeviceConnector {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    pub async fn open(&self) -> Result<(Box<dyn Session>, Facts), SessionError> {
+    pub(crate) async fn open(&self) -> Result<(Box<dyn Session>, Facts), SessionError> {
         let requests = self.platform.fact_reads();
         let protocol = &self.platform.protocol;
         tracing::info!(
@@ -161,7 +161,7 @@ impl DeviceConnector {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    pub async fn reopen(&self) -> Result<Box<dyn Session>, SessionError> {
+    pub(crate) async fn reopen(&self) -> Result<Box<dyn Session>, SessionError> {
         session::open(&self.target, &self.platform.protocol, self.access).await
     }
 }

@@ -16,7 +16,7 @@ use crate::validate::Canonical;
 ///
 /// # Errors
 /// Invalid types, attributes, names and relationships.
-pub fn convert(
+pub(crate) fn convert(
     catalog: Catalog,
     platform: &Arc<Platform>,
     types: &dyn TypeSource,

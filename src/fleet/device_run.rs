@@ -34,25 +34,25 @@ use crate::store::{DeviceLock, DeviceStore, LockError, blocking_io};
 use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
 
-pub use error::DeviceRunError;
+pub(crate) use error::DeviceRunError;
 use recorder::EventRecorder;
-pub use recorder::{DeviceEvent, Observer};
+pub(crate) use recorder::{DeviceEvent, Observer};
 
 /// What the runs of all devices share.
-pub struct RunOptions {
-    pub settings: TransactionSettings,
-    pub policy: Policy,
-    pub mode: RunMode,
+pub(crate) struct RunOptions {
+    pub(crate) settings: TransactionSettings,
+    pub(crate) policy: Policy,
+    pub(crate) mode: RunMode,
     /// When it is cancelled, the current resource is finished and the run ends in order.
-    pub stop: CancellationToken,
+    pub(crate) stop: CancellationToken,
     /// Maximum duration of the run of one device.
-    pub time_limit: Option<Duration>,
-    pub lock_wait: LockWait,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) lock_wait: LockWait,
 }
 
 /// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunMode {
+pub(crate) enum RunMode {
     Apply,
     /// Show what an apply would do; nothing can be written, whatever the catalog contains.
     Plan,
@@ -60,35 +60,35 @@ pub enum RunMode {
 
 /// How long a run waits for the lock of its device. By default it does not wait.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LockWait {
+pub(crate) struct LockWait {
     /// Interval between two attempts; zero: one attempt.
-    pub interval: Duration,
-    pub limit: Option<Duration>,
+    pub(crate) interval: Duration,
+    pub(crate) limit: Option<Duration>,
 }
 
 /// The end of a device's run.
 #[derive(Debug)]
-pub struct DeviceRun {
-    pub report: Report,
+pub(crate) struct DeviceRun {
+    pub(crate) report: Report,
     /// The run was asked to stop, or exceeded its time limit.
-    pub stopped: bool,
-    pub result: Result<DeviceRunResult, DeviceRunError>,
+    pub(crate) stopped: bool,
+    pub(crate) result: Result<DeviceRunResult, DeviceRunError>,
 }
 
 /// The result of a run that reached the transaction.
 #[derive(Debug)]
-pub struct DeviceRunResult {
-    pub counts: RunCounts,
+pub(crate) struct DeviceRunResult {
+    pub(crate) counts: RunCounts,
     /// Attributes that were set and do not have that value.
-    pub differences: Vec<Difference>,
+    pub(crate) differences: Vec<Difference>,
     /// The first failure after the transaction: verification, saving, files.
-    pub failure: Option<String>,
+    pub(crate) failure: Option<String>,
     /// The difference to the device's configuration that the commands make, for plans.
-    pub predicted: Option<String>,
-    pub facts: Facts,
-    pub statistics: Statistics,
+    pub(crate) predicted: Option<String>,
+    pub(crate) facts: Facts,
+    pub(crate) statistics: Statistics,
     /// Findings about the catalog that did not prevent the run.
-    pub findings: Vec<Diagnostic>,
+    pub(crate) findings: Vec<Diagnostic>,
 }
 
 impl RunOptions {

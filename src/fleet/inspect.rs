@@ -12,7 +12,7 @@ use super::device_run::DeviceRunError;
 
 /// Why a device could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum InspectError {
+pub(crate) enum InspectError {
     #[error(transparent)]
     Run(#[from] DeviceRunError),
     /// The platform, or the model of the device, lacks the type.
@@ -24,7 +24,7 @@ pub enum InspectError {
 
 impl InspectError {
     /// What to do next.
-    pub fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         match self {
             InspectError::Run(error) => error.hint(),
             _ => None,
@@ -46,7 +46,7 @@ pub async fn facts(connector: &DeviceConnector) -> Result<Facts, DeviceRunError>
 ///
 /// # Cancellation
 /// Must not be dropped midway.
-pub async fn instances(
+pub(crate) async fn instances(
     connector: &DeviceConnector,
     model: &Arc<TypeModel>,
 ) -> Result<(Driver, Vec<Instance>), InspectError> {

@@ -22,12 +22,12 @@ use crate::store::{self, blocking_io};
 use crate::validate::CatalogTarget;
 
 /// The devices of an inventory, and the files of their runs.
-pub struct InventoryFleet {
-    pub connector: Connector,
-    pub catalogs: CatalogFiles,
-    pub options: RunOptions,
+pub(crate) struct InventoryFleet {
+    pub(crate) connector: Connector,
+    pub(crate) catalogs: CatalogFiles,
+    pub(crate) options: RunOptions,
     /// The directory of the graphs, with a directory for each device.
-    pub graphs: Option<PathBuf>,
+    pub(crate) graphs: Option<PathBuf>,
 }
 
 impl InventoryFleet {
@@ -35,7 +35,12 @@ impl InventoryFleet {
     ///
     /// # Cancellation
     /// As [`device_run::run`].
-    pub async fn run(&self, name: &str, reports: Option<&Path>, observer: &Observer) -> DeviceRun {
+    pub(crate) async fn run(
+        &self,
+        name: &str,
+        reports: Option<&Path>,
+        observer: &Observer,
+    ) -> DeviceRun {
         let mut peer = InventoryDevice {
             fleet: self,
             device: &self.connector.inventory.devices[name],

@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The limits of one fleet run.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub(crate) struct Limits {
     all: Arc<Semaphore>,
     sites: BTreeMap<String, Arc<Semaphore>>,
     jump_hosts: BTreeMap<String, Arc<Semaphore>>,
@@ -18,21 +18,21 @@ pub struct Limits {
 
 /// The groups of a device that have limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Membership {
-    pub site: Option<String>,
-    pub jump_host: Option<String>,
+pub(crate) struct Membership {
+    pub(crate) site: Option<String>,
+    pub(crate) jump_host: Option<String>,
 }
 
 /// The permit of a running device; released when dropped.
 #[derive(Debug)]
-pub struct Permit {
+pub(crate) struct Permit {
     _held: Vec<OwnedSemaphorePermit>,
 }
 
 impl Limits {
     /// `all` devices at once (at least one). `members` are all devices of the run; each site and
     /// jump host among them gets `per_site` and `per_jump_host` permits, or no limit of its own.
-    pub fn new<'a>(
+    pub(crate) fn new<'a>(
         all: usize,
         per_site: Option<usize>,
         per_jump_host: Option<usize>,
@@ -62,7 +62,7 @@ impl Limits {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub async fn acquire(&self, member: &Membership) -> Permit {
+    pub(crate) async fn acquire(&self, member: &Membership) -> Permit {
         let jump_host = member
             .jump_host
             .as_ref()

@@ -20,7 +20,7 @@ use crate::inventory::Device;
 
 /// The mocks of a run.
 #[derive(Debug)]
-pub struct MockFleet {
+pub(crate) struct MockFleet {
     mocks: Fleet,
     /// By device: differences to its configuration file, until they are logged.
     notes: Mutex<BTreeMap<String, Vec<String>>>,
@@ -28,7 +28,7 @@ pub struct MockFleet {
 
 /// Why a mock could not be started.
 #[derive(Debug, thiserror::Error)]
-pub enum MockFleetError {
+pub(crate) enum MockFleetError {
     #[error("{device}: cannot read {path}")]
     Config {
         device: String,
@@ -54,7 +54,7 @@ pub enum MockFleetError {
 }
 
 /// The names of the platforms with a mock.
-pub fn platforms_with_mock(registry: &Registry) -> Vec<String> {
+pub(crate) fn platforms_with_mock(registry: &Registry) -> Vec<String> {
     registry
         .platforms()
         .filter(|platform| platform.mock.is_some())
@@ -72,7 +72,7 @@ impl MockFleet {
     ///
     /// # Errors
     /// A directory or a configuration cannot be read, or a port cannot be opened.
-    pub async fn start(
+    pub(crate) async fn start(
         devices: &[&Device],
         registry: &Registry,
         configs: Option<&Path>,
@@ -115,13 +115,13 @@ impl MockFleet {
 
     /// Differences between the mock of a device and its configuration file. Returned once: a later
     /// run starts with the result of the first.
-    pub fn take_notes(&self, device: &str) -> Vec<String> {
+    pub(crate) fn take_notes(&self, device: &str) -> Vec<String> {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.remove(device).unwrap_or_default()
     }
 
     /// The connection parameters of a mock; `None`: the platform has no mock.
-    pub fn target(&self, device: &str) -> Option<ConnectParams> {
+    pub(crate) fn target(&self, device: &str) -> Option<ConnectParams> {
         let running = self.mocks.find(device)?;
         let (mut host_key, mut tls) = (HostKeyPolicy::Ignore, TlsPolicy::Ignore);
         match running {
@@ -155,7 +155,7 @@ impl MockFleet {
     }
 
     /// Stops all mocks.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.mocks.stop().await;
     }
 }

@@ -5,28 +5,28 @@ use switchtender_devices::session::connect_params::ConnectParams;
 
 /// Mock devices of a run. A build without the feature `mock` has no value of this type.
 #[derive(Debug)]
-pub enum NoMockFleet {}
+pub(crate) enum NoMockFleet {}
 
-pub use NoMockFleet as MockFleet;
+pub(crate) use NoMockFleet as MockFleet;
 
 /// No platform has a mock.
-pub fn platforms_with_mock(_: &Registry) -> Vec<String> {
+pub(crate) fn platforms_with_mock(_: &Registry) -> Vec<String> {
     Vec::new()
 }
 
 impl NoMockFleet {
     /// Never called.
-    pub fn take_notes(&self, _: &str) -> Vec<String> {
+    pub(crate) fn take_notes(&self, _: &str) -> Vec<String> {
         match *self {}
     }
 
     /// Never called.
-    pub fn target(&self, _: &str) -> Option<ConnectParams> {
+    pub(crate) fn target(&self, _: &str) -> Option<ConnectParams> {
         match *self {}
     }
 
     /// Never called.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         match self {}
     }
 }

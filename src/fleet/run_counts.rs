@@ -7,26 +7,26 @@ use crate::transaction::{EventStatus, RunEvent};
 
 /// Counts of one device's run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct RunCounts {
-    pub resources: usize,
-    pub changed: usize,
-    pub failed: usize,
-    pub skipped: usize,
+pub(crate) struct RunCounts {
+    pub(crate) resources: usize,
+    pub(crate) changed: usize,
+    pub(crate) failed: usize,
+    pub(crate) skipped: usize,
     /// Resources that a run without noop would change.
-    pub pending: usize,
+    pub(crate) pending: usize,
     /// Commands that were sent to the device.
-    pub operations: usize,
+    pub(crate) operations: usize,
     /// Commands that a run without noop would send.
-    pub to_send: usize,
+    pub(crate) to_send: usize,
     /// The transaction ended early.
-    pub cut_short: bool,
+    pub(crate) cut_short: bool,
     /// Something failed that is no resource: verification, saving, an interruption.
-    pub failed_after_transaction: bool,
+    pub(crate) failed_after_transaction: bool,
 }
 
 impl RunCounts {
     /// The counts of a run that has not ended yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             cut_short: true,
             ..Self::default()
@@ -34,7 +34,7 @@ impl RunCounts {
     }
 
     /// Adds an event.
-    pub fn fold(&mut self, event: &RunEvent) {
+    pub(crate) fn fold(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Resource(status) if types::is_auxiliary(&status.reference.model_name()) => {}
             RunEvent::Resource(status) => {
@@ -69,12 +69,12 @@ impl RunCounts {
         }
     }
 
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.failed > 0 || self.cut_short || self.failed_after_transaction
     }
 
     /// The status of the run.
-    pub fn status(&self) -> &'static str {
+    pub(crate) fn status(&self) -> &'static str {
         match self {
             counts if counts.has_failed() => "failed",
             RunCounts { changed: 1.., .. } => "changed",

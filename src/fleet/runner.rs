@@ -11,7 +11,7 @@ use super::limits::{Limits, Membership};
 
 /// Why the task of a device has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TaskError {
+pub(crate) enum TaskError {
     /// A defect in this program: the run of this device is lost, the others continue.
     #[error("internal error: {0}")]
     Panicked(String),

@@ -19,7 +19,7 @@ pub(super) enum SaveDecision {
 
 impl SaveDecision {
     /// The decision at the end of a run.
-    pub fn decide(policy: SavePolicy, provider: &DriverProvider) -> Self {
+    pub(crate) fn decide(policy: SavePolicy, provider: &DriverProvider) -> Self {
         let next = match policy {
             SavePolicy::Never => return SaveDecision::NotDue,
             SavePolicy::OnChange => "the next run with a change",

@@ -31,17 +31,17 @@ use crate::store::{self, DeviceStore, Store};
 use crate::validate::CatalogTarget;
 
 /// What the runs of a proxy share.
-pub struct ServerFleet {
-    pub proxy: Arc<Proxy>,
-    pub secrets: Secrets,
-    pub readers: CredentialsReaders,
-    pub options: RunOptions,
+pub(crate) struct ServerFleet {
+    pub(crate) proxy: Arc<Proxy>,
+    pub(crate) secrets: Secrets,
+    pub(crate) readers: CredentialsReaders,
+    pub(crate) options: RunOptions,
     /// Devices that may run at once; a device that waits for its certificate does not count.
-    pub active: Semaphore,
+    pub(crate) active: Semaphore,
     /// Messages below this level are left out of reports.
-    pub log_level: Level,
+    pub(crate) log_level: Level,
     /// Apply this catalog instead of requesting one; nothing is sent to the server then.
-    pub catalog: Option<String>,
+    pub(crate) catalog: Option<String>,
 }
 
 impl ServerFleet {
@@ -49,7 +49,7 @@ impl ServerFleet {
     ///
     /// # Cancellation
     /// As [`device_run::run`].
-    pub async fn run(&self, entry: &DeviceSection, observer: &Observer) -> DeviceRun {
+    pub(crate) async fn run(&self, entry: &DeviceSection, observer: &Observer) -> DeviceRun {
         let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
         let mut peer = ServerDevice {
             fleet: self,
@@ -69,7 +69,7 @@ impl ServerFleet {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub async fn connector(
+    pub(crate) async fn connector(
         &self,
         entry: &DeviceSection,
     ) -> Result<(DeviceConnector, Arc<Registry>), DeviceRunError> {
@@ -82,7 +82,7 @@ impl ServerFleet {
     }
 
     /// The facts of a device in the form that is sent to the server.
-    pub fn agent_facts(&self, entry: &DeviceSection, device: &Facts) -> facts::Facts {
+    pub(crate) fn agent_facts(&self, entry: &DeviceSection, device: &Facts) -> facts::Facts {
         let values: Map<String, Json> = device
             .iter()
             .filter(|(name, _)| !name.starts_with("option."))

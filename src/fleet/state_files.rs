@@ -16,13 +16,13 @@ const MEMORY: &str = "memory.json";
 
 /// The state that the next run of a device needs.
 pub(super) struct DeviceState {
-    pub memory: Memory,
-    pub remembered: Arc<SecretDigests>,
+    pub(crate) memory: Memory,
+    pub(crate) remembered: Arc<SecretDigests>,
 }
 
 impl DeviceState {
     /// The state of earlier runs; empty before the first.
-    pub fn load(store: &DeviceStore) -> Result<Self, StoreError> {
+    pub(crate) fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         Ok(Self {
             memory: store.load(MEMORY, history::VERSION)?.unwrap_or_default(),
             remembered: Arc::new(SecretDigests::load(store)?),
@@ -33,7 +33,7 @@ impl DeviceState {
     ///
     /// # Errors
     /// The first error.
-    pub fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
         let memory = store.save(MEMORY, history::VERSION, &self.memory);
         memory.and(self.remembered.save(store))
     }
@@ -46,7 +46,7 @@ pub(super) struct ManagedResources {
 }
 
 impl ManagedResources {
-    pub fn of(resources: &Resources) -> Self {
+    pub(crate) fn of(resources: &Resources) -> Self {
         Self {
             classes: resources.classes_txt(),
             resources: resources.resources_txt(),
@@ -54,7 +54,7 @@ impl ManagedResources {
     }
 
     /// Writes `classes.txt` and `resources.txt`.
-    pub fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
         store.write("state/classes.txt", &self.classes)?;
         store.write("state/resources.txt", &self.resources)?;
         Ok(())
@@ -69,7 +69,7 @@ pub(super) struct LastRun {
 
 impl LastRun {
     /// `sent` is the report as it was delivered.
-    pub fn new(report: &Report, sent: &impl Serialize) -> Self {
+    pub(crate) fn new(report: &Report, sent: &impl Serialize) -> Self {
         Self {
             summary: report.summary_yaml(),
             report: serde_json::to_string(sent).expect("a report is JSON"),
@@ -77,7 +77,7 @@ impl LastRun {
     }
 
     /// Writes `last_run_summary.yaml` and the report itself.
-    pub fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
         store.write("state/last_run_summary.yaml", &self.summary)?;
         store.write("state/last_run_report.json", &self.report)?;
         Ok(())

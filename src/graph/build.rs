@@ -16,9 +16,9 @@ pub struct BuiltGraph {
     pub graph: Graph,
     /// Edges between resources and containers, before containers were replaced:
     /// `relationships.dot`.
-    pub relationships: Edges<NodeId>,
+    pub(crate) relationships: Edges<NodeId>,
     /// Debug messages about automatic edges, with the node they are about.
-    pub messages: Vec<(NodeId, String)>,
+    pub(crate) messages: Vec<(NodeId, String)>,
 }
 
 /// Builds the graph of a catalog.

@@ -13,7 +13,7 @@ use super::ready_queue::ReadyQueue;
 use super::vertex::{Graph, VertexId};
 
 /// Vertices that depend on each other, sorted by reference.
-pub type DependencyCycle = Vec<VertexId>;
+pub(crate) type DependencyCycle = Vec<VertexId>;
 
 /// All cycles, sorted by their members. Linear for a graph without cycles.
 pub fn find(graph: &Graph, resources: &Resources) -> Vec<DependencyCycle> {
@@ -161,7 +161,7 @@ fn any_walk<I: Iterator<Item = VertexId>>(
 
 /// The message about all cycles. `graph_file` is the file with the graph of the cycles, if it is
 /// written.
-pub fn message(
+pub(crate) fn message(
     cycles: &[DependencyCycle],
     graph: &Graph,
     resources: &Resources,
@@ -200,7 +200,7 @@ pub fn message(
 
 /// The form of the message about cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wording {
+pub(crate) enum Wording {
     /// The first walk that Puppet finds. Lines end in a backslash and an `n`.
     Puppet,
     /// The shortest path of each cycle on a line of its own.

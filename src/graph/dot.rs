@@ -14,7 +14,7 @@ use super::vertex::{Graph, VertexId};
 const WALKS_PER_CYCLE: usize = 10;
 
 /// `resources.dot`: containment.
-pub fn resources(resources: &Resources) -> String {
+pub(crate) fn resources(resources: &Resources) -> String {
     let mut dot = Dot::new("Resources");
     for id in resources.order() {
         dot.vertex(resources.node(*id).reference.as_str());
@@ -31,7 +31,7 @@ pub fn resources(resources: &Resources) -> String {
 }
 
 /// `relationships.dot`: relationships between resources and containers.
-pub fn relationships(edges: &Edges<NodeId>, resources: &Resources) -> String {
+pub(crate) fn relationships(edges: &Edges<NodeId>, resources: &Resources) -> String {
     let mut dot = Dot::new("Relationships");
     let name = |id: NodeId| resources.node(id).reference.as_str();
     for id in resources.order() {
@@ -87,7 +87,7 @@ pub fn cycles(cycles: &[DependencyCycle], graph: &Graph, resources: &Resources) 
 
 /// A subgraph with the line styles of the SVG: containment dotted, automatic edges dashed, edges
 /// that deliver events bold.
-pub fn subgraph(subgraph: &Subgraph, resources: &Resources) -> String {
+pub(crate) fn subgraph(subgraph: &Subgraph, resources: &Resources) -> String {
     let mut dot = Dot::new("Relationships");
     for id in &subgraph.nodes {
         dot.vertex(resources.node(*id).reference.as_str());

@@ -21,9 +21,9 @@ pub enum EdgeKind {
 /// The number of edges of each kind between two vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeCounts {
-    pub order: u16,
-    pub automatic: u16,
-    pub refresh: u16,
+    pub(crate) order: u16,
+    pub(crate) automatic: u16,
+    pub(crate) refresh: u16,
 }
 
 impl EdgeCounts {
@@ -57,11 +57,11 @@ impl<V: NodeTrait> Default for Edges<V> {
 
 impl<V: NodeTrait> Edges<V> {
     /// No edges, with capacity for this many vertices and as many edges.
-    pub fn with_capacity(vertices: usize) -> Self {
+    pub(crate) fn with_capacity(vertices: usize) -> Self {
         Self(GraphMap::with_capacity(vertices, vertices))
     }
 
-    pub fn add(&mut self, source: V, target: V, kind: EdgeKind) {
+    pub(crate) fn add(&mut self, source: V, target: V, kind: EdgeKind) {
         if let Some(counts) = self.0.edge_weight_mut(source, target) {
             return counts.add(kind);
         }
@@ -75,7 +75,7 @@ impl<V: NodeTrait> Edges<V> {
     }
 
     /// All edges, in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = (V, V, EdgeCounts)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (V, V, EdgeCounts)> {
         let edges = self.0.all_edges();
         edges.map(|(source, target, counts)| (source, target, *counts))
     }
@@ -87,7 +87,7 @@ impl<V: NodeTrait> Edges<V> {
     }
 
     /// The edges that enter a vertex, in the order in which they were added.
-    pub fn incoming(&self, target: V) -> impl Iterator<Item = (V, EdgeCounts)> {
+    pub(crate) fn incoming(&self, target: V) -> impl Iterator<Item = (V, EdgeCounts)> {
         let edges = self.0.edges_directed(target, Direction::Incoming);
         edges.map(|(source, _, counts)| (source, *counts))
     }
@@ -98,14 +98,14 @@ impl<V: NodeTrait> Edges<V> {
     }
 
     /// The distinct sources of the edges that enter a vertex.
-    pub fn predecessors(&self, target: V) -> impl Iterator<Item = V> {
+    pub(crate) fn predecessors(&self, target: V) -> impl Iterator<Item = V> {
         self.0.neighbors_directed(target, Direction::Incoming)
     }
 
     /// Removes and returns the edges that leave a vertex.
     ///
     /// petgraph does not keep the order of edges on removal, so this builds the graph again.
-    pub fn take_outgoing(&mut self, source: V) -> Vec<(V, EdgeCounts)> {
+    pub(crate) fn take_outgoing(&mut self, source: V) -> Vec<(V, EdgeCounts)> {
         let taken = self.outgoing(source).collect();
         let others = self.iter().filter(|(from, _, _)| *from != source);
         self.0 = others.collect();

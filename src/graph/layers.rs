@@ -19,12 +19,12 @@ pub(super) enum LayoutSlot {
 /// Layers from top to bottom, and the path of each line through their slots.
 #[derive(Clone, Debug)]
 pub(super) struct Layers {
-    pub layers: Vec<Vec<usize>>,
-    pub slots: Vec<LayoutSlot>,
+    pub(crate) layers: Vec<Vec<usize>>,
+    pub(crate) slots: Vec<LayoutSlot>,
     /// For each line, its slots from the upper end to the lower end.
-    pub paths: Vec<Vec<usize>>,
+    pub(crate) paths: Vec<Vec<usize>>,
     /// Lines that close a cycle and point upwards.
-    pub upwards: BTreeSet<usize>,
+    pub(crate) upwards: BTreeSet<usize>,
 }
 
 /// Arranges vertices `0..count` with lines between them.

@@ -8,7 +8,7 @@ use super::vertex::{Graph, VertexId};
 /// A position in the order of evaluation. Vertices have numbers in the order of the catalog. A
 /// vertex that is generated or deferred has a position between two numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct OrderKey {
+pub(crate) struct OrderKey {
     vertex: VertexId,
     /// For a generated vertex, the numbers of its generators and its own.
     nested: Vec<u32>,
@@ -36,7 +36,7 @@ impl OrderKey {
 
 /// The vertices that can be evaluated, and the pending predecessors of the others.
 #[derive(Clone, Debug)]
-pub struct ReadyQueue {
+pub(crate) struct ReadyQueue {
     /// The number of distinct pending predecessors.
     blockers: Vec<u32>,
     done: Vec<bool>,
@@ -47,7 +47,7 @@ pub struct ReadyQueue {
 }
 
 impl ReadyQueue {
-    pub fn new(graph: &Graph) -> Self {
+    pub(crate) fn new(graph: &Graph) -> Self {
         let mut ready = Self {
             blockers: Vec::with_capacity(graph.len()),
             done: vec![false; graph.len()],
@@ -66,14 +66,14 @@ impl ReadyQueue {
         ready
     }
 
-    pub fn enqueue(&mut self, graph: &Graph, id: VertexId) {
+    pub(crate) fn enqueue(&mut self, graph: &Graph, id: VertexId) {
         match graph.placed.get(&id) {
             None => self.ready.insert(id),
             Some(key) => self.ready_placed.insert((key.clone(), id)),
         };
     }
 
-    pub fn pop(&mut self) -> Option<VertexId> {
+    pub(crate) fn pop(&mut self) -> Option<VertexId> {
         let first = self.ready.first();
         let placed_is_first = match (first, self.ready_placed.first()) {
             (Some(first), Some((key, _))) => *key < OrderKey::of(*first),
@@ -86,16 +86,16 @@ impl ReadyQueue {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.ready_placed.is_empty()
     }
 
-    pub fn is_done(&self, id: VertexId) -> bool {
+    pub(crate) fn is_done(&self, id: VertexId) -> bool {
         self.done.get(id.index()).copied().unwrap_or(false)
     }
 
     /// Marks a vertex as done and enqueues the vertices that waited only for it.
-    pub fn finish(&mut self, graph: &Graph, id: VertexId) {
+    pub(crate) fn finish(&mut self, graph: &Graph, id: VertexId) {
         self.done[id.index()] = true;
         for target in graph.edges.successors(id) {
             let blockers = &mut self.blockers[target.index()];
@@ -109,7 +109,7 @@ impl ReadyQueue {
     }
 
     /// Counts the pending predecessors of these vertices again, after edges were added or moved.
-    pub fn recount(&mut self, graph: &Graph, vertices: impl IntoIterator<Item = VertexId>) {
+    pub(crate) fn recount(&mut self, graph: &Graph, vertices: impl IntoIterator<Item = VertexId>) {
         self.blockers.resize(graph.len(), 0);
         self.done.resize(graph.len(), false);
         for id in vertices {

@@ -14,24 +14,24 @@ use super::edges::{EdgeCounts, Edges};
 
 /// Resources and containers, and the edges between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subgraph {
+pub(crate) struct Subgraph {
     /// In the order of the catalog.
-    pub nodes: Vec<NodeId>,
-    pub edges: Vec<Edge>,
+    pub(crate) nodes: Vec<NodeId>,
+    pub(crate) edges: Vec<Edge>,
     /// The requested resource.
-    pub center: Option<NodeId>,
+    pub(crate) center: Option<NodeId>,
 }
 
 /// One line of a graph: `from` is evaluated before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge {
-    pub from: NodeId,
-    pub to: NodeId,
-    pub kind: EdgeRelation,
+pub(crate) struct Edge {
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) kind: EdgeRelation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EdgeRelation {
+pub(crate) enum EdgeRelation {
     /// From container to content.
     Contains,
     /// From `require` and `before`.
@@ -44,7 +44,7 @@ pub enum EdgeRelation {
 
 impl Subgraph {
     /// The complete catalog without the default resources.
-    pub fn complete(relationships: &Edges<NodeId>, resources: &Resources) -> Self {
+    pub(crate) fn complete(relationships: &Edges<NodeId>, resources: &Resources) -> Self {
         let nodes = (resources.order().iter().copied())
             .filter(|id| !resources.node(*id).is_default)
             .collect();
@@ -54,7 +54,7 @@ impl Subgraph {
     /// Everything within `depth` steps of a resource: along relationships in both directions, to
     /// enclosing containers that have relationships, and, if the resource is a container, to its
     /// contents.
-    pub fn around(
+    pub(crate) fn around(
         center: NodeId,
         depth: usize,
         relationships: &Edges<NodeId>,

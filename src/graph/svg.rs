@@ -33,7 +33,7 @@ path { fill: none; stroke: #57606a }
 ";
 
 /// Draws a subgraph with predecessors on top.
-pub fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
+pub(crate) fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
     let names: Vec<&str> = (subgraph.nodes.iter())
         .map(|id| resources.node(*id).reference.as_str())
         .collect();

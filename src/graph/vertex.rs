@@ -13,7 +13,7 @@ use super::ready_queue::OrderKey;
 pub struct VertexId(pub(crate) u32);
 
 impl VertexId {
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 
@@ -35,7 +35,7 @@ pub enum Vertex {
 }
 
 impl Vertex {
-    pub fn node(self) -> NodeId {
+    pub(crate) fn node(self) -> NodeId {
         match self {
             Vertex::Resource(node)
             | Vertex::Admissible(node)
@@ -49,12 +49,12 @@ impl Vertex {
     }
 
     /// Whether events that enter it leave its container again.
-    pub fn completes(self) -> bool {
+    pub(crate) fn completes(self) -> bool {
         matches!(self, Vertex::Completed(_) | Vertex::Sentinel(_))
     }
 
     /// The name in messages: a marker has the name of its container.
-    pub fn display_name(self, resources: &Resources) -> String {
+    pub(crate) fn display_name(self, resources: &Resources) -> String {
         let reference = &resources.node(self.node()).reference;
         match self {
             Vertex::Sentinel(_) => reference.title().to_owned(),
@@ -86,7 +86,7 @@ impl Vertex {
 /// The graph that is traversed.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    pub vertices: Vec<Vertex>,
+    pub(crate) vertices: Vec<Vertex>,
     /// Keys of generated and deferred vertices. The other vertices have their number.
     pub(super) placed: HashMap<VertexId, OrderKey>,
     pub edges: Edges<VertexId>,
@@ -109,16 +109,16 @@ impl Graph {
         self.vertices[id.index()]
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.vertices.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }
 
     /// The vertices of a node: edges enter the first and leave the second.
-    pub fn ends(&self, node: NodeId) -> Option<(VertexId, VertexId)> {
+    pub(crate) fn ends(&self, node: NodeId) -> Option<(VertexId, VertexId)> {
         self.ends.get(node.index()).copied().flatten()
     }
 

@@ -10,24 +10,24 @@ use super::table_settings::TableSettings;
 
 /// The merged settings of a device. Required settings can be missing.
 #[derive(Clone, Debug)]
-pub struct DeviceEntry {
+pub(crate) struct DeviceEntry {
     /// The name in the inventory.
-    pub name: String,
+    pub(crate) name: String,
     /// Position of its table in the file.
-    pub span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// All settings with their origin.
-    pub settings: TableSettings,
+    pub(crate) settings: TableSettings,
 }
 
 impl DeviceEntry {
     /// The name of its catalog.
-    pub fn certname(&self) -> &str {
+    pub(crate) fn certname(&self) -> &str {
         let certname = self.settings.certname.as_ref();
         certname.map_or(&self.name, |certname| &certname.value)
     }
 
     /// The device. `None`: platform or address is missing.
-    pub fn complete(self) -> Option<Device> {
+    pub(crate) fn complete(self) -> Option<Device> {
         Some(Device {
             platform: self.settings.platform.as_ref()?.value.clone(),
             address: self.settings.address.as_ref()?.value.clone(),
@@ -41,25 +41,25 @@ impl DeviceEntry {
 
 /// A device with its settings. Contains no secret of a secret source.
 #[derive(Clone, Debug)]
-pub struct Device {
+pub(crate) struct Device {
     /// The name in the inventory.
-    pub name: String,
+    pub(crate) name: String,
     /// Position of its table in the file.
-    pub span: Range<usize>,
-    pub platform: String,
+    pub(crate) span: Range<usize>,
+    pub(crate) platform: String,
     /// The name of its catalog.
-    pub certname: String,
-    pub address: String,
+    pub(crate) certname: String,
+    pub(crate) address: String,
     /// All settings with their origin.
-    pub settings: TableSettings,
+    pub(crate) settings: TableSettings,
 }
 
 impl Device {
-    pub fn site(&self) -> Option<&str> {
+    pub(crate) fn site(&self) -> Option<&str> {
         self.settings.site.as_ref().map(|site| site.value.as_str())
     }
 
-    pub fn label(&self, name: &str) -> Option<&str> {
+    pub(crate) fn label(&self, name: &str) -> Option<&str> {
         self.settings
             .labels
             .get(name)
@@ -67,13 +67,13 @@ impl Device {
     }
 
     /// The policy for saving the startup configuration.
-    pub fn save_policy(&self) -> SavePolicy {
+    pub(crate) fn save_policy(&self) -> SavePolicy {
         let save = self.settings.save_config.as_ref();
         save.map_or_else(SavePolicy::default, |save| save.value)
     }
 
     /// Options of the platform's driver, by dotted name.
-    pub fn options(&self) -> BTreeMap<String, Value> {
+    pub(crate) fn options(&self) -> BTreeMap<String, Value> {
         self.settings
             .options
             .iter()

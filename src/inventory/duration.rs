@@ -6,13 +6,13 @@ use jiff::SignedDuration;
 use jiff::fmt::friendly::{Spacing, SpanPrinter};
 
 /// Parses a duration. Every number needs its unit, and the duration is not negative.
-pub fn parse(text: &str) -> Option<Duration> {
+pub(crate) fn parse(text: &str) -> Option<Duration> {
     let duration: SignedDuration = text.trim().parse().ok()?;
     Duration::try_from(duration).ok()
 }
 
 /// The duration in the same form, without blanks.
-pub fn render(duration: Duration) -> String {
+pub(crate) fn render(duration: Duration) -> String {
     const PRINTER: SpanPrinter = SpanPrinter::new().spacing(Spacing::None);
     PRINTER.unsigned_duration_to_string(&duration)
 }

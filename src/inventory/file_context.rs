@@ -12,15 +12,15 @@ use switchtender_devices::document::Item;
 
 /// The inventory file.
 #[derive(Clone, Copy)]
-pub struct FileContext<'a> {
-    pub base: &'a Path,
+pub(crate) struct FileContext<'a> {
+    pub(crate) base: &'a Path,
     /// The original text.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
 }
 
 impl FileContext<'_> {
     /// A path relative to the directory of the inventory; `~/` is the home directory.
-    pub fn path(&self, text: &str) -> PathBuf {
+    pub(crate) fn path(&self, text: &str) -> PathBuf {
         match (text.strip_prefix("~/"), std::env::home_dir()) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => self.base.join(text),
@@ -28,7 +28,7 @@ impl FileContext<'_> {
     }
 
     /// The secret at the position of a masked string.
-    pub fn literal(&self, item: &Item<'_>) -> SecretString {
+    pub(crate) fn literal(&self, item: &Item<'_>) -> SecretString {
         let written = self.text.get(item.span.clone()).unwrap_or_default();
         let parsed: Option<toml::Table> = toml::from_str(&format!("secret = {written}")).ok();
         let text = parsed
@@ -55,7 +55,7 @@ static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The text with each secret overwritten by asterisks. It works on the text instead of the parsed
 /// file, because excerpts of a file with a syntax error are shown, too.
-pub fn masked(text: &str) -> String {
+pub(crate) fn masked(text: &str) -> String {
     LITERAL
         .replace_all(text, |found: &Captures<'_>| {
             let matched = &found[0];

@@ -25,13 +25,13 @@ const LARGEST: u64 = 64 << 20;
 
 /// Options for loading an inventory.
 #[derive(Clone, Debug, Default)]
-pub struct InventoryOptions {
+pub(crate) struct InventoryOptions {
     /// Names of the platforms. `None`: platforms are not checked.
-    pub platforms: Option<BTreeSet<PlatformName>>,
+    pub(crate) platforms: Option<BTreeSet<PlatformName>>,
     /// Accept secrets in files that other users can read.
-    pub allow_readable: bool,
+    pub(crate) allow_readable: bool,
     /// Check the files that the inventory names, too.
-    pub check_referenced_files: bool,
+    pub(crate) check_referenced_files: bool,
 }
 
 impl Inventory {
@@ -39,7 +39,7 @@ impl Inventory {
     ///
     /// # Errors
     /// All errors of the file, sorted by position, followed by the warnings.
-    pub fn load(path: &Path, options: &InventoryOptions) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn load(path: &Path, options: &InventoryOptions) -> Result<Self, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let (text, mode) = read(path).map_err(|error| {
             let hint = "choose the inventory with --inventory FILE";
@@ -57,7 +57,7 @@ impl Inventory {
 
     /// Parses the text of an inventory whose relative paths start at `base`. `readable`: the mode of
     /// the file if other users can read it.
-    pub fn parse(
+    pub(crate) fn parse(
         name: &str,
         text: &str,
         base: &Path,

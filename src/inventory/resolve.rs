@@ -26,7 +26,7 @@ impl Inventory {
     ///
     /// # Cancellation
     /// Can be dropped at any time.
-    pub async fn resolve(
+    pub(crate) async fn resolve(
         &self,
         device: &Device,
         secrets: &Secrets,

@@ -9,7 +9,7 @@ use super::table_settings::word;
 
 /// `save_config`, in `inventory.toml` and in the credentials files of `puppet device`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SavePolicy {
+pub(crate) enum SavePolicy {
     /// Never save, as Puppet does.
     #[default]
     Never,
@@ -20,7 +20,7 @@ pub enum SavePolicy {
 }
 
 impl SavePolicy {
-    pub const WORDS: [(&str, SavePolicy); 3] = [
+    pub(crate) const WORDS: [(&str, SavePolicy); 3] = [
         ("never", SavePolicy::Never),
         ("on_change", SavePolicy::OnChange),
         ("always", SavePolicy::Always),
@@ -48,7 +48,7 @@ impl SavePolicy {
     }
 
     /// Parses a policy.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut words = Self::WORDS.into_iter();
         words
             .find(|(word, _)| *word == text)
@@ -56,7 +56,7 @@ impl SavePolicy {
     }
 
     /// Whether to save after a run with an intact connection. `changed`: the device has accepted a change.
-    pub fn is_due(self, changed: bool) -> bool {
+    pub(crate) fn is_due(self, changed: bool) -> bool {
         match self {
             SavePolicy::Never => false,
             SavePolicy::OnChange => changed,

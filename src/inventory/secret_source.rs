@@ -11,7 +11,7 @@ use super::file_context::FileContext;
 
 /// The source of a secret. Only [`Secrets`](super::Secrets) reads it.
 #[derive(Clone)]
-pub enum SecretSource {
+pub(crate) enum SecretSource {
     Env(String),
     File(PathBuf),
     /// Program and arguments, without a shell. The output is the secret.
@@ -22,7 +22,7 @@ pub enum SecretSource {
 
 impl SecretSource {
     /// Reads `{ env = "…" }`, `{ file = "…" }`, `{ command = ["…"] }` or a literal.
-    pub fn read(item: &Item<'_>, file: &FileContext<'_>) -> Option<Self> {
+    pub(crate) fn read(item: &Item<'_>, file: &FileContext<'_>) -> Option<Self> {
         if !item.is_table() {
             if item.value.as_str().is_none() {
                 item.findings.error_with_help(

@@ -31,7 +31,7 @@ type Variable = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 type Cell = Arc<OnceCell<Result<SecretString, LookupError>>>;
 
 /// Reads secrets from their sources.
-pub struct Secrets {
+pub(crate) struct Secrets {
     variable: Box<Variable>,
     /// Accept secret files that other users can read.
     allow_readable: bool,
@@ -95,12 +95,12 @@ impl LookupError {
 
 impl Secrets {
     /// Reads variables from the environment of the process.
-    pub fn new(allow_readable: bool) -> Self {
+    pub(crate) fn new(allow_readable: bool) -> Self {
         Self::with_environment(allow_readable, |name| std::env::var_os(name))
     }
 
     /// Reads variables with a function.
-    pub fn with_environment(
+    pub(crate) fn with_environment(
         allow_readable: bool,
         variable: impl Fn(&str) -> Option<OsString> + Send + Sync + 'static,
     ) -> Self {
@@ -118,7 +118,7 @@ impl Secrets {
     ///
     /// # Cancellation
     /// Can be dropped at any time; a running command is killed.
-    pub async fn get(
+    pub(crate) async fn get(
         &self,
         setting: &TableSetting<SecretSource>,
     ) -> Result<SecretString, Diagnostic> {

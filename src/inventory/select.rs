@@ -7,23 +7,23 @@ use super::{Device, Inventory};
 
 /// A selection: devices that match any target (without targets: all) and have all labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeviceSelection {
+pub(crate) struct DeviceSelection {
     /// Names or certnames, or patterns with `*`, `?`, `[…]` and `{a,b}`.
-    pub targets: Vec<String>,
-    pub labels: Vec<LabelSelector>,
+    pub(crate) targets: Vec<String>,
+    pub(crate) labels: Vec<LabelSelector>,
 }
 
 /// A required label, `rack=a1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LabelSelector {
-    pub name: String,
-    pub value: String,
+pub(crate) struct LabelSelector {
+    pub(crate) name: String,
+    pub(crate) value: String,
 }
 
 /// A text that is not a label selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not of the form name=value")]
-pub struct LabelSyntaxError(String);
+pub(crate) struct LabelSyntaxError(String);
 
 impl std::str::FromStr for LabelSelector {
     type Err = LabelSyntaxError;
@@ -44,7 +44,10 @@ impl Inventory {
     ///
     /// # Errors
     /// A target or label matches no device: a misspelled name must not mean "nothing to do".
-    pub fn select(&self, selection: &DeviceSelection) -> Result<Vec<&Device>, Vec<Diagnostic>> {
+    pub(crate) fn select(
+        &self,
+        selection: &DeviceSelection,
+    ) -> Result<Vec<&Device>, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut targets = Vec::new();
         for target in &selection.targets {
@@ -89,7 +92,7 @@ impl Inventory {
     }
 
     /// The device with this certname.
-    pub fn by_certname(&self, certname: &str) -> Option<&Device> {
+    pub(crate) fn by_certname(&self, certname: &str) -> Option<&Device> {
         self.devices
             .values()
             .find(|device| device.certname == certname)

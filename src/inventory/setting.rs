@@ -8,7 +8,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 
 /// The table of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InventoryTable {
+pub(crate) enum InventoryTable {
     Defaults,
     Platform(String),
     Device(String),
@@ -26,32 +26,32 @@ impl fmt::Display for InventoryTable {
 
 /// The position of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingOrigin {
-    pub table: InventoryTable,
-    pub source: Arc<Source>,
-    pub span: Range<usize>,
+pub(crate) struct SettingOrigin {
+    pub(crate) table: InventoryTable,
+    pub(crate) source: Arc<Source>,
+    pub(crate) span: Range<usize>,
 }
 
 impl SettingOrigin {
     /// Line in the file, from 1.
-    pub fn line(&self) -> usize {
+    pub(crate) fn line(&self) -> usize {
         self.source.position(self.span.start).0
     }
 
     /// An error at this position.
-    pub fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    pub(crate) fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(code, message).at(&self.source, self.span.clone(), "")
     }
 
     /// A warning at this position.
-    pub fn warning(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    pub(crate) fn warning(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::warning(code, message).at(&self.source, self.span.clone(), "")
     }
 }
 
 /// A value with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableSetting<T> {
-    pub value: T,
-    pub origin: SettingOrigin,
+pub(crate) struct TableSetting<T> {
+    pub(crate) value: T,
+    pub(crate) origin: SettingOrigin,
 }

@@ -4,26 +4,26 @@ use super::{Device, Inventory};
 
 /// One merged setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingRow {
-    pub key: String,
+pub(crate) struct SettingRow {
+    pub(crate) key: String,
     /// For a secret: its source, or a mask.
-    pub value: String,
+    pub(crate) value: String,
     /// `[defaults]`, `[platform.cisco_ios]` or `[device.sw1]`; `None`: a default of the program.
-    pub table: Option<String>,
+    pub(crate) table: Option<String>,
     /// Line in the inventory, from 1.
-    pub line: Option<usize>,
+    pub(crate) line: Option<usize>,
 }
 
 /// The merged settings of one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceRows {
-    pub name: String,
-    pub settings: Vec<SettingRow>,
+pub(crate) struct DeviceRows {
+    pub(crate) name: String,
+    pub(crate) settings: Vec<SettingRow>,
 }
 
 impl Inventory {
     /// The settings of these devices. Secrets are not read.
-    pub fn show(&self, devices: &[&Device]) -> Vec<DeviceRows> {
+    pub(crate) fn show(&self, devices: &[&Device]) -> Vec<DeviceRows> {
         devices.iter().map(|device| show(device)).collect()
     }
 }

@@ -24,17 +24,17 @@ macro_rules! settings {
     ($($(#[doc = $doc:literal])* $name:ident: $kind:ty = $read:expr;)+) => {
         /// The settings of one table, or of a device after merging.
         #[derive(Clone, Debug, Default)]
-        pub struct TableSettings {
+        pub(crate) struct TableSettings {
             $($(#[doc = $doc])* pub $name: Option<TableSetting<$kind>>,)+
             /// Free labels for selection.
-            pub labels: BTreeMap<String, TableSetting<String>>,
+            pub(crate) labels: BTreeMap<String, TableSetting<String>>,
             /// Options of the platform's driver, by dotted name: `network_trunk.manage_vlan_lists`.
-            pub options: BTreeMap<String, TableSetting<Value>>,
+            pub(crate) options: BTreeMap<String, TableSetting<Value>>,
         }
 
         impl TableSettings {
             /// Reads the keys of a table. The caller can read further keys and must finish the table.
-            pub fn read(table: &document::Table<'_>, of: &InventoryTable, file: &FileContext<'_>) -> Self {
+            pub(crate) fn read(table: &document::Table<'_>, of: &InventoryTable, file: &FileContext<'_>) -> Self {
                 let setting = |item: &Item<'_>| origin(item, of);
                 Self {
                     $($name: table.get(stringify!($name)).and_then(|item| {
@@ -49,7 +49,7 @@ macro_rules! settings {
 
             /// These settings, with those of `below` for keys that are not set.
             #[must_use]
-            pub fn over(mut self, below: &TableSettings) -> Self {
+            pub(crate) fn over(mut self, below: &TableSettings) -> Self {
                 $(if self.$name.is_none() {
                     self.$name.clone_from(&below.$name);
                 })+
@@ -63,7 +63,7 @@ macro_rules! settings {
             }
 
             /// Key, value as text and origin of every setting. A secret is rendered as its source.
-            pub fn rows(&self) -> Vec<(String, String, SettingOrigin)> {
+            pub(crate) fn rows(&self) -> Vec<(String, String, SettingOrigin)> {
                 let mut list = Vec::new();
                 $(if let Some(setting) = &self.$name {
                     list.push((
@@ -137,7 +137,7 @@ settings! {
 
 impl TableSettings {
     /// Name or address of the jump host.
-    pub fn jump_host(&self) -> Option<&str> {
+    pub(crate) fn jump_host(&self) -> Option<&str> {
         match &self.jump.as_ref()?.value {
             Jump::No => None,
             Jump::Device(name) => Some(name),
@@ -148,7 +148,7 @@ impl TableSettings {
 
 /// The jump host of a device.
 #[derive(Clone, Debug)]
-pub enum Jump {
+pub(crate) enum Jump {
     /// No jump host (`jump = false`), even if an inherited table has one.
     No,
     /// A device of the inventory.

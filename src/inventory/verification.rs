@@ -4,7 +4,7 @@ use switchtender_devices::document::Item;
 
 /// `host_key`: verification of SSH host keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HostKey {
+pub(crate) enum HostKey {
     /// The key must be in `known_hosts`.
     #[default]
     KnownHosts,
@@ -14,7 +14,7 @@ pub enum HostKey {
 
 /// `tls`: verification of server certificates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tls {
+pub(crate) enum Tls {
     /// With `ca_file` or the trust anchors of the system.
     #[default]
     Verify,
@@ -24,7 +24,7 @@ pub enum Tls {
 
 /// `fingerprint`: the only accepted host key or certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fingerprint {
+pub(crate) enum Fingerprint {
     /// `SHA256:` and base64, as OpenSSH prints it.
     HostKey(String),
     /// SHA-256 in hex, with or without colons.
@@ -32,7 +32,7 @@ pub enum Fingerprint {
 }
 
 impl HostKey {
-    pub const WORDS: [(&str, HostKey); 3] = [
+    pub(crate) const WORDS: [(&str, HostKey); 3] = [
         ("known_hosts", HostKey::KnownHosts),
         ("trust_on_first_use", HostKey::TrustOnFirstUse),
         ("ignore", HostKey::Ignore),
@@ -40,7 +40,7 @@ impl HostKey {
 }
 
 impl Tls {
-    pub const WORDS: [(&str, Tls); 3] = [
+    pub(crate) const WORDS: [(&str, Tls); 3] = [
         ("verify", Tls::Verify),
         ("trust_on_first_use", Tls::TrustOnFirstUse),
         ("ignore", Tls::Ignore),
@@ -48,7 +48,7 @@ impl Tls {
 }
 
 impl Fingerprint {
-    pub fn read(item: &Item<'_>) -> Option<Self> {
+    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
         let text = item.string()?;
         if let Some(digest) = text.strip_prefix("SHA256:") {
             let unpadded = digest.trim_end_matches('=');
@@ -72,7 +72,7 @@ impl Fingerprint {
         None
     }
 
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         match self {
             Fingerprint::HostKey(text) | Fingerprint::Certificate(text) => text,
         }

@@ -25,7 +25,7 @@ pub enum Number {
 }
 
 impl Metric {
-    pub fn get(&self, name: &str) -> Option<Number> {
+    pub(crate) fn get(&self, name: &str) -> Option<Number> {
         self.values
             .iter()
             .find(|(own, _)| own == name)

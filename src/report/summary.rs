@@ -32,7 +32,7 @@ struct Application<'a> {
 
 impl Report {
     /// The text of the file.
-    pub fn summary_yaml(&self) -> String {
+    pub(crate) fn summary_yaml(&self) -> String {
         let metrics = self.metrics().into_iter().map(|metric| {
             let mut values: IndexMap<String, Number> = metric.values.into_iter().collect();
             if metric.name == "time" {

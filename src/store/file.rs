@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// An error of reading or writing state.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub(crate) enum StoreError {
     #[error("cannot {action} {path}")]
     Io {
         action: &'static str,
@@ -78,7 +78,7 @@ pub fn load<T: DeserializeOwned>(path: &Path, supported: u32) -> Result<Option<T
     }
 }
 
-pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), StoreError> {
+pub(crate) fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), StoreError> {
     let text = serde_json::to_vec(&VersionedRef { version, content }).map_err(|source| {
         StoreError::Damaged {
             path: path.to_owned(),
@@ -90,7 +90,7 @@ pub fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), 
 
 /// What a new version of a file survives; the old one is replaced as a whole in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
+pub(crate) enum Durability {
     /// A crash of the process: for files that only report a run.
     Process,
     /// A power failure: for files that the next run depends on. Waits for the disk.
@@ -100,7 +100,11 @@ pub enum Durability {
 /// Replaces a file as a whole: writes the new version to a temporary file in the same directory and
 /// renames it. A file that has this content already is not touched. Only the owner can read a new
 /// file, because state can contain values of attributes.
-pub fn replace(path: &Path, content: &[u8], durability: Durability) -> Result<(), StoreError> {
+pub(crate) fn replace(
+    path: &Path,
+    content: &[u8],
+    durability: Durability,
+) -> Result<(), StoreError> {
     if has_content(path, content) {
         return Ok(());
     }
@@ -146,7 +150,7 @@ pub(crate) const UNFINISHED: &str = ".unfinished-";
 
 /// Removes the temporary files of killed runs below the directory of a device. The caller holds the
 /// lock of the device, so no other process writes there.
-pub fn remove_leftovers(dir: &Path) -> io::Result<()> {
+pub(crate) fn remove_leftovers(dir: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
@@ -163,7 +167,7 @@ pub fn remove_leftovers(dir: &Path) -> io::Result<()> {
 }
 
 /// Creates a directory and its parents with mode 0700.
-pub fn create_dir(dir: &Path) -> io::Result<()> {
+pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new()
         .recursive(true)

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A device locked by this process. The lock is released when it is dropped.
 #[derive(Debug)]
-pub struct DeviceLock {
+pub(crate) struct DeviceLock {
     file: File,
 }
 
@@ -26,7 +26,7 @@ const RELEASED: &[u8; 10] = b"          ";
 
 /// The cause why a device cannot be locked.
 #[derive(Debug, thiserror::Error)]
-pub enum LockError {
+pub(crate) enum LockError {
     #[error("another run has locked {device} (process {holder})")]
     Held { device: String, holder: String },
     #[error("cannot lock {path}")]
@@ -37,7 +37,7 @@ pub enum LockError {
     },
 }
 
-pub fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
+pub(crate) fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
     let path = dir.join("lock");
     let failed = |source| LockError::Io {
         path: path.clone(),

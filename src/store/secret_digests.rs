@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 
 /// The secret digests of one device.
 #[derive(Debug)]
-pub struct SecretDigests {
+pub(crate) struct SecretDigests {
     digests: Mutex<Digests>,
 }
 
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Digests {
 
 impl SecretDigests {
     /// The digests of earlier runs; none, with a new key, if there was no run.
-    pub fn load(store: &DeviceStore) -> Result<Self, StoreError> {
+    pub(crate) fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         let digests = match store.load(FILE, VERSION)? {
             Some(digests) => digests,
             None => Digests {
@@ -61,7 +61,7 @@ impl SecretDigests {
     }
 
     /// Writes the digests if this run has changed them.
-    pub fn save(&self, store: &DeviceStore) -> Result<(), StoreError> {
+    pub(crate) fn save(&self, store: &DeviceStore) -> Result<(), StoreError> {
         let digests = self
             .digests
             .lock()

@@ -12,7 +12,7 @@ use crate::catalog::resource::{NodeId, Resource};
 pub(super) struct DesiredCache(Vec<Option<Arc<Wanted>>>);
 
 impl DesiredCache {
-    pub fn get(&mut self, node: NodeId, resource: &Resource) -> Arc<Wanted> {
+    pub(crate) fn get(&mut self, node: NodeId, resource: &Resource) -> Arc<Wanted> {
         if let Some(desired) = resource.canonical_wanted() {
             return Arc::clone(desired);
         }
@@ -23,7 +23,7 @@ impl DesiredCache {
         Arc::clone(entry)
     }
 
-    pub fn remove(&mut self, node: NodeId) {
+    pub(crate) fn remove(&mut self, node: NodeId) {
         if let Some(entry) = self.0.get_mut(node.index()) {
             *entry = None;
         }

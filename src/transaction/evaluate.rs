@@ -21,15 +21,15 @@ use super::schedule::ScheduleState;
 
 /// The resource under evaluation, and the values that its events compare.
 pub(super) struct Evaluation {
-    pub id: VertexId,
-    pub node: NodeId,
-    pub resource: Arc<Resource>,
+    pub(crate) id: VertexId,
+    pub(crate) node: NodeId,
+    pub(crate) resource: Arc<Resource>,
     /// The resource as the provider gets it.
-    pub desired: Arc<Wanted>,
+    pub(crate) desired: Arc<Wanted>,
     /// Values on the device before any change.
-    pub current: Attributes,
+    pub(crate) current: Attributes,
     /// Values of audited properties that the last run stored.
-    pub recorded: BTreeMap<String, StoredValue>,
+    pub(crate) recorded: BTreeMap<String, StoredValue>,
 }
 
 impl Transaction<'_> {

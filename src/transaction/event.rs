@@ -83,10 +83,10 @@ pub struct LogEntry {
     /// The path of a resource or property, the reference of a container, or `Puppet`.
     pub source: String,
     /// The tags of the resource. The level is added on output.
-    pub tags: Tags,
-    pub time: Timestamp,
-    pub file: Option<Arc<str>>,
-    pub line: Option<u64>,
+    pub(crate) tags: Tags,
+    pub(crate) time: Timestamp,
+    pub(crate) file: Option<Arc<str>>,
+    pub(crate) line: Option<u64>,
 }
 
 impl From<LogEntry> for RunEvent {
@@ -97,7 +97,7 @@ impl From<LogEntry> for RunEvent {
 
 impl LogEntry {
     /// An entry for a message from loading the catalog.
-    pub fn new(message: LoadMessage, time: Timestamp) -> Self {
+    pub(crate) fn new(message: LoadMessage, time: Timestamp) -> Self {
         Self {
             level: message.level,
             message: message.message,
@@ -113,8 +113,8 @@ impl LogEntry {
 /// An operation and its result; `None` for a preview.
 #[derive(Clone, Debug)]
 pub struct OperationRecord {
-    pub operation: Operation,
-    pub result: Option<(Outcome, Duration)>,
+    pub(crate) operation: Operation,
+    pub(crate) result: Option<(Outcome, Duration)>,
 }
 
 /// The result of one resource (section 17, *Resource status*).
@@ -124,13 +124,13 @@ pub struct ResourceStatus {
     pub file: Option<Arc<str>>,
     pub line: Option<u64>,
     /// The provider of the resource, if it needs one.
-    pub provider: Option<Arc<str>>,
+    pub(crate) provider: Option<Arc<str>>,
     pub containment_path: Arc<[Arc<str>]>,
     pub tags: Tags,
     /// The start of the evaluation.
-    pub time: Timestamp,
+    pub(crate) time: Timestamp,
     /// `None` when it was not evaluated.
-    pub evaluation_time: Option<Duration>,
+    pub(crate) evaluation_time: Option<Duration>,
     pub failed: bool,
     pub failed_to_restart: bool,
     pub restarted: bool,
@@ -144,7 +144,7 @@ pub struct ResourceStatus {
     pub failed_dependencies: Vec<ResourceRef>,
     pub events: Vec<Event>,
     /// The operations that were sent for the resource.
-    pub operations: Arc<[OperationRecord]>,
+    pub(crate) operations: Arc<[OperationRecord]>,
 }
 
 /// The reason why a resource was skipped.
@@ -201,9 +201,9 @@ pub struct Event {
     /// `Some(true)` for sensitive properties, `None` for other properties, `Some(false)` for events
     /// without a property.
     pub redacted: Option<bool>,
-    pub time: Timestamp,
+    pub(crate) time: Timestamp,
     /// The kind of the error if a change failed.
-    pub failure: Option<switchtender_devices::provider::ProviderErrorKind>,
+    pub(crate) failure: Option<switchtender_devices::provider::ProviderErrorKind>,
     pub(super) invalidates_refreshes: bool,
 }
 

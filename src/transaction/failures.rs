@@ -15,32 +15,32 @@ pub(super) struct Failures {
 /// Failed resources that messages have already named.
 #[derive(Debug, Default)]
 pub(super) struct AnnouncedFailures {
-    pub by_resource: HashSet<NodeId>,
-    pub by_class: HashSet<NodeId>,
+    pub(crate) by_resource: HashSet<NodeId>,
+    pub(crate) by_class: HashSet<NodeId>,
     /// In a merged warning of a class.
-    pub by_warning: HashSet<NodeId>,
+    pub(crate) by_warning: HashSet<NodeId>,
 }
 
 impl Failures {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.failed.is_empty()
     }
 
     /// Marks a vertex as failed, or as failed to restart.
-    pub fn add(&mut self, id: VertexId) {
+    pub(crate) fn add(&mut self, id: VertexId) {
         self.failed.insert(id);
     }
 
-    pub fn has(&self, id: VertexId) -> bool {
+    pub(crate) fn has(&self, id: VertexId) -> bool {
         self.failed.contains(&id)
     }
 
     /// Failed resources that a vertex depends on, directly or indirectly.
-    pub fn dependencies(&self, id: VertexId) -> &[NodeId] {
+    pub(crate) fn dependencies(&self, id: VertexId) -> &[NodeId] {
         self.dependencies.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    pub fn set_dependencies(&mut self, id: VertexId, failed: Vec<NodeId>) {
+    pub(crate) fn set_dependencies(&mut self, id: VertexId, failed: Vec<NodeId>) {
         if !failed.is_empty() {
             self.dependencies.insert(id, failed);
         }

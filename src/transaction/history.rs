@@ -14,10 +14,10 @@ use switchtender_devices::value::{Name, Value};
 use crate::catalog::rich_data;
 
 /// Version of the stored format.
-pub const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 2;
 
 /// The time after which an unchecked entry is dropped: Puppet's `statettl`, 32 days.
-pub const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
+pub(crate) const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
 
 /// The state of the resources of one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl History {
         self.0.is_empty()
     }
 
-    pub fn get(&self, property: &str) -> Option<&StoredValue> {
+    pub(crate) fn get(&self, property: &str) -> Option<&StoredValue> {
         let found = self.0.iter().find(|(name, _)| name == property);
         found.map(|(_, stored)| stored)
     }
@@ -119,7 +119,7 @@ impl Memory {
     }
 
     /// Drops the state of resources that were last checked more than [`TIME_TO_LIVE`] ago.
-    pub fn expire(&mut self, now: Timestamp) {
+    pub(crate) fn expire(&mut self, now: Timestamp) {
         let is_old = |state: &mut ResourceState| {
             let checked = state.checked;
             checked.is_some_and(|checked| now.duration_since(checked) > TIME_TO_LIVE)

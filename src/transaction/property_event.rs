@@ -18,13 +18,13 @@ pub(super) const REDACTED: &str = "[redacted]";
 
 /// A property that is out of sync.
 pub(super) struct OutOfSync {
-    pub name: Name,
-    pub current: Value,
+    pub(crate) name: Name,
+    pub(crate) current: Value,
     /// In the form of events.
-    pub desired: Value,
-    pub sensitive: bool,
+    pub(crate) desired: Value,
+    pub(crate) sensitive: bool,
     /// The reason why it cannot change any more.
-    pub refusal: Option<String>,
+    pub(crate) refusal: Option<String>,
 }
 
 impl OutOfSync {

@@ -46,7 +46,7 @@ pub struct Input<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct TransactionError {
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// Applies a catalog. The last event is always [`RunEvent::Finished`].
@@ -99,41 +99,41 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
 
 /// A run: its input, the graph, and the progress so far.
 pub(super) struct Transaction<'a> {
-    pub resources: Resources,
-    pub types: &'a dyn TypeSource,
-    pub settings: &'a TransactionSettings,
-    pub deviations: Deviations,
-    pub clock: &'a (dyn Fn() -> Timestamp + Sync),
-    pub zone: TimeZone,
-    pub memory: &'a mut Memory,
-    pub provider: &'a mut dyn Provider,
-    pub provider_name: Arc<str>,
-    pub sink: &'a mut dyn Sink,
-    pub stop: &'a (dyn Fn() -> bool + Sync),
-    pub graph: Graph,
-    pub progress: Progress,
+    pub(crate) resources: Resources,
+    pub(crate) types: &'a dyn TypeSource,
+    pub(crate) settings: &'a TransactionSettings,
+    pub(crate) deviations: Deviations,
+    pub(crate) clock: &'a (dyn Fn() -> Timestamp + Sync),
+    pub(crate) zone: TimeZone,
+    pub(crate) memory: &'a mut Memory,
+    pub(crate) provider: &'a mut dyn Provider,
+    pub(crate) provider_name: Arc<str>,
+    pub(crate) sink: &'a mut dyn Sink,
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
+    pub(crate) graph: Graph,
+    pub(crate) progress: Progress,
 }
 
 /// The progress of a run.
 #[derive(Default)]
 pub(super) struct Progress {
     /// The number of evaluated vertices.
-    pub evaluated_count: usize,
+    pub(crate) evaluated_count: usize,
     /// The status of the resource under evaluation.
-    pub status: Option<(NodeId, ResourceStatus)>,
+    pub(crate) status: Option<(NodeId, ResourceStatus)>,
     /// The entry of the resource under evaluation.
-    pub memory_index: MemoryIndex,
-    pub desired: DesiredCache,
+    pub(crate) memory_index: MemoryIndex,
+    pub(crate) desired: DesiredCache,
     /// By type: whether prefetch succeeded.
-    pub prefetched: HashMap<TypeName, bool>,
-    pub failures: Failures,
-    pub announced: AnnouncedFailures,
-    pub queues: HashMap<VertexId, EventQueue>,
+    pub(crate) prefetched: HashMap<TypeName, bool>,
+    pub(crate) failures: Failures,
+    pub(crate) announced: AnnouncedFailures,
+    pub(crate) queues: HashMap<VertexId, EventQueue>,
     /// The number of resources that a vertex generated during its evaluation.
-    pub generated_counts: HashMap<VertexId, u32>,
-    pub generation_failed: bool,
+    pub(crate) generated_counts: HashMap<VertexId, u32>,
+    pub(crate) generation_failed: bool,
     /// Histories of this run, stored at its end.
-    pub histories: Vec<(MemoryIndex, History)>,
+    pub(crate) histories: Vec<(MemoryIndex, History)>,
 }
 
 impl Transaction<'_> {

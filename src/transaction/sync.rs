@@ -26,9 +26,9 @@ use super::run::Transaction;
 /// The part of a change's result that is reported after its properties.
 #[derive(Default)]
 pub(super) struct SyncResult {
-    pub notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     /// The change failed as a unit.
-    pub failure: Option<ProviderError>,
+    pub(crate) failure: Option<ProviderError>,
 }
 
 /// Values that count as in sync.

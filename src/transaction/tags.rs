@@ -17,19 +17,19 @@ impl TagSelection {
         )
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether one of a resource's tags is selected.
-    pub fn matches(&self, tags: &[Arc<str>]) -> bool {
+    pub(crate) fn matches(&self, tags: &[Arc<str>]) -> bool {
         self.0
             .iter()
             .any(|wanted| tags.iter().any(|tag| **tag == **wanted))
     }
 
     /// The tags separated by commas, for messages.
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         self.0.join(", ")
     }
 }

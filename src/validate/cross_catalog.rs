@@ -17,43 +17,43 @@ use crate::inventory::{Device, Inventory};
 
 /// The data of a catalog that rules compare with other catalogs.
 #[derive(Debug)]
-pub struct CatalogSummary {
+pub(crate) struct CatalogSummary {
     /// The node that the catalog was compiled for.
-    pub name: String,
-    pub source: Arc<Source>,
-    pub for_device: bool,
+    pub(crate) name: String,
+    pub(crate) source: Arc<Source>,
+    pub(crate) for_device: bool,
     /// The device of the inventory.
-    pub device: Option<String>,
-    pub site: Option<String>,
+    pub(crate) device: Option<String>,
+    pub(crate) site: Option<String>,
     /// Resources of device types.
-    pub device_resources: Vec<ResourceLocation>,
+    pub(crate) device_resources: Vec<ResourceLocation>,
     /// Addresses that the resources assign to the device.
-    pub own_addresses: Vec<(IpAddr, ResourceLocation)>,
+    pub(crate) own_addresses: Vec<(IpAddr, ResourceLocation)>,
     /// Names that stand for one instance at a site.
-    pub site_names: Vec<SiteName>,
+    pub(crate) site_names: Vec<SiteName>,
 }
 
 /// A name that stands for one instance at a site, such as the name of a VLAN.
 #[derive(Debug)]
-pub struct SiteName {
-    pub type_name: TypeName,
-    pub name: String,
+pub(crate) struct SiteName {
+    pub(crate) type_name: TypeName,
+    pub(crate) name: String,
     /// Value of the namevar, such as the number of the VLAN.
-    pub instance: String,
-    pub location: ResourceLocation,
+    pub(crate) instance: String,
+    pub(crate) location: ResourceLocation,
 }
 
 /// A resource, or one of its parameters, in the catalog and in the manifest.
 #[derive(Clone, Debug)]
-pub struct ResourceLocation {
-    pub reference: ResourceRef,
+pub(crate) struct ResourceLocation {
+    pub(crate) reference: ResourceRef,
     index: usize,
     parameter: Option<String>,
     place: Option<ManifestPosition>,
 }
 
 impl CatalogSummary {
-    pub fn new(context: &RuleContext<'_>, device: Option<&Device>) -> Self {
+    pub(crate) fn new(context: &RuleContext<'_>, device: Option<&Device>) -> Self {
         let mut summary = Self {
             name: context.catalog.name.clone(),
             source: Arc::clone(&context.catalog.source),
@@ -103,21 +103,21 @@ impl CatalogSummary {
 }
 
 /// The catalogs of one command.
-pub struct CatalogSet<'a> {
+pub(crate) struct CatalogSet<'a> {
     /// Sorted by name.
-    pub summaries: Vec<&'a CatalogSummary>,
-    pub inventory: Option<&'a Inventory>,
+    pub(crate) summaries: Vec<&'a CatalogSummary>,
+    pub(crate) inventory: Option<&'a Inventory>,
     /// Whole directories were given, so that a device without a catalog is a finding.
-    pub is_complete: bool,
+    pub(crate) is_complete: bool,
 }
 
 /// The findings of the rules about several catalogs.
 #[derive(Debug, Default)]
-pub struct CrossFindings(Vec<Diagnostic>);
+pub(crate) struct CrossFindings(Vec<Diagnostic>);
 
 impl CrossFindings {
     /// Adds a finding at the name of a catalog.
-    pub fn at_name(
+    pub(crate) fn at_name(
         &mut self,
         rule: &'static Rule,
         summary: &CatalogSummary,
@@ -127,7 +127,7 @@ impl CrossFindings {
     }
 
     /// Adds a finding at a resource or parameter of a catalog.
-    pub fn at_resource(
+    pub(crate) fn at_resource(
         &mut self,
         rule: &'static Rule,
         summary: &CatalogSummary,
@@ -143,7 +143,7 @@ impl CrossFindings {
     }
 
     /// Adds a finding outside of the catalogs.
-    pub fn push(&mut self, finding: Diagnostic) {
+    pub(crate) fn push(&mut self, finding: Diagnostic) {
         self.0.push(finding);
     }
 

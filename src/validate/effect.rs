@@ -6,7 +6,7 @@ use super::rule::Rule;
 
 /// The effect of one finding in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// Refuses the catalog, because it belongs to another device. Its other findings are left out.
     RefuseCatalog,
     /// Refuses the device: the run sends nothing to it.
@@ -23,23 +23,23 @@ pub enum Effect {
 
 /// The effects of a rule's findings by severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effects {
-    pub error: Effect,
-    pub warning: Effect,
-    pub note: Effect,
+pub(crate) struct Effects {
+    pub(crate) error: Effect,
+    pub(crate) warning: Effect,
+    pub(crate) note: Effect,
 }
 
 impl Effects {
     /// Errors refuse the catalog as a whole.
-    pub const REFUSE_CATALOG: Self = Self::of_error(Effect::RefuseCatalog);
+    pub(crate) const REFUSE_CATALOG: Self = Self::of_error(Effect::RefuseCatalog);
     /// Errors refuse the device.
-    pub const REFUSE_DEVICE: Self = Self::of_error(Effect::RefuseDevice);
+    pub(crate) const REFUSE_DEVICE: Self = Self::of_error(Effect::RefuseDevice);
     /// Errors fail the resources.
-    pub const FAIL_RESOURCES: Self = Self::of_error(Effect::FailResources);
+    pub(crate) const FAIL_RESOURCES: Self = Self::of_error(Effect::FailResources);
     /// Errors and warnings are logged.
-    pub const WARN: Self = Self::of_error(Effect::Warn);
+    pub(crate) const WARN: Self = Self::of_error(Effect::Warn);
     /// Errors refuse the device; the rest is left to `validate`, or the run reports it itself.
-    pub const ERRORS_ONLY: Self = Self {
+    pub(crate) const ERRORS_ONLY: Self = Self {
         warning: Effect::Ignore,
         ..Self::REFUSE_DEVICE
     };
@@ -53,7 +53,7 @@ impl Effects {
     }
 
     /// The effect of a finding of this severity.
-    pub fn of(self, severity: Severity) -> Effect {
+    pub(crate) fn of(self, severity: Severity) -> Effect {
         match severity {
             Severity::Error => self.error,
             Severity::Warning => self.warning,
@@ -63,13 +63,13 @@ impl Effects {
 }
 
 /// The effect of a finding in a run. A finding of no rule has that of [`Effects::REFUSE_DEVICE`].
-pub fn effect_of(finding: &Diagnostic) -> Effect {
+pub(crate) fn effect_of(finding: &Diagnostic) -> Effect {
     let effects = Rule::find(finding.code).map_or(Effects::REFUSE_DEVICE, |rule| rule.effects);
     effects.of(finding.severity)
 }
 
 /// Whether a run with this finding must not connect to the device.
-pub fn blocks_apply(finding: &Diagnostic) -> bool {
+pub(crate) fn blocks_apply(finding: &Diagnostic) -> bool {
     matches!(
         effect_of(finding),
         Effect::RefuseCatalog | Effect::RefuseDevice

@@ -16,12 +16,12 @@ use super::{CatalogTarget, Policy};
 use crate::catalog::{Catalog, Loading, load};
 
 /// The catalog of a manifest, and the marked spans in its text.
-pub struct Compiled {
-    pub catalog: Catalog,
-    pub marked: Vec<Range<usize>>,
+pub(crate) struct Compiled {
+    pub(crate) catalog: Catalog,
+    pub(crate) marked: Vec<Range<usize>>,
 }
 
-pub fn compile(manifest: &str) -> Compiled {
+pub(crate) fn compile(manifest: &str) -> Compiled {
     let mut reader = ManifestReader {
         rest: manifest.chars().peekable(),
         line: 1,
@@ -272,13 +272,13 @@ fn capital(name: &str) -> String {
         .join("::")
 }
 
-pub fn registry() -> Arc<Registry> {
+pub(crate) fn registry() -> Arc<Registry> {
     static REGISTRY: std::sync::LazyLock<Arc<Registry>> =
         std::sync::LazyLock::new(|| Arc::new(Registry::shipped()));
     Arc::clone(&REGISTRY)
 }
 
-pub fn device(platform: &str) -> CatalogTarget {
+pub(crate) fn device(platform: &str) -> CatalogTarget {
     let registry = registry();
     let platform = registry.platform(platform).expect("it is shipped");
     CatalogTarget::Device {
@@ -289,7 +289,7 @@ pub fn device(platform: &str) -> CatalogTarget {
 }
 
 /// All findings about a manifest.
-pub fn findings(
+pub(crate) fn findings(
     manifest: &str,
     target: &CatalogTarget,
     policy: &Policy,
@@ -300,7 +300,7 @@ pub fn findings(
 }
 
 /// Asserts that a manifest gives findings of this rule exactly at its marks.
-pub fn assert_marked(rule: &Rule, manifest: &str, target: &CatalogTarget, policy: &Policy) {
+pub(crate) fn assert_marked(rule: &Rule, manifest: &str, target: &CatalogTarget, policy: &Policy) {
     let (compiled, found) = findings(manifest, target, policy);
     let mut spans: Vec<Range<usize>> = found
         .iter()

@@ -11,7 +11,7 @@ use crate::catalog::{Catalog, Segment, locate_all, redact_ranges};
 
 /// The part of a resource that a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FindingPart {
+pub(crate) enum FindingPart {
     Title,
     Type,
     /// A parameter; the title, if the resource does not have the parameter.
@@ -22,7 +22,7 @@ pub enum FindingPart {
 
 /// A location in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Location {
+pub(crate) enum Location {
     /// The name of the catalog.
     CatalogName,
     /// A path in the text of the catalog.
@@ -32,11 +32,11 @@ pub enum Location {
 }
 
 impl Location {
-    pub fn title(index: usize) -> Self {
+    pub(crate) fn title(index: usize) -> Self {
         Location::Resource(index, FindingPart::Title)
     }
 
-    pub fn parameter(index: usize, name: &str) -> Self {
+    pub(crate) fn parameter(index: usize, name: &str) -> Self {
         Location::Resource(index, FindingPart::Parameter(name.to_owned()))
     }
 
@@ -84,7 +84,7 @@ impl Location {
 
 /// A finding without positions in the text.
 #[derive(Clone, Debug)]
-pub struct RuleFinding {
+pub(crate) struct RuleFinding {
     rule: &'static Rule,
     severity: Severity,
     at: Location,
@@ -96,7 +96,7 @@ pub struct RuleFinding {
 }
 
 impl RuleFinding {
-    pub fn new(rule: &'static Rule, at: Location, message: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: &'static Rule, at: Location, message: impl Into<String>) -> Self {
         Self {
             rule,
             severity: rule.severity,
@@ -109,32 +109,32 @@ impl RuleFinding {
     }
 
     #[must_use]
-    pub fn severity(mut self, severity: Severity) -> Self {
+    pub(crate) fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
     }
 
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     #[must_use]
-    pub fn help_if(mut self, help: Option<String>) -> Self {
+    pub(crate) fn help_if(mut self, help: Option<String>) -> Self {
         self.help = help;
         self
     }
 
     #[must_use]
-    pub fn also(mut self, at: Location, text: impl Into<String>) -> Self {
+    pub(crate) fn also(mut self, at: Location, text: impl Into<String>) -> Self {
         self.also.push((at, text.into()));
         self
     }
 
     /// The label of the main location.
     #[must_use]
-    pub fn label(mut self, text: impl Into<String>) -> Self {
+    pub(crate) fn label(mut self, text: impl Into<String>) -> Self {
         self.label = text.into();
         self
     }
@@ -142,7 +142,7 @@ impl RuleFinding {
 
 /// The findings of one catalog.
 #[derive(Debug, Default)]
-pub struct RuleFindings {
+pub(crate) struct RuleFindings {
     list: Vec<RuleFinding>,
 }
 
@@ -164,13 +164,13 @@ impl FromIterator<RuleFinding> for RuleFindings {
 }
 
 impl RuleFindings {
-    pub fn push(&mut self, finding: RuleFinding) {
+    pub(crate) fn push(&mut self, finding: RuleFinding) {
         self.list.push(finding);
     }
 
     /// The diagnostics with positions and the severities of the settings, sorted. The values at the
     /// paths of `secrets` are masked in the excerpts.
-    pub fn diagnostics(
+    pub(crate) fn diagnostics(
         self,
         catalog: &Catalog,
         severities: &Severities,

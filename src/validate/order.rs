@@ -18,7 +18,7 @@ use crate::route::Destination;
 
 /// The reason why one resource comes before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OrderReason {
+pub(crate) enum OrderReason {
     /// The relation with this number in [`RuleContext::relations`].
     Declared(usize),
     /// A container and its content.
@@ -29,26 +29,26 @@ pub enum OrderReason {
 
 /// An automatic relation that is not added, because a declared one has the opposite direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrderConflict {
+pub(crate) struct OrderConflict {
     /// The resource with the automatic relation.
-    pub of: usize,
-    pub other: usize,
-    pub kind: AutoKind,
+    pub(crate) of: usize,
+    pub(crate) other: usize,
+    pub(crate) kind: AutoKind,
     /// Whether the resource must come after the other.
-    pub after: bool,
+    pub(crate) after: bool,
     /// The declared relation.
-    pub declared: usize,
+    pub(crate) declared: usize,
 }
 
 /// A cycle: each vertex with the reason for the next.
-pub type OrderCycle = Vec<(usize, OrderReason)>;
+pub(crate) type OrderCycle = Vec<(usize, OrderReason)>;
 
 /// The order of a catalog.
 #[derive(Debug, Default)]
-pub struct EvaluationOrder {
+pub(crate) struct EvaluationOrder {
     /// Two vertices per resource; only containers use the second.
     graph: DiGraph<(), OrderReason>,
-    pub conflicts: Vec<OrderConflict>,
+    pub(crate) conflicts: Vec<OrderConflict>,
 }
 
 /// The first vertex of a container, or the resource.
@@ -65,7 +65,7 @@ fn end(context: &RuleContext<'_>, index: usize) -> usize {
 }
 
 impl EvaluationOrder {
-    pub fn new(context: &RuleContext<'_>) -> Self {
+    pub(crate) fn new(context: &RuleContext<'_>) -> Self {
         let count = context.destinations.len();
         let mut order = Self::default();
         (0..2 * count).for_each(|_| {
@@ -148,7 +148,7 @@ impl EvaluationOrder {
     }
 
     /// The shortest cycle of each strongly connected component.
-    pub fn cycles(&self) -> Vec<OrderCycle> {
+    pub(crate) fn cycles(&self) -> Vec<OrderCycle> {
         let mut cycles: Vec<OrderCycle> = kosaraju_scc(&self.graph)
             .into_iter()
             .filter(|component| {

@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, ResourceRef, Segment};
 
 /// A relationship metaparameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RelationKind {
+pub(crate) enum RelationKind {
     Require,
     Subscribe,
     Before,
@@ -18,14 +18,14 @@ pub enum RelationKind {
 
 impl RelationKind {
     /// In the order of Puppet's checks.
-    pub const ALL: [RelationKind; 4] = [
+    pub(crate) const ALL: [RelationKind; 4] = [
         RelationKind::Require,
         RelationKind::Subscribe,
         RelationKind::Before,
         RelationKind::Notify,
     ];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             RelationKind::Require => "require",
             RelationKind::Subscribe => "subscribe",
@@ -35,7 +35,7 @@ impl RelationKind {
     }
 
     /// As a verb between two references.
-    pub fn verb(self) -> &'static str {
+    pub(crate) fn verb(self) -> &'static str {
         match self {
             RelationKind::Require => "requires",
             RelationKind::Subscribe => "subscribes to",
@@ -45,31 +45,31 @@ impl RelationKind {
     }
 
     /// Whether the other resource comes first.
-    pub fn is_reverse(self) -> bool {
+    pub(crate) fn is_reverse(self) -> bool {
         matches!(self, RelationKind::Require | RelationKind::Subscribe)
     }
 
-    pub fn has_refresh(self) -> bool {
+    pub(crate) fn has_refresh(self) -> bool {
         matches!(self, RelationKind::Subscribe | RelationKind::Notify)
     }
 }
 
 /// A relation that a resource declares.
 #[derive(Clone, Debug)]
-pub struct DeclaredRelation {
+pub(crate) struct DeclaredRelation {
     /// Index of the resource that has the metaparameter.
-    pub from: usize,
-    pub kind: RelationKind,
+    pub(crate) from: usize,
+    pub(crate) kind: RelationKind,
     /// The reference as written.
-    pub text: String,
+    pub(crate) text: String,
     /// Path inside the metaparameter: the index in a list.
-    pub inside: Vec<Segment>,
-    pub target: RelationTarget,
+    pub(crate) inside: Vec<Segment>,
+    pub(crate) target: RelationTarget,
 }
 
 /// The other resource of a relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RelationTarget {
+pub(crate) enum RelationTarget {
     Found(usize),
     Missing(ResourceRef),
     /// The text is not a reference.
@@ -78,13 +78,13 @@ pub enum RelationTarget {
 
 /// Finds resources by title, namevar value and alias.
 #[derive(Debug, Default)]
-pub struct ReferenceIndex {
+pub(crate) struct ReferenceIndex {
     by_reference: HashMap<ResourceRef, usize>,
 }
 
 impl ReferenceIndex {
     /// Indexes all titles first: they take precedence over other names.
-    pub fn new(catalog: &Catalog) -> Self {
+    pub(crate) fn new(catalog: &Catalog) -> Self {
         let mut names = Self::default();
         for (index, resource) in catalog.resources.iter().enumerate() {
             names.add(resource.reference.clone(), index);
@@ -103,16 +103,16 @@ impl ReferenceIndex {
     }
 
     /// Adds another name of a resource, unless another resource has it.
-    pub fn add(&mut self, reference: ResourceRef, index: usize) {
+    pub(crate) fn add(&mut self, reference: ResourceRef, index: usize) {
         self.by_reference.entry(reference).or_insert(index);
     }
 
-    pub fn find(&self, reference: &ResourceRef) -> Option<usize> {
+    pub(crate) fn find(&self, reference: &ResourceRef) -> Option<usize> {
         self.by_reference.get(reference).copied()
     }
 
     /// The titles of a type, for suggestions.
-    pub fn titles_of<'a>(&'a self, type_name: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn titles_of<'a>(&'a self, type_name: &'a str) -> impl Iterator<Item = &'a str> {
         self.by_reference
             .keys()
             .filter(move |reference| reference.type_name() == type_name)
@@ -121,7 +121,7 @@ impl ReferenceIndex {
 }
 
 /// The strings of a string or list.
-pub fn strings(value: &Value) -> Vec<&str> {
+pub(crate) fn strings(value: &Value) -> Vec<&str> {
     match value {
         Value::List(items) => items.iter().flat_map(strings).collect(),
         other => other.as_str().into_iter().collect(),
@@ -129,7 +129,7 @@ pub fn strings(value: &Value) -> Vec<&str> {
 }
 
 /// All declared relations, in the order of the catalog.
-pub fn relations(catalog: &Catalog, names: &ReferenceIndex) -> Vec<DeclaredRelation> {
+pub(crate) fn relations(catalog: &Catalog, names: &ReferenceIndex) -> Vec<DeclaredRelation> {
     let mut found = Vec::new();
     for (from, resource) in catalog.resources.iter().enumerate() {
         for kind in RelationKind::ALL {

@@ -18,28 +18,28 @@ mod value_error;
 
 /// A rule with its documentation.
 #[derive(Debug)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// Short stable name, as in `explain CODE`, `switchtender.toml` and every output.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// Severity of its findings, unless the finding or the settings have another one.
-    pub severity: Severity,
+    pub(crate) severity: Severity,
     /// Effect of its findings in `plan`, `apply` and `device`.
-    pub effects: Effects,
+    pub(crate) effects: Effects,
     /// The problem in a few words.
-    pub summary: &'static str,
+    pub(crate) summary: &'static str,
     /// Cause and consequence.
-    pub explanation: &'static str,
+    pub(crate) explanation: &'static str,
     /// An example with the mistake, `«»` around the wrong value. Empty: there is none.
-    pub bad: &'static str,
+    pub(crate) bad: &'static str,
     /// The same without the mistake.
-    pub good: &'static str,
-    pub example: Example,
-    pub check: RuleCheck,
+    pub(crate) good: &'static str,
+    pub(crate) example: Example,
+    pub(crate) check: RuleCheck,
 }
 
 /// The kind of a rule's examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Example {
+pub(crate) enum Example {
     /// Manifests for a device of this platform.
     Device(&'static str),
     /// Manifests for a host.
@@ -52,7 +52,7 @@ pub enum Example {
 
 /// The subject of a rule.
 #[derive(Clone, Copy)]
-pub enum RuleCheck {
+pub(crate) enum RuleCheck {
     /// One catalog with its target.
     Catalog(fn(&RuleContext<'_>, &mut RuleFindings)),
     /// Errors of one kind that models report about a resource.
@@ -96,12 +96,12 @@ impl Rule {
     }
 
     /// The rule with this code.
-    pub fn find(code: &str) -> Option<&'static Rule> {
+    pub(crate) fn find(code: &str) -> Option<&'static Rule> {
         RULES.iter().copied().find(|rule| rule.code == code)
     }
 
     /// An example without its marks, with a line of `^` below each marked value.
-    pub fn render_example(example: &str) -> String {
+    pub(crate) fn render_example(example: &str) -> String {
         let mut text = String::new();
         for line in example.trim_matches('\n').lines() {
             let mut unmarked = String::new();
@@ -132,7 +132,7 @@ macro_rules! rules {
     ($($file:ident,)+) => {
         $(pub(super) mod $file;)+
         /// All rules, in the order of `switchtender explain`.
-        pub const RULES: &[&Rule] = &[$(&$file::RULE),+];
+        pub(crate) const RULES: &[&Rule] = &[$(&$file::RULE),+];
     };
 }
 

@@ -25,28 +25,28 @@ use crate::route::{Destination, route};
 
 /// A resource with its model.
 #[derive(Debug)]
-pub struct TypedResource {
-    pub model: Arc<TypeModel>,
+pub(crate) struct TypedResource {
+    pub(crate) model: Arc<TypeModel>,
     /// The canonical attributes. `None`: an attribute is invalid.
-    pub wanted: Option<Wanted>,
+    pub(crate) wanted: Option<Wanted>,
     /// Errors of the model.
-    pub errors: Vec<ValueError>,
+    pub(crate) errors: Vec<ValueError>,
     /// Problems of the platform.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// A catalog with all data for rules.
 pub struct RuleContext<'a> {
-    pub catalog: &'a Catalog,
-    pub registry: &'a Registry,
-    pub policy: &'a Policy,
-    pub target: &'a CatalogTarget,
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) registry: &'a Registry,
+    pub(crate) policy: &'a Policy,
+    pub(crate) target: &'a CatalogTarget,
     /// In the order of the catalog, as `typed`.
-    pub destinations: Vec<Destination>,
+    pub(crate) destinations: Vec<Destination>,
     /// `None`: the resource has no model.
-    pub typed: Vec<Option<TypedResource>>,
-    pub index: ReferenceIndex,
-    pub relations: Vec<DeclaredRelation>,
+    pub(crate) typed: Vec<Option<TypedResource>>,
+    pub(crate) index: ReferenceIndex,
+    pub(crate) relations: Vec<DeclaredRelation>,
     order: OnceLock<EvaluationOrder>,
     /// Indices of resources that are only partially readable.
     damaged: BTreeSet<usize>,
@@ -99,18 +99,18 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Whether the catalog is checked on several threads.
-    pub fn is_large(&self) -> bool {
+    pub(crate) fn is_large(&self) -> bool {
         self.catalog.resources.len() >= LARGE
     }
 
     /// The order of the catalog, built at the first use.
-    pub fn order(&self) -> &EvaluationOrder {
+    pub(crate) fn order(&self) -> &EvaluationOrder {
         self.order.get_or_init(|| EvaluationOrder::new(self))
     }
 
     /// The paths of secrets: values that the catalog or a model marks as sensitive. A secret title is
     /// part of references, but it is masked in excerpts of the catalog.
-    pub fn secret_paths(&self) -> Vec<Vec<Segment>> {
+    pub(crate) fn secret_paths(&self) -> Vec<Vec<Segment>> {
         let mut paths = Vec::new();
         for (index, resource) in self.resources() {
             if self.secret_title(index, resource).is_some() {
@@ -155,7 +155,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// The secret attribute whose value is the title.
-    pub fn secret_title(&self, index: usize, resource: &CatalogResource) -> Option<&str> {
+    pub(crate) fn secret_title(&self, index: usize, resource: &CatalogResource) -> Option<&str> {
         let model = self.destinations[index].model();
         let attributes = model
             .into_iter()
@@ -193,7 +193,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    pub fn driver(&self) -> Option<&'a Driver> {
+    pub(crate) fn driver(&self) -> Option<&'a Driver> {
         match self.target {
             CatalogTarget::Device { driver, .. } => driver.as_ref(),
             CatalogTarget::Host => None,
@@ -201,7 +201,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Whether the given running configuration has this instance.
-    pub fn has_running(&self, type_name: &str, name: &str) -> bool {
+    pub(crate) fn has_running(&self, type_name: &str, name: &str) -> bool {
         match self.target {
             CatalogTarget::Device {
                 running: Some(running),
@@ -211,12 +211,12 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    pub fn for_device(&self) -> bool {
+    pub(crate) fn for_device(&self) -> bool {
         matches!(self.target, CatalogTarget::Device { .. })
     }
 
     /// Whether the target skips a resource.
-    pub fn is_skipped(&self, index: usize) -> bool {
+    pub(crate) fn is_skipped(&self, index: usize) -> bool {
         if self.for_device() {
             self.destinations[index].only_host()
         } else {
@@ -225,7 +225,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Whether the target applies a resource.
-    pub fn is_applied(&self, index: usize) -> bool {
+    pub(crate) fn is_applied(&self, index: usize) -> bool {
         !self.is_skipped(index)
             && matches!(
                 self.destinations[index],
@@ -234,7 +234,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Whether the catalog removes a resource.
-    pub fn is_removed(&self, index: usize) -> bool {
+    pub(crate) fn is_removed(&self, index: usize) -> bool {
         let typed = self.typed[index].as_ref();
         typed
             .and_then(|typed| typed.wanted.as_ref())
@@ -242,12 +242,14 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Resources with their indices.
-    pub fn resources(&self) -> impl Iterator<Item = (usize, &'a CatalogResource)> {
+    pub(crate) fn resources(&self) -> impl Iterator<Item = (usize, &'a CatalogResource)> {
         self.catalog.resources.iter().enumerate()
     }
 
     /// Applied resources with a model, with their indices.
-    pub fn typed(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &TypedResource)> {
+    pub(crate) fn typed(
+        &self,
+    ) -> impl Iterator<Item = (usize, &'a CatalogResource, &TypedResource)> {
         self.resources().filter_map(|(index, resource)| {
             let typed = self.typed[index].as_ref()?;
             self.is_applied(index).then_some((index, resource, typed))
@@ -255,14 +257,14 @@ impl<'a> RuleContext<'a> {
     }
 
     /// As [`RuleContext::typed`], only resources without errors, with their canonical attributes.
-    pub fn wanted(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &Wanted)> {
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &Wanted)> {
         self.typed()
             .filter_map(|(index, resource, typed)| Some((index, resource, typed.wanted.as_ref()?)))
     }
 }
 
 /// The value of the namevar, for types with a single namevar.
-pub fn single_name(wanted: &Wanted) -> Option<String> {
+pub(crate) fn single_name(wanted: &Wanted) -> Option<String> {
     let mut names = wanted.model.namevars();
     let name = names.next()?;
     if names.next().is_some() {

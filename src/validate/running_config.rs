@@ -16,7 +16,7 @@ impl RunningConfig {
     ///
     /// # Errors
     /// An answer cannot be parsed.
-    pub fn new(driver: &Driver, reads: &Reads) -> Result<Self, ReadError> {
+    pub(crate) fn new(driver: &Driver, reads: &Reads) -> Result<Self, ReadError> {
         let platform = driver.platform();
         let state = platform.parse(reads)?;
         let mut instances = BTreeSet::new();
@@ -36,7 +36,7 @@ impl RunningConfig {
     }
 
     /// Whether the configuration has this instance.
-    pub fn contains(&self, type_name: &str, name: &str) -> bool {
+    pub(crate) fn contains(&self, type_name: &str, name: &str) -> bool {
         self.0.contains(&(type_name.into(), name.to_owned()))
     }
 }

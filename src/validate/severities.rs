@@ -21,7 +21,7 @@ use super::rule::{RULES, Rule};
 
 /// Severities per rule and manifest; `None` switches a rule off.
 #[derive(Debug, Default)]
-pub struct Severities {
+pub(crate) struct Severities {
     rules: BTreeMap<&'static str, Option<Severity>>,
     paths: Vec<PathRule>,
 }
@@ -37,7 +37,7 @@ impl Severities {
     ///
     /// # Errors
     /// All errors of the file.
-    pub fn load(source: &Arc<Source>) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn load(source: &Arc<Source>) -> Result<Self, Vec<Diagnostic>> {
         let findings = Findings::new(source);
         let severities = document::read(&findings, |root| {
             let severities = root.table("validate").map(|table| {
@@ -65,7 +65,7 @@ impl Severities {
     }
 
     /// The findings with the severities of the settings, without those that are off.
-    pub fn applied(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    pub(crate) fn applied(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         findings.retain_mut(|found| {
             let file = found.position.as_ref().map(|place| &*place.file);
             let severity = self.of(found.code, found.severity, file);
@@ -76,7 +76,7 @@ impl Severities {
     }
 
     /// The severity of a finding in a manifest. `None`: off.
-    pub fn of(&self, code: &str, own: Severity, manifest: Option<&str>) -> Option<Severity> {
+    pub(crate) fn of(&self, code: &str, own: Severity, manifest: Option<&str>) -> Option<Severity> {
         if let Some(manifest) = manifest {
             for path in &self.paths {
                 if let Some(wanted) = path.rules.get(code)

@@ -42,7 +42,7 @@ pub struct TargetResolver<'a> {
 
 impl TargetResolver<'_> {
     /// The device of the inventory whose certname is the name of the catalog.
-    pub fn device(&self, catalog: &Catalog) -> Option<&Device> {
+    pub(crate) fn device(&self, catalog: &Catalog) -> Option<&Device> {
         match self.kind {
             TargetKind::Host => None,
             _ => self.inventory?.by_certname(&catalog.name),
@@ -82,7 +82,7 @@ impl TargetResolver<'_> {
 
 impl CatalogTarget {
     /// A device of the inventory. `facts`: facts of the device; its options are added.
-    pub fn for_device(device: &Device, registry: &Registry, facts: &Facts) -> Self {
+    pub(crate) fn for_device(device: &Device, registry: &Registry, facts: &Facts) -> Self {
         let mut facts = facts.clone();
         for (name, value) in device.options() {
             facts.insert(format!("option.{name}"), value.ruby_to_s());

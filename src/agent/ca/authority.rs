@@ -25,7 +25,7 @@ pub struct CertificateAuthority {
 
 /// The result of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fetched {
+pub(crate) enum Fetched {
     New(String),
     /// Status 304.
     NotModified,
@@ -75,7 +75,7 @@ impl CertificateAuthority {
 
     /// The bundle for a new device, with its origin: from the proxy host, from an earlier run, or
     /// from the first contact.
-    pub async fn bundle(&self) -> Result<(String, BundleOrigin), CaError> {
+    pub(crate) async fn bundle(&self) -> Result<(String, BundleOrigin), CaError> {
         let file = |error| CaError::File(Arc::new(error));
         let own = self.settings.ssldir.join("certs").join("ca.pem");
         for path in [own, self.bundle_path()] {
@@ -140,7 +140,7 @@ impl CertificateAuthority {
 
     /// Downloads the bundle or the CRLs if newer than `since` (an HTTP date), over a connection that
     /// `ca` verifies. Downloads once per process and bundle.
-    pub async fn fetch(
+    pub(crate) async fn fetch(
         &self,
         file: CaFile,
         ca: &str,
@@ -218,14 +218,14 @@ fn request_error(error: RequestError) -> CaError {
 
 /// A file of the CA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaFile {
+pub(crate) enum CaFile {
     Bundle,
     Crl,
 }
 
 /// The origin of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BundleOrigin {
+pub(crate) enum BundleOrigin {
     File(PathBuf),
     /// Downloaded for another device of this process.
     Shared,

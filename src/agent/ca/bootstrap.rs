@@ -26,7 +26,7 @@ use crate::agent::puppet_conf::{Revocation, Server, Settings};
 /// The TLS parameters of a connection to the server.
 #[derive(Clone, Debug)]
 pub struct TlsCredentials {
-    pub trust: Trust,
+    pub(crate) trust: Trust,
     pub identity: Identity,
     pub certificate: Certificate,
 }

@@ -104,7 +104,7 @@ const AUTHORIZATION_NAMES: &[(&str, u64)] = &[
 
 impl CsrAttributes {
     /// Reads the file; a missing file is empty.
-    pub fn read(path: &Path) -> Result<Self, CsrError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, CsrError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&path.display().to_string(), &text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),

@@ -93,7 +93,7 @@ impl PrivateKey {
     }
 
     /// The key in Puppet's file format: PKCS#1 for RSA, otherwise PKCS#8.
-    pub fn to_pem(&self) -> String {
+    pub(crate) fn to_pem(&self) -> String {
         if !self.is_rsa() {
             return self.pair.serialize_pem();
         }
@@ -113,11 +113,11 @@ impl PrivateKey {
     }
 
     /// The bits of the public key, for comparison with a certificate.
-    pub fn public_key(&self) -> &[u8] {
+    pub(crate) fn public_key(&self) -> &[u8] {
         self.pair.der_bytes()
     }
 
-    pub fn pair(&self) -> &KeyPair {
+    pub(crate) fn pair(&self) -> &KeyPair {
         &self.pair
     }
 

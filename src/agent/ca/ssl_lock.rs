@@ -8,7 +8,7 @@ use crate::agent::layout::Layout;
 
 /// Puppet's `ssl.lock`, released on drop.
 #[derive(Debug)]
-pub struct SslLock {
+pub(crate) struct SslLock {
     path: PathBuf,
 }
 
@@ -23,7 +23,7 @@ pub enum SslLockError {
 
 impl SslLock {
     /// Takes the lock. Replaces the lock of a process that no longer runs.
-    pub fn take(layout: &Layout) -> Result<Self, SslLockError> {
+    pub(crate) fn take(layout: &Layout) -> Result<Self, SslLockError> {
         let path = layout.lock();
         create_dir(&layout.ssl)?;
         loop {

@@ -9,11 +9,11 @@ use crate::store::blocking_io;
 /// The fields of a catalog that the agent reads.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct CatalogHeader {
-    pub name: String,
+    pub(crate) name: String,
     #[serde(default)]
     pub environment: String,
-    pub catalog_uuid: Option<String>,
-    pub code_id: Option<String>,
+    pub(crate) catalog_uuid: Option<String>,
+    pub(crate) code_id: Option<String>,
 }
 
 /// A catalog with an unusable header.
@@ -27,7 +27,7 @@ pub enum CatalogHeaderError {
 
 impl CatalogHeader {
     /// Reads the header; a catalog with another certname is an error.
-    pub fn read(text: &str, certname: &str) -> Result<Self, CatalogHeaderError> {
+    pub(crate) fn read(text: &str, certname: &str) -> Result<Self, CatalogHeaderError> {
         let head: CatalogHeader =
             serde_json::from_str(text).map_err(CatalogHeaderError::NotJson)?;
         if head.name != certname {
@@ -52,7 +52,7 @@ pub fn load(layout: &Layout) -> Result<Option<(String, CatalogHeader)>, FileErro
 }
 
 /// Stores a catalog, readable by owner and group: it can contain secrets in clear text.
-pub async fn store(layout: &Layout, text: &str) -> Result<(), FileError> {
+pub(crate) async fn store(layout: &Layout, text: &str) -> Result<(), FileError> {
     let (file, text) = (layout.cached_catalog(), text.to_owned());
     blocking_io::run(move || device_file::write(&file, &text, FileMode::GroupReadable)).await
 }

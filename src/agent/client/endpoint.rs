@@ -30,9 +30,9 @@ pub struct Endpoint<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMetadata {
     /// Relative path in the mount.
-    pub path: String,
+    pub(crate) path: String,
     /// `{sha256}…`
-    pub checksum: String,
+    pub(crate) checksum: String,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ struct WireNode {
 
 impl Endpoint<'_> {
     /// Requests the status; an error means that the server is down.
-    pub async fn status(&self) -> Result<(), RequestError> {
+    pub(crate) async fn status(&self) -> Result<(), RequestError> {
         let get = |name: &str| Request::get(format!("/status/v1/simple/{name}"), "text/plain");
         let mut answer = self.client.send(self.server, &get("server")).await?;
         if answer.status == 404 {
@@ -122,7 +122,7 @@ impl Endpoint<'_> {
     }
 
     /// Downloads a file.
-    pub async fn content(
+    pub(crate) async fn content(
         &self,
         mount: &str,
         path: &str,
@@ -140,7 +140,7 @@ impl Endpoint<'_> {
     }
 
     /// Sends facts without a catalog request.
-    pub async fn facts(&self, facts: &Facts, environment: &str) -> Result<(), RequestError> {
+    pub(crate) async fn facts(&self, facts: &Facts, environment: &str) -> Result<(), RequestError> {
         let query = target::encode_pairs(&[("environment", environment)]);
         let path = format!("/puppet/v3/facts/{}?{query}", target::encode(self.certname));
         self.success(Request::put(path, JSON, JSON, facts.to_json()))

@@ -9,7 +9,7 @@ use crate::agent::run_log::RunLog;
 
 /// The environment of one run.
 #[derive(Clone, Debug)]
-pub struct AgentEnvironment {
+pub(crate) struct AgentEnvironment {
     settings: EnvironmentSettings,
     current: String,
     restarts: usize,
@@ -17,7 +17,7 @@ pub struct AgentEnvironment {
 
 /// The next step after a catalog arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CatalogDecision {
+pub(crate) enum CatalogDecision {
     Use,
     /// Restart the run in the current environment, which has changed.
     Restart,
@@ -37,7 +37,7 @@ pub enum EnvironmentError {
 }
 
 impl AgentEnvironment {
-    pub fn new(settings: &EnvironmentSettings) -> Self {
+    pub(crate) fn new(settings: &EnvironmentSettings) -> Self {
         Self {
             current: settings.name.clone(),
             settings: settings.clone(),
@@ -45,26 +45,26 @@ impl AgentEnvironment {
         }
     }
 
-    pub fn current(&self) -> &str {
+    pub(crate) fn current(&self) -> &str {
         &self.current
     }
 
     /// The value of `configured_environment` in requests.
-    pub fn configured(&self) -> &str {
+    pub(crate) fn configured(&self) -> &str {
         self.settings.configured.as_deref().unwrap_or(&self.current)
     }
 
-    pub fn strict(&self) -> bool {
+    pub(crate) fn strict(&self) -> bool {
         self.settings.strict
     }
 
     /// Whether the run requests the node.
-    pub fn has_node_request(&self) -> bool {
+    pub(crate) fn has_node_request(&self) -> bool {
         !self.settings.fixed && !self.settings.strict
     }
 
     /// Adopts the environment from the node response. An error is logged and the run continues.
-    pub fn node<E: std::fmt::Display>(
+    pub(crate) fn node<E: std::fmt::Display>(
         &mut self,
         response: Result<Option<String>, E>,
         log: &mut dyn RunLog,
@@ -86,12 +86,16 @@ impl AgentEnvironment {
     }
 
     /// Logs the environment.
-    pub fn begin(&self, log: &mut dyn RunLog) {
+    pub(crate) fn begin(&self, log: &mut dyn RunLog) {
         log.info(format!("Using environment '{}'", self.current));
     }
 
     /// Handles the response to the plugin list; `exists`: the server has the environment.
-    pub fn listed(&self, exists: bool, log: &mut dyn RunLog) -> Result<(), EnvironmentError> {
+    pub(crate) fn listed(
+        &self,
+        exists: bool,
+        log: &mut dyn RunLog,
+    ) -> Result<(), EnvironmentError> {
         if exists {
             return Ok(());
         }
@@ -106,7 +110,7 @@ impl AgentEnvironment {
     }
 
     /// Decides about a catalog of this environment. Call it before the catalog is applied.
-    pub fn catalog(
+    pub(crate) fn catalog(
         &mut self,
         environment: &str,
         log: &mut dyn RunLog,
@@ -133,7 +137,7 @@ impl AgentEnvironment {
     }
 
     /// Adopts the environment of a cached catalog.
-    pub fn adopt(&mut self, environment: &str) {
+    pub(crate) fn adopt(&mut self, environment: &str) {
         self.current = environment.to_owned();
     }
 }

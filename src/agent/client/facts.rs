@@ -13,11 +13,11 @@ use crate::clock::puppet_time;
 /// Facts of one device at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
-    pub name: String,
-    pub values: Map<String, Value>,
-    pub timestamp: Timestamp,
+    pub(crate) name: String,
+    pub(crate) values: Map<String, Value>,
+    pub(crate) timestamp: Timestamp,
     /// The facts expire after this time.
-    pub lifetime: Duration,
+    pub(crate) lifetime: Duration,
 }
 
 impl Facts {
@@ -65,7 +65,7 @@ impl Facts {
     }
 
     /// The request body.
-    pub fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         let expiration = self
             .timestamp
             .checked_add(self.lifetime)
@@ -80,7 +80,7 @@ impl Facts {
     }
 
     /// Logs warnings about facts beyond the soft limits.
-    pub fn check(&self, limits: &FactLimits, log: &mut dyn RunLog) {
+    pub(crate) fn check(&self, limits: &FactLimits, log: &mut dyn RunLog) {
         let exceeds = |found: usize, limit: usize| limit > 0 && found > limit;
         let mut count = 0;
         let mut long_names = Vec::new();

@@ -36,12 +36,12 @@ pub enum PluginError {
 }
 
 /// The directory of the synchronized definitions of a device.
-pub fn directory(layout: &Layout) -> PathBuf {
+pub(crate) fn directory(layout: &Layout) -> PathBuf {
     layout.var.join("lib").join(DEFINITIONS)
 }
 
 /// Downloads new and changed definitions and removes the ones that the server does not list.
-pub async fn sync(
+pub(crate) async fn sync(
     endpoint: &Endpoint<'_>,
     environment: &str,
     listed: Vec<FileMetadata>,
@@ -122,7 +122,7 @@ fn local_files(root: &Path, dir: &Path) -> Vec<(String, PathBuf)> {
 
 /// Loaded definitions, shared by devices with the same files.
 #[derive(Debug, Default)]
-pub struct Definitions {
+pub(crate) struct Definitions {
     loaded: Mutex<HashMap<String, Arc<Registry>>>,
 }
 
@@ -134,7 +134,7 @@ fn built_in() -> Arc<Registry> {
 
 impl Definitions {
     /// The definitions of a device: the synchronized ones take precedence over the built-in ones.
-    pub fn of(&self, layout: &Layout) -> Result<Arc<Registry>, PluginError> {
+    pub(crate) fn of(&self, layout: &Layout) -> Result<Arc<Registry>, PluginError> {
         let root = directory(layout);
         if !root.is_dir() {
             return Ok(built_in());

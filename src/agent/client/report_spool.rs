@@ -17,7 +17,7 @@ use crate::agent::run_log::RunLog;
 use crate::store::blocking_io;
 
 /// Maximum number of spooled reports; the oldest are removed.
-pub const MAX_REPORTS: usize = 500;
+pub(crate) const MAX_REPORTS: usize = 500;
 
 /// A report in the spool.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl ReportSpool {
     ///
     /// # Cancellation
     /// May be dropped at any time; the report is then stored or not.
-    pub async fn put(&self, report: &Value, environment: &str) -> Result<(), FileError> {
+    pub(crate) async fn put(&self, report: &Value, environment: &str) -> Result<(), FileError> {
         let text = serde_json::json!({"environment": environment, "report": report}).to_string();
         let spool = self.clone();
         blocking_io::run(move || spool.add(&text)).await
@@ -93,7 +93,7 @@ impl ReportSpool {
     ///
     /// # Cancellation
     /// May be dropped at any time: the report is stored before anything is sent.
-    pub async fn deliver(
+    pub(crate) async fn deliver(
         &self,
         endpoint: &Endpoint<'_>,
         report: &Value,

@@ -8,10 +8,10 @@ use crate::agent::run_log::RunLog;
 /// No server of the list responds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Could not select a functional puppet server from server_list: '{0}'")]
-pub struct ServerSelectionError(pub String);
+pub struct ServerSelectionError(pub(crate) String);
 
 /// The server of a run. Without a list it is `server`, without a status request.
-pub async fn select(
+pub(crate) async fn select(
     settings: &Settings,
     client: &Client,
     certname: &str,

@@ -12,7 +12,7 @@ use crate::agent::http::tls::NameMismatch;
 #[error("{request}: {kind}")]
 pub struct RequestError {
     /// Method and URL.
-    pub request: String,
+    pub(crate) request: String,
     pub kind: RequestErrorKind,
 }
 
@@ -61,7 +61,7 @@ impl RequestError {
     }
 
     /// Whether the same request can succeed later: there was no response, or the server failed.
-    pub fn is_temporary(&self) -> bool {
+    pub(crate) fn is_temporary(&self) -> bool {
         self.status()
             .is_none_or(|status| matches!(status, 429 | 500..))
     }

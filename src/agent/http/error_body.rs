@@ -4,7 +4,7 @@
 const MAX_LENGTH: usize = 2048;
 
 /// The message of an error response, in one line.
-pub fn message(body: &[u8]) -> String {
+pub(crate) fn message(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let message = serde_json::from_slice::<serde_json::Value>(body)
         .ok()

@@ -9,19 +9,19 @@ use crate::agent::puppet_conf::Server;
 /// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    pub method: Method,
+    pub(crate) method: Method,
     /// Path with query, encoded.
-    pub target: String,
-    pub accept: &'static str,
-    pub content_type: Option<&'static str>,
-    pub body: Vec<u8>,
-    pub if_modified_since: Option<String>,
+    pub(crate) target: String,
+    pub(crate) accept: &'static str,
+    pub(crate) content_type: Option<&'static str>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) if_modified_since: Option<String>,
     /// Timeout of the whole exchange; `None`: the read timeout.
-    pub limit: Option<Duration>,
+    pub(crate) limit: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub(crate) enum Method {
     Get,
     Put,
     Post,
@@ -54,7 +54,7 @@ impl Request {
         }
     }
 
-    pub fn post(
+    pub(crate) fn post(
         target: impl Into<String>,
         accept: &'static str,
         content_type: &'static str,
@@ -82,14 +82,14 @@ impl Request {
 #[derive(Clone, Debug)]
 pub struct Response {
     pub status: u16,
-    pub content_type: String,
-    pub body: Vec<u8>,
+    pub(crate) content_type: String,
+    pub(crate) body: Vec<u8>,
     /// Method and URL of the request.
-    pub request: String,
+    pub(crate) request: String,
 }
 
 impl Response {
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
@@ -103,7 +103,7 @@ impl Response {
     }
 
     /// The response as an error.
-    pub fn to_error(&self) -> RequestError {
+    pub(crate) fn to_error(&self) -> RequestError {
         RequestError {
             request: self.request.clone(),
             kind: RequestErrorKind::Status {
@@ -114,7 +114,7 @@ impl Response {
     }
 
     /// An error about an unusable response.
-    pub fn to_unexpected(&self, why: impl Into<String>) -> RequestError {
+    pub(crate) fn to_unexpected(&self, why: impl Into<String>) -> RequestError {
         RequestError {
             request: self.request.clone(),
             kind: RequestErrorKind::Unexpected(why.into()),

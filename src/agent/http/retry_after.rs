@@ -10,12 +10,12 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
 /// Maximum number of retries of one request.
-pub const ATTEMPTS: usize = 100;
+pub(crate) const ATTEMPTS: usize = 100;
 
 /// The delay before the retry; `None`: no retry.
 ///
 /// `jitter` between 0 and 1 extends the delay by up to a quarter.
-pub fn wait(
+pub(crate) fn wait(
     status: u16,
     retry_after: Option<&str>,
     attempt: usize,

@@ -12,17 +12,17 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
 const RESERVED_IN_PATH: &AsciiSet = &RESERVED.remove(b'/');
 
 /// Encodes a path segment, a query value or a form value.
-pub fn encode(text: &str) -> String {
+pub(crate) fn encode(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
 /// Encodes a path; its slashes stay.
-pub fn encode_path(path: &str) -> String {
+pub(crate) fn encode_path(path: &str) -> String {
     utf8_percent_encode(path, RESERVED_IN_PATH).to_string()
 }
 
 /// Encodes the pairs of a query or a form.
-pub fn encode_pairs(pairs: &[(&str, &str)]) -> String {
+pub(crate) fn encode_pairs(pairs: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = pairs
         .iter()
         .map(|(name, value)| format!("{}={}", encode(name), encode(value)))

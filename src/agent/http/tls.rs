@@ -73,13 +73,13 @@ pub enum TlsError {
 pub struct NameMismatch {
     pub requested: String,
     /// Alternative names, or the common name where there are none.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// The certificate has only a common name, which is not accepted.
-    pub common_name_only: bool,
+    pub(crate) common_name_only: bool,
 }
 
 /// Builds the TLS configuration of a connection.
-pub fn config(trust: &Trust, identity: Option<&Identity>) -> Result<ClientConfig, TlsError> {
+pub(crate) fn config(trust: &Trust, identity: Option<&Identity>) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match trust {
         Trust::FirstContact => Arc::new(FirstContactVerifier(Arc::clone(&provider))),

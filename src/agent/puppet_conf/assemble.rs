@@ -4,7 +4,7 @@ use super::values::{SettingResult, SettingValues};
 use super::*;
 
 impl SettingValues<'_> {
-    pub fn settings(&self) -> SettingResult<Settings> {
+    pub(crate) fn settings(&self) -> SettingResult<Settings> {
         let port = |name: &str| {
             self.integer(name)
                 .map(|port| u16::try_from(port).unwrap_or(0))

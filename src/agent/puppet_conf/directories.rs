@@ -12,7 +12,7 @@ pub struct PuppetDirectories {
 impl PuppetDirectories {
     /// Finds the directories. `exists` checks for a directory, because Debian's packages use
     /// another one.
-    pub fn find(root: bool, home: Option<&Path>, exists: impl Fn(&Path) -> bool) -> Self {
+    pub(crate) fn find(root: bool, home: Option<&Path>, exists: impl Fn(&Path) -> bool) -> Self {
         let (conf, debian) = (
             Path::new("/etc/puppetlabs/puppet"),
             Path::new("/etc/puppet"),

@@ -10,27 +10,27 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 
 /// The values for device runs.
 #[derive(Clone, Debug, Default)]
-pub struct PuppetConf {
-    pub values: BTreeMap<String, ConfigValue>,
+pub(crate) struct PuppetConf {
+    pub(crate) values: BTreeMap<String, ConfigValue>,
 }
 
 /// A value and its position.
 #[derive(Clone, Debug)]
-pub struct ConfigValue {
-    pub text: String,
-    pub source: Arc<Source>,
-    pub span: Range<usize>,
+pub(crate) struct ConfigValue {
+    pub(crate) text: String,
+    pub(crate) source: Arc<Source>,
+    pub(crate) span: Range<usize>,
 }
 
 impl ConfigValue {
     /// An error at this value.
-    pub fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    pub(crate) fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(code, message).at(&self.source, self.span.clone(), "")
     }
 }
 
 /// Parses the text of a `puppet.conf`. Aliases are replaced with the names of their settings.
-pub fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
+pub(crate) fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
     let source = Source::new(name, text);
     let mut main = BTreeMap::new();
     let mut agent = BTreeMap::new();

@@ -5,7 +5,7 @@
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettingType {
+pub(crate) enum SettingType {
     Text,
     /// `true` or `false`; as a flag `--name`, `--no-name`.
     Boolean,
@@ -35,7 +35,7 @@ pub struct PuppetSetting {
     pub name: &'static str,
     /// Other names of the setting.
     pub aliases: &'static [&'static str],
-    pub value_type: SettingType,
+    pub(crate) value_type: SettingType,
     /// In the syntax of `puppet.conf`; may refer to other settings.
     pub default: &'static str,
     pub support: SettingSupport,
@@ -178,7 +178,7 @@ pub const SETTINGS: &[PuppetSetting] = &[
 ];
 
 /// The setting with this name or alias.
-pub fn find(name: &str) -> Option<&'static PuppetSetting> {
+pub(crate) fn find(name: &str) -> Option<&'static PuppetSetting> {
     SETTINGS
         .iter()
         .find(|setting| setting.name == name || setting.aliases.contains(&name))

@@ -17,14 +17,14 @@ pub(super) type SettingResult<T> = Result<T, Box<Diagnostic>>;
 
 /// Where values come from.
 pub(super) struct SettingValues<'a> {
-    pub flags: &'a BTreeMap<String, String>,
-    pub conf: &'a PuppetConf,
-    pub home: &'a PuppetDirectories,
+    pub(crate) flags: &'a BTreeMap<String, String>,
+    pub(crate) conf: &'a PuppetConf,
+    pub(crate) home: &'a PuppetDirectories,
 }
 
 impl SettingValues<'_> {
     /// Checks the value against the type of the setting.
-    pub fn check(&self, setting: &PuppetSetting) -> SettingResult<()> {
+    pub(crate) fn check(&self, setting: &PuppetSetting) -> SettingResult<()> {
         match setting.value_type {
             SettingType::Text | SettingType::Path | SettingType::List => {
                 self.text(setting.name).map(drop)?
@@ -52,7 +52,7 @@ impl SettingValues<'_> {
         Ok(())
     }
 
-    pub fn origin(&self, name: &str) -> PuppetSettingSource {
+    pub(crate) fn origin(&self, name: &str) -> PuppetSettingSource {
         if self.flags.contains_key(name) {
             PuppetSettingSource::Flag
         } else if self.conf.values.contains_key(name) {
@@ -63,7 +63,7 @@ impl SettingValues<'_> {
     }
 
     /// The value as written, and its position in the file, if any.
-    pub fn raw(&self, name: &str) -> (String, Option<&ConfigValue>) {
+    pub(crate) fn raw(&self, name: &str) -> (String, Option<&ConfigValue>) {
         if let Some(value) = self.flags.get(name) {
             return (value.clone(), None);
         }
@@ -81,11 +81,11 @@ impl SettingValues<'_> {
     }
 
     /// The value with references to other settings replaced.
-    pub fn text(&self, name: &str) -> SettingResult<String> {
+    pub(crate) fn text(&self, name: &str) -> SettingResult<String> {
         self.expanded(name, 0)
     }
 
-    pub fn expanded(&self, name: &str, depth: usize) -> SettingResult<String> {
+    pub(crate) fn expanded(&self, name: &str, depth: usize) -> SettingResult<String> {
         let (raw, _) = self.raw(name);
         if depth > 16 {
             return Err(self.wrong(name, "a value without a reference to itself"));
@@ -116,16 +116,16 @@ impl SettingValues<'_> {
         Ok(text)
     }
 
-    pub fn optional(&self, name: &str) -> SettingResult<Option<String>> {
+    pub(crate) fn optional(&self, name: &str) -> SettingResult<Option<String>> {
         self.text(name)
             .map(|text| (!text.is_empty()).then_some(text))
     }
 
-    pub fn path(&self, name: &str) -> SettingResult<PathBuf> {
+    pub(crate) fn path(&self, name: &str) -> SettingResult<PathBuf> {
         self.text(name).map(PathBuf::from)
     }
 
-    pub fn list(&self, name: &str) -> SettingResult<Vec<String>> {
+    pub(crate) fn list(&self, name: &str) -> SettingResult<Vec<String>> {
         let text = self.text(name)?;
         Ok(text
             .trim_matches(['[', ']'])
@@ -135,7 +135,7 @@ impl SettingValues<'_> {
             .collect())
     }
 
-    pub fn boolean(&self, name: &str) -> SettingResult<bool> {
+    pub(crate) fn boolean(&self, name: &str) -> SettingResult<bool> {
         match self.text(name)?.as_str() {
             "true" => Ok(true),
             "false" | "" => Ok(false),
@@ -143,7 +143,7 @@ impl SettingValues<'_> {
         }
     }
 
-    pub fn integer(&self, name: &str) -> SettingResult<u64> {
+    pub(crate) fn integer(&self, name: &str) -> SettingResult<u64> {
         let number = self.text(name)?.parse::<u64>().ok();
         let port = name.ends_with("port");
         match number {
@@ -153,12 +153,12 @@ impl SettingValues<'_> {
         }
     }
 
-    pub fn count(&self, name: &str) -> SettingResult<usize> {
+    pub(crate) fn count(&self, name: &str) -> SettingResult<usize> {
         Ok(usize::try_from(self.integer(name)?).unwrap_or(usize::MAX))
     }
 
     /// `None`: unlimited.
-    pub fn duration(&self, name: &str) -> SettingResult<Option<Duration>> {
+    pub(crate) fn duration(&self, name: &str) -> SettingResult<Option<Duration>> {
         let text = self.text(name)?;
         if text == "unlimited" {
             return Ok(None);
@@ -185,7 +185,7 @@ impl SettingValues<'_> {
         }
     }
 
-    pub fn wrong(&self, name: &str, expected: &str) -> Box<Diagnostic> {
+    pub(crate) fn wrong(&self, name: &str, expected: &str) -> Box<Diagnostic> {
         let (text, _) = self.raw(name);
         let diagnostic = Diagnostic::error(
             "setting-value",
@@ -195,7 +195,7 @@ impl SettingValues<'_> {
     }
 
     /// Adds the position of the value to a finding. Flags have no position.
-    pub fn placed(&self, name: &str, diagnostic: Diagnostic) -> Diagnostic {
+    pub(crate) fn placed(&self, name: &str, diagnostic: Diagnostic) -> Diagnostic {
         match self.raw(name).1 {
             Some(value) => diagnostic.at(&value.source, value.span.clone(), ""),
             None => diagnostic,

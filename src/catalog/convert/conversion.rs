@@ -24,16 +24,16 @@ type Meta = (Metaparameters, Relations);
 
 /// One declared resource during its conversion.
 pub(super) struct Conversion<'a, 'b> {
-    pub declared: &'a mut CatalogResource,
-    pub typing: &'a Typing<'b>,
-    pub resources: &'a mut Resources,
-    pub messages: Vec<(Level, String)>,
+    pub(crate) declared: &'a mut CatalogResource,
+    pub(crate) typing: &'a Typing<'b>,
+    pub(crate) resources: &'a mut Resources,
+    pub(crate) messages: Vec<(Level, String)>,
     /// Its canonical attributes, if the caller has them.
-    pub canonical: Option<Attributes>,
+    pub(crate) canonical: Option<Attributes>,
 }
 
 impl Conversion<'_, '_> {
-    pub fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, ResourceError> {
+    pub(crate) fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, ResourceError> {
         let reference = self.declared.reference.clone();
         let mut tags = std::mem::take(&mut self.declared.tags);
         let mut place = self.declared.place.clone();

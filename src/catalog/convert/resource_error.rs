@@ -8,18 +8,18 @@ use crate::catalog::position::Segment;
 
 /// An error of one resource.
 pub(super) struct ResourceError {
-    pub code: &'static str,
-    pub attribute: Option<Box<str>>,
+    pub(crate) code: &'static str,
+    pub(crate) attribute: Option<Box<str>>,
     /// Puppet's words.
-    pub message: String,
+    pub(crate) message: String,
     /// The summary of the diagnostic, if it differs.
-    pub summary: Option<Box<str>>,
-    pub help: Option<Box<str>>,
-    pub further: Vec<ResourceError>,
+    pub(crate) summary: Option<Box<str>>,
+    pub(crate) help: Option<Box<str>>,
+    pub(crate) further: Vec<ResourceError>,
 }
 
 impl ResourceError {
-    pub fn new(code: &'static str, message: String) -> Self {
+    pub(crate) fn new(code: &'static str, message: String) -> Self {
         Self {
             code,
             attribute: None,
@@ -30,14 +30,14 @@ impl ResourceError {
         }
     }
 
-    pub fn attribute(name: &str, message: String) -> Self {
+    pub(crate) fn attribute(name: &str, message: String) -> Self {
         Self {
             attribute: Some(name.into()),
             ..Self::new("attribute", message)
         }
     }
 
-    pub fn report(self, declared: &CatalogResource, index: usize, errors: &mut LoadErrors) {
+    pub(crate) fn report(self, declared: &CatalogResource, index: usize, errors: &mut LoadErrors) {
         let mut path: Vec<Segment> = vec!["resources".into(), index.into()];
         if let Some(name) = &self.attribute {
             path.push("parameters".into());

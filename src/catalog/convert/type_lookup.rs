@@ -14,7 +14,7 @@ pub(super) struct TypeLookup {
 
 impl TypeLookup {
     /// The type of a resource; `None` for a container.
-    pub fn find(
+    pub(crate) fn find(
         &mut self,
         declared: &CatalogResource,
         format: u64,

@@ -12,7 +12,7 @@ use crate::catalog::wire::WireEdge;
 /// The containment edges that were read so far.
 #[derive(Default)]
 pub(super) struct Containment<'a> {
-    pub edges: Vec<(usize, usize)>,
+    pub(crate) edges: Vec<(usize, usize)>,
     count: usize,
     /// The last container: edges of one container usually follow each other.
     container: (Cow<'a, str>, Option<usize>),
@@ -21,7 +21,7 @@ pub(super) struct Containment<'a> {
 }
 
 impl<'a> Containment<'a> {
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         edge: &WireEdge<'a>,
         names: &ResourceIndex,

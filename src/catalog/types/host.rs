@@ -69,7 +69,7 @@ impl TypeBehavior for Open {
 /// A type that does not exist.
 #[derive(Debug)]
 pub(super) struct Unknown {
-    pub type_name: String,
+    pub(crate) type_name: String,
 }
 
 impl TypeBehavior for Unknown {

@@ -90,7 +90,7 @@ fn check_repeat(resource: &Resource, value: &Value) -> Result<(), String> {
 
 /// A schedule. It permits or forbids applying a resource at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     ranges: Vec<Range>,
     weekdays: Vec<Weekday>,
     period: Option<Period>,
@@ -122,7 +122,7 @@ impl Period {
 
 /// The rules for resources that were never checked, and for counting periods by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PeriodRule {
+pub(crate) enum PeriodRule {
     /// Compares complete periods. A resource that was never checked is due.
     Sound,
     /// As Puppet: compares days of months and hours of days. Never checked means the start of 1970.
@@ -132,7 +132,7 @@ pub enum PeriodRule {
 impl Schedule {
     /// The schedule of a `schedule` resource. Invalid values were refused when the catalog was
     /// converted.
-    pub fn of(resource: &Resource) -> Self {
+    pub(crate) fn of(resource: &Resource) -> Self {
         let list = |name: &str| resource.parameter(name).map(each).unwrap_or_default();
         let word = |name: &str| resource.parameter(name).and_then(Value::as_str);
         Self {
@@ -158,12 +158,17 @@ impl Schedule {
     }
 
     /// Whether a resource that was last checked at `checked` may be applied now.
-    pub fn allows(&self, checked: Option<Timestamp>, now: &Zoned, numbering: PeriodRule) -> bool {
+    pub(crate) fn allows(
+        &self,
+        checked: Option<Timestamp>,
+        now: &Zoned,
+        numbering: PeriodRule,
+    ) -> bool {
         self.in_ranges(now) && self.period_is_over(checked, now, numbering)
     }
 
     /// Whether the check divides a period by a `repeat` of 0.
-    pub fn divides_by_zero(&self, now: &Zoned) -> bool {
+    pub(crate) fn divides_by_zero(&self, now: &Zoned) -> bool {
         let divides = !self.by_number && !matches!(self.period, None | Some(Period::Never));
         self.repeat == 0 && divides && self.in_ranges(now)
     }

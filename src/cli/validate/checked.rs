@@ -7,20 +7,20 @@ use crate::validate::cross_catalog;
 const LIMIT: usize = 1000;
 
 /// A checked file.
-pub struct CheckedFile {
-    pub name: String,
-    pub findings: Vec<Diagnostic>,
+pub(crate) struct CheckedFile {
+    pub(crate) name: String,
+    pub(crate) findings: Vec<Diagnostic>,
     /// Number of further findings, by code.
-    pub rest: Rest,
-    pub summary: Option<cross_catalog::CatalogSummary>,
+    pub(crate) rest: Rest,
+    pub(crate) summary: Option<cross_catalog::CatalogSummary>,
     /// It is for a device whose platform is unknown.
-    pub no_platform: bool,
+    pub(crate) no_platform: bool,
     /// The file cannot be read.
-    pub unreadable: bool,
+    pub(crate) unreadable: bool,
 }
 
 impl CheckedFile {
-    pub fn new(name: String) -> Self {
+    pub(crate) fn new(name: String) -> Self {
         Self {
             name,
             findings: Vec::new(),
@@ -32,7 +32,7 @@ impl CheckedFile {
     }
 
     /// Adds findings, at most [`LIMIT`] of one code.
-    pub fn add(&mut self, findings: Vec<Diagnostic>) {
+    pub(crate) fn add(&mut self, findings: Vec<Diagnostic>) {
         let limited = limit(findings, LIMIT);
         self.findings.extend(limited.findings);
         for (code, counts) in limited.rest {
@@ -40,7 +40,7 @@ impl CheckedFile {
         }
     }
 
-    pub fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::of(&self.findings);
         for more in self.rest.values() {
             counts += *more;
@@ -49,7 +49,7 @@ impl CheckedFile {
     }
 
     /// The findings for machine formats, and one more for each code above the limit with its number.
-    pub fn for_machines(&self) -> Vec<Diagnostic> {
+    pub(crate) fn for_machines(&self) -> Vec<Diagnostic> {
         let mut findings = self.findings.clone();
         for (code, counts) in &self.rest {
             if let Some(worst) = counts.worst() {

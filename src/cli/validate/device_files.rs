@@ -53,7 +53,7 @@ fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
 
 /// The instances on a device: from its running configuration in `DIR/<device>.cfg`, and from its
 /// answers by name of the read in `DIR/<device>.json`.
-pub fn running(
+pub(crate) fn running(
     directory: &Path,
     device: &str,
     driver: &Driver,

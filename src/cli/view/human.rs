@@ -17,7 +17,7 @@ use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::fleet::device_run::{DeviceEvent, DeviceRunError, RunMode};
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
-pub struct Human {
+pub(crate) struct Human {
     mode: RunMode,
     /// Nothing is changed; the table counts pending changes.
     noop: bool,
@@ -32,7 +32,7 @@ pub struct Human {
 }
 
 impl Human {
-    pub fn new(mode: RunMode, noop: bool, global: &Global, devices: usize) -> Self {
+    pub(crate) fn new(mode: RunMode, noop: bool, global: &Global, devices: usize) -> Self {
         let terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         let bar = if terminal && devices > 1 {
             let style = ProgressStyle::with_template("{bar:30} {pos}/{len} devices, {elapsed}")

@@ -12,7 +12,7 @@ use crate::error_chain::chain;
 use crate::fleet::device_run::{DeviceEvent, RunMode};
 use crate::transaction::{Event, RunEvent};
 
-pub struct Json {
+pub(crate) struct Json {
     mode: RunMode,
     /// Messages below this level are left out.
     level: Level,
@@ -24,7 +24,7 @@ pub struct Json {
 const FLUSH_SIZE: usize = 32 << 10;
 
 impl Json {
-    pub fn new(mode: RunMode, global: &Global) -> Self {
+    pub(crate) fn new(mode: RunMode, global: &Global) -> Self {
         Self {
             mode,
             level: level(global),

@@ -5,7 +5,7 @@ use switchtender_devices::operation::{Action, Operation, Outcome};
 use crate::transaction::OperationRecord;
 
 /// The lines of several commands, each mode once, secrets masked.
-pub fn lines<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<String> {
+pub(crate) fn lines<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut mode: Vec<String> = Vec::new();
     for operation in operations {
@@ -35,7 +35,7 @@ pub fn lines<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<Str
 }
 
 /// Refused commands, each with the answer of the device.
-pub fn refusals(records: &[OperationRecord]) -> Vec<(String, String)> {
+pub(crate) fn refusals(records: &[OperationRecord]) -> Vec<(String, String)> {
     records
         .iter()
         .filter_map(|record| match record.result.as_ref()? {

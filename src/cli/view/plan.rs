@@ -9,7 +9,7 @@ use crate::transaction::{EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
 
 /// The plan of a device.
-pub fn text(
+pub(crate) fn text(
     device: &str,
     platform: &str,
     result: &DeviceRunResult,

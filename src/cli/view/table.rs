@@ -1,7 +1,7 @@
 //! Columns of text for the summary at the end.
 
 /// Rows under a header, columns as wide as they need; numbers to the right.
-pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells

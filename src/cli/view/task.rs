@@ -25,28 +25,28 @@ enum Message {
 
 /// Sends to the view of a run.
 #[derive(Clone)]
-pub struct ViewSender(SyncSender<Message>);
+pub(crate) struct ViewSender(SyncSender<Message>);
 
 impl ViewSender {
     /// Passes the events of a run to the view.
-    pub fn observer(&self) -> Observer {
+    pub(crate) fn observer(&self) -> Observer {
         let sender = self.clone();
         Arc::new(move |device: &Arc<str>, event| {
             sender.send(Message::Event(Arc::clone(device), event));
         })
     }
 
-    pub fn finished(&self, device: FinishedDevice) {
+    pub(crate) fn finished(&self, device: FinishedDevice) {
         self.send(Message::Finished(Box::new(device)));
     }
 
     /// Shows a message about the run as a whole.
-    pub fn notice(&self, text: &str) {
+    pub(crate) fn notice(&self, text: &str) {
         self.send(Message::Notice(text.to_owned()));
     }
 
     /// Writes collected lines before the process aborts.
-    pub fn flush(&self) {
+    pub(crate) fn flush(&self) {
         let (done, written) = sync_channel(1);
         if self.0.try_send(Message::Flush(done)).is_ok() {
             let _ = written.recv_timeout(LAST_FLUSH);
@@ -60,13 +60,13 @@ impl ViewSender {
 }
 
 /// The thread of a view.
-pub struct ViewTask {
+pub(crate) struct ViewTask {
     sender: ViewSender,
     thread: JoinHandle<()>,
 }
 
 impl ViewTask {
-    pub fn start(view: Box<dyn View>) -> Self {
+    pub(crate) fn start(view: Box<dyn View>) -> Self {
         let (sender, receiver) = sync_channel(CAPACITY);
         Self {
             sender: ViewSender(sender),
@@ -74,12 +74,12 @@ impl ViewTask {
         }
     }
 
-    pub fn sender(&self) -> ViewSender {
+    pub(crate) fn sender(&self) -> ViewSender {
         self.sender.clone()
     }
 
     /// Shows the end of the run and waits until everything is written.
-    pub fn end(self, all: Vec<DeviceSummary>) {
+    pub(crate) fn end(self, all: Vec<DeviceSummary>) {
         self.sender.send(Message::End(all));
         if let Err(panic) = self.thread.join() {
             std::panic::resume_unwind(panic);

@@ -9,42 +9,42 @@ use super::{Mark, Redacted};
 /// The root object of a file.
 pub struct Document {
     pub entries: Vec<RawEntry>,
-    pub mark: Mark,
+    pub(crate) mark: Mark,
 }
 
-pub enum RawEntry {
+pub(crate) enum RawEntry {
     Field(RawField),
     Include(Include),
 }
 
 /// `key: value`
-pub struct RawField {
+pub(crate) struct RawField {
     pub key: String,
-    pub mark: Mark,
-    pub value: Raw,
+    pub(crate) mark: Mark,
+    pub(crate) value: Raw,
 }
 
 /// `include "file"`
 pub struct Include {
-    pub path: String,
+    pub(crate) path: String,
     pub required: bool,
-    pub mark: Mark,
+    pub(crate) mark: Mark,
 }
 
 /// A value as written.
-pub struct Raw {
-    pub value: RawValue,
-    pub mark: Mark,
+pub(crate) struct Raw {
+    pub(crate) value: RawValue,
+    pub(crate) mark: Mark,
 }
 
-pub enum RawValue {
+pub(crate) enum RawValue {
     /// A simple value; several pieces are joined as text.
     Text(Vec<Piece>),
     List(Vec<Raw>),
     Object(Vec<RawField>),
 }
 
-pub enum Piece {
+pub(crate) enum Piece {
     Quoted(String),
     /// Unquoted text, or the spaces between pieces.
     Bare(String),
@@ -60,7 +60,7 @@ pub enum Piece {
 ///
 /// # Errors
 /// The text is invalid. Everything after the error is masked, because it may be a secret.
-pub fn parse(name: &str, text: &str) -> Result<Document, Box<Diagnostic>> {
+pub(crate) fn parse(name: &str, text: &str) -> Result<Document, Box<Diagnostic>> {
     // The first pass finds the values to mask, the second has positions in the masked copy.
     let mut scan = Parser::new(text, Redacted::new(name, "", &[]));
     let outcome = scan.document();

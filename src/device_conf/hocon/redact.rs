@@ -8,8 +8,8 @@ use switchtender_devices::secret::MASK;
 
 /// A masked text with the original lines and keys.
 #[derive(Clone, Debug)]
-pub struct Redacted {
-    pub source: Arc<Source>,
+pub(crate) struct Redacted {
+    pub(crate) source: Arc<Source>,
     masks: Vec<Mask>,
 }
 
@@ -23,7 +23,7 @@ struct Mask {
 impl Redacted {
     /// Masks `values`, byte ranges of `text`. Line ends within a value are preserved, so that line
     /// numbers stay valid.
-    pub fn new(name: &str, text: &str, values: &[Range<usize>]) -> Self {
+    pub(crate) fn new(name: &str, text: &str, values: &[Range<usize>]) -> Self {
         let mut values: Vec<_> = values.iter().filter(|range| !range.is_empty()).collect();
         values.sort_by_key(|range| (range.start, range.end));
         let mut copy = String::with_capacity(text.len());
@@ -53,7 +53,7 @@ impl Redacted {
 
     /// The position in the copy of a range of the original. A range that touches a masked value
     /// covers the mask.
-    pub fn span(&self, original: &Range<usize>) -> Range<usize> {
+    pub(crate) fn span(&self, original: &Range<usize>) -> Range<usize> {
         self.offset(original.start, |mask| mask.start)..self.offset(original.end, |mask| mask.end)
     }
 

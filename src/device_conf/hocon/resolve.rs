@@ -9,7 +9,7 @@ use super::{ConfigIo, HoconField, HoconNode, HoconValue, Mark};
 /// Maximum depth of nested values and substitutions.
 const DEPTH: usize = 64;
 
-pub fn resolve(
+pub(crate) fn resolve(
     fields: &[RawField],
     mark: Mark,
     io: &dyn ConfigIo,

@@ -11,9 +11,9 @@ use crate::device_conf::{RawAttribute, RawAttributeValue};
 
 /// Valid values, and the errors of invalid ones.
 #[derive(Default)]
-pub struct CheckedAttributes {
+pub(crate) struct CheckedAttributes {
     values: Vec<(&'static str, CheckedValue, Mark)>,
-    pub mistakes: Vec<Diagnostic>,
+    pub(crate) mistakes: Vec<Diagnostic>,
 }
 
 enum CheckedValue {
@@ -23,7 +23,7 @@ enum CheckedValue {
 }
 
 impl CheckedAttributes {
-    pub fn add(&mut self, given: RawAttribute, attributes: &[&Attribute]) {
+    pub(crate) fn add(&mut self, given: RawAttribute, attributes: &[&Attribute]) {
         let Some(attribute) = attributes.iter().find(|attribute| {
             attribute.name == given.key || attribute.aliases.contains(&given.key.as_str())
         }) else {
@@ -71,7 +71,7 @@ impl CheckedAttributes {
         }
     }
 
-    pub fn place(&self, name: &str) -> Option<&Mark> {
+    pub(crate) fn place(&self, name: &str) -> Option<&Mark> {
         self.values
             .iter()
             .find(|(known, _, _)| *known == name)
@@ -85,33 +85,33 @@ impl CheckedAttributes {
             .map(|(_, value, _)| value)
     }
 
-    pub fn secret(&self, name: &str) -> Option<SecretString> {
+    pub(crate) fn secret(&self, name: &str) -> Option<SecretString> {
         match self.value(name) {
             Some(CheckedValue::Text(text)) => Some(text.clone()),
             _ => None,
         }
     }
 
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.secret(name)
             .map(|text| text.expose_secret().to_owned())
     }
 
-    pub fn boolean(&self, name: &str, default: bool) -> bool {
+    pub(crate) fn boolean(&self, name: &str, default: bool) -> bool {
         match self.value(name) {
             Some(CheckedValue::Boolean(truth)) => *truth,
             _ => default,
         }
     }
 
-    pub fn integer(&self, name: &str) -> Option<i64> {
+    pub(crate) fn integer(&self, name: &str) -> Option<i64> {
         match self.value(name) {
             Some(CheckedValue::Integer(number)) => Some(*number),
             _ => None,
         }
     }
 
-    pub fn seconds(&self, name: &str, default: u64) -> Duration {
+    pub(crate) fn seconds(&self, name: &str, default: u64) -> Duration {
         let given = self
             .integer(name)
             .and_then(|number| u64::try_from(number).ok());

@@ -11,7 +11,7 @@ use super::checked::CheckedAttributes;
 use super::takes_url;
 use crate::device_conf::{DeviceSection, ResolveContext};
 
-pub fn target(
+pub(crate) fn target(
     entry: &DeviceSection,
     checked: &CheckedAttributes,
     legacy: bool,

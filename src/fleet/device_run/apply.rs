@@ -30,17 +30,17 @@ use crate::transaction::{self, TransactionSettings};
 
 /// A device with an open session.
 pub(super) struct Contact {
-    pub connector: DeviceConnector,
-    pub session: Box<dyn Session>,
-    pub facts: Facts,
-    pub access: Access,
+    pub(crate) connector: DeviceConnector,
+    pub(crate) session: Box<dyn Session>,
+    pub(crate) facts: Facts,
+    pub(crate) access: Access,
 }
 
 /// The state of earlier runs, and what this run writes.
 pub(super) struct RunFiles {
-    pub state: DeviceState,
-    pub graph_dir: Option<PathBuf>,
-    pub save: SavePolicy,
+    pub(crate) state: DeviceState,
+    pub(crate) graph_dir: Option<PathBuf>,
+    pub(crate) save: SavePolicy,
 }
 
 impl Running<'_> {

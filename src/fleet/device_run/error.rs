@@ -12,7 +12,7 @@ use crate::store::{LockError, StoreError};
 
 /// Why a device did not run, or why its run failed apart from its resources.
 #[derive(Debug, thiserror::Error)]
-pub enum DeviceRunError {
+pub(crate) enum DeviceRunError {
     #[error(transparent)]
     Locked(#[from] LockError),
     #[error(
@@ -56,7 +56,7 @@ pub enum DeviceRunError {
 
 impl DeviceRunError {
     /// Findings in files, rendered with their positions.
-    pub fn findings(&self) -> &[Diagnostic] {
+    pub(crate) fn findings(&self) -> &[Diagnostic] {
         match self {
             DeviceRunError::Refused { findings } | DeviceRunError::Credentials { findings } => {
                 findings
@@ -66,7 +66,7 @@ impl DeviceRunError {
     }
 
     /// What to do next.
-    pub fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         match self {
             DeviceRunError::Session(error) => error.hint(),
             DeviceRunError::Catalog(error) => error.hint(),
@@ -81,7 +81,7 @@ impl DeviceRunError {
     }
 
     /// The error with its causes in one line, without the name of the device in front.
-    pub fn render(&self, device: &str) -> String {
+    pub(crate) fn render(&self, device: &str) -> String {
         let text = chain(self);
         let rest = text
             .strip_prefix(device)

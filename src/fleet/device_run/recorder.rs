@@ -16,7 +16,7 @@ use crate::transaction::{LogEntry, OperationRecord, RunEvent, Sink};
 
 /// Something that happened in the run of a device.
 #[derive(Clone, Debug)]
-pub enum DeviceEvent {
+pub(crate) enum DeviceEvent {
     /// An event of the run.
     Run(RunEvent),
     /// A message about the [`DeviceRunError`] that ended the run.
@@ -24,7 +24,7 @@ pub enum DeviceEvent {
 }
 
 /// Receives the events of all devices as they happen.
-pub type Observer = Arc<dyn Fn(&Arc<str>, DeviceEvent) + Send + Sync>;
+pub(crate) type Observer = Arc<dyn Fn(&Arc<str>, DeviceEvent) + Send + Sync>;
 
 /// The commands of a resource.
 pub(super) type ResourceOperations = (ResourceRef, Arc<[OperationRecord]>);
@@ -34,19 +34,24 @@ pub(super) struct EventRecorder<'a> {
     device: Arc<str>,
     observer: &'a Observer,
     /// Texts that are masked in messages about the run as a whole.
-    pub secrets: Vec<String>,
-    pub report: Report,
-    pub counts: RunCounts,
+    pub(crate) secrets: Vec<String>,
+    pub(crate) report: Report,
+    pub(crate) counts: RunCounts,
     /// The first failure after the transaction.
     failure: Option<String>,
     /// Names and texts of the graphs of the run.
-    pub graphs: Vec<(&'static str, String)>,
+    pub(crate) graphs: Vec<(&'static str, String)>,
     /// Commands, where their effect is predicted.
-    pub operations: Option<Vec<ResourceOperations>>,
+    pub(crate) operations: Option<Vec<ResourceOperations>>,
 }
 
 impl<'a> EventRecorder<'a> {
-    pub fn new(device: &str, observer: &'a Observer, report: Report, predicts: bool) -> Self {
+    pub(crate) fn new(
+        device: &str,
+        observer: &'a Observer,
+        report: Report,
+        predicts: bool,
+    ) -> Self {
         Self {
             device: device.into(),
             observer,
@@ -59,24 +64,24 @@ impl<'a> EventRecorder<'a> {
         }
     }
 
-    pub fn run_log(&mut self) -> &mut dyn RunLog {
+    pub(crate) fn run_log(&mut self) -> &mut dyn RunLog {
         self
     }
 
     /// Records a failure after the transaction: the run failed, whatever its resources did.
-    pub fn fail(&mut self, text: String) {
+    pub(crate) fn fail(&mut self, text: String) {
         self.run_log().error(text.clone());
         self.report.fail();
         self.failure.get_or_insert(text);
     }
 
     /// Whether the transaction ended early without an error.
-    pub fn is_cut_short(&self) -> bool {
+    pub(crate) fn is_cut_short(&self) -> bool {
         !self.report.completed() && self.report.error().is_none()
     }
 
     /// Records why the run ended without, or in spite of, a transaction.
-    pub fn record_error(&mut self, error: &DeviceRunError) {
+    pub(crate) fn record_error(&mut self, error: &DeviceRunError) {
         for finding in error.findings() {
             let place = finding.position.as_ref();
             let level = match finding.severity {
@@ -110,7 +115,7 @@ impl<'a> EventRecorder<'a> {
     }
 
     /// Adds the counts and the failure to a result.
-    pub fn complete(&self, result: DeviceRunResult) -> DeviceRunResult {
+    pub(crate) fn complete(&self, result: DeviceRunResult) -> DeviceRunResult {
         DeviceRunResult {
             counts: RunCounts {
                 failed_after_transaction: self.counts.failed_after_transaction

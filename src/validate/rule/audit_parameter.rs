@@ -8,7 +8,7 @@ use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::relation::strings;
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "audit-parameter",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

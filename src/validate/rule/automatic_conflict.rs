@@ -6,7 +6,7 @@ use crate::diagnostic::Severity;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "automatic-conflict",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

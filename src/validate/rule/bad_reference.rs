@@ -6,7 +6,7 @@ use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart}
 use crate::validate::relation::RelationTarget;
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "bad-reference",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,

@@ -7,7 +7,7 @@ use crate::catalog::ResourceRef;
 use crate::diagnostic::Severity;
 use crate::validate::cross_catalog::{CatalogSet, CrossFindings, CatalogSummary};
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "both-sides",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

@@ -3,7 +3,7 @@
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "catalog-edge",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,

@@ -11,7 +11,7 @@ use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart}
 use crate::validate::order::{OrderCycle, OrderReason};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "cycle",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,
@@ -121,7 +121,7 @@ fn render_cycle(context: &RuleContext<'_>, cycle: &OrderCycle) -> String {
 }
 
 /// The name of an automatic relation in types.
-pub fn automatic(kind: AutoKind) -> &'static str {
+pub(crate) fn automatic(kind: AutoKind) -> &'static str {
     match kind {
         AutoKind::Require => "autorequire",
         AutoKind::Subscribe => "autosubscribe",

@@ -3,7 +3,7 @@
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "duplicate-address",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

@@ -6,7 +6,7 @@ use crate::route::Destination;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "empty-catalog",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

@@ -5,7 +5,7 @@ use switchtender_devices::model::canonical::ValueErrorKind;
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "invalid-value",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,

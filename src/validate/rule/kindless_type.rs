@@ -11,7 +11,7 @@ use crate::route::Destination;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "kindless-type",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

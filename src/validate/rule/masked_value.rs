@@ -8,7 +8,7 @@ use crate::diagnostic::Severity;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "masked-value",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,

@@ -7,7 +7,7 @@ use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::relation::RelationKind;
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "metaparameter",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,

@@ -5,7 +5,7 @@ use switchtender_devices::driver::ProblemKind;
 use super::{Effect, Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "misleading-value",
     severity: Severity::Warning,
     effects: Effects {

@@ -8,7 +8,7 @@ use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart}
 use crate::validate::relation::RelationTarget;
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "missing-dependency",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,

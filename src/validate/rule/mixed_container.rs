@@ -8,7 +8,7 @@ use crate::route::{Destination, HostResourcePolicy};
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "mixed-container",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

@@ -6,7 +6,7 @@ use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::validate::cross_catalog::{CatalogSet, CrossFindings};
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "no-catalog",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

@@ -6,7 +6,7 @@ use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::validate::cross_catalog::{CatalogSet, CrossFindings};
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "no-device",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

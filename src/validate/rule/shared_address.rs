@@ -7,7 +7,7 @@ use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::validate::cross_catalog::{CatalogSet, CrossFindings, CatalogSummary};
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "shared-address",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

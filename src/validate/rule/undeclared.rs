@@ -11,7 +11,7 @@ use crate::diagnostic::Severity;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "undeclared",
     severity: Severity::Warning,
     effects: Effects::ERRORS_ONLY,

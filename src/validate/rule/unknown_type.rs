@@ -8,7 +8,7 @@ use crate::route::Destination;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "unknown-type",
     severity: Severity::Error,
     effects: Effects::FAIL_RESOURCES,

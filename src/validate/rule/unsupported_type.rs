@@ -5,7 +5,7 @@ use crate::diagnostic::Severity;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
 use crate::validate::rule_context::RuleContext;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "unsupported-type",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,

@@ -6,7 +6,7 @@ use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
 use crate::validate::cross_catalog::{CatalogSet, CrossFindings, SiteName, CatalogSummary};
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "vlan-names",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,

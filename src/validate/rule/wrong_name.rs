@@ -6,7 +6,7 @@ use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 use crate::validate::target::CatalogTarget;
 
-pub const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "wrong-name",
     severity: Severity::Error,
     effects: Effects::REFUSE_CATALOG,
