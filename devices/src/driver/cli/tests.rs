@@ -529,7 +529,7 @@ fn mistakes_are_told_with_what_was_meant() {
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n",
-            "`mode` of thing is not implemented (add [attr.mode], or `unsupported = \"why\"` in it)",
+            "`mode` of thing is not implemented (add [attr.mode], or `unsupported = \"reason\"` in it)",
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode\"\n",

@@ -159,13 +159,13 @@ mod tests {
     fn mistakes_in_templates_are_told() {
         let cases = [
             ("a [b", "a `]` is missing"),
-            ("a ]", "`]` does not fit here"),
+            ("a ]", "unexpected `]`"),
             ("a {b", "a `{` has no `}`"),
-            ("a{b}", "a blank is missing before `{b}`"),
-            ("a <b>", "only `[…]` may stand inside `<…>`"),
+            ("a{b}", "a space is missing before `{b}`"),
+            ("a <b>", "only `[…]` is allowed inside `<…>`"),
             (
                 "{a:x}",
-                "`:x` is not known; `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6` are",
+                "unknown `:x`; known are `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6`",
             ),
             ("", "a template cannot be empty"),
         ];
