@@ -39,6 +39,14 @@ impl Pattern {
     }
 }
 
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.text == other.0.text
+    }
+}
+
+impl Eq for Pattern {}
+
 impl Deref for Pattern {
     type Target = Regex;
 

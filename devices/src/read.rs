@@ -5,6 +5,7 @@
 //! once per run, and [`Reads`] has its text. [`State`] has the parsed answers, shared by all types.
 //! The driver converts them to instances without the device.
 
+pub mod answer_rule;
 pub(crate) mod columns;
 mod derived;
 pub(crate) mod indent;
@@ -18,13 +19,14 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use crate::value::Attributes;
+use answer_rule::AnswerRule;
 use columns::Columns;
 use derived::Derived;
 use indent::Tree;
 use row::Row;
 
 /// A read: one request to a device.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadRequest {
     /// The name in the platform definition, unique per platform.
     pub name: String,
@@ -32,6 +34,8 @@ pub struct ReadRequest {
     pub command: String,
     /// If the device rejects the command, the answer is empty text: it has no such objects.
     pub optional: bool,
+    /// What a valid answer contains; the session checks it.
+    pub answer: AnswerRule,
 }
 
 /// Answers by name of the read: device text without echo and prompt, with `\n` as line end.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchtender_devices::change::Instance;
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::model::TypeModel;
-use switchtender_devices::read::{ReadError, Reads};
+use switchtender_devices::read::{ReadError, Reads, State};
 
 use super::connector::DeviceConnector;
 use super::device_run::DeviceRunError;
@@ -64,6 +64,7 @@ pub(crate) async fn instances(
     let names = requests.into_iter().map(|request| request.name);
     let texts = texts.map_err(DeviceRunError::from)?;
     let reads: Reads = names.zip(texts).collect();
-    let instances = driver.instances(model, &platform.parse(&reads)?)?;
+    let state = platform.parse_answers(&reads, &State::default())?;
+    let instances = driver.instances(model, &state)?;
     Ok((driver, instances))
 }

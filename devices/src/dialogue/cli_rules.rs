@@ -19,6 +19,8 @@ pub(crate) struct CliRules {
     pub(crate) window: Window,
     /// Lines to ignore: log messages, timestamps.
     pub(crate) noise: Patterns,
+    /// The part of a line by which a log message is recognized.
+    pub(crate) log_message: Option<Pattern>,
     /// Lines with secrets; group 1 is the secret.
     pub(crate) secrets: Vec<Pattern>,
     /// The pager, if the device has one.

@@ -33,6 +33,7 @@ impl CliRules {
                 .table("window")
                 .map_or(Window::DEFAULT, |table| window(&table)),
             noise: patterns(connection.get("noise")).into_iter().collect(),
+            log_message: pattern(connection.get("log_message")),
             secrets: patterns(root.get("secrets")),
             pager: connection.table("pager").and_then(|table| pager(&table)),
             rename: pattern(connection.get("rename")),

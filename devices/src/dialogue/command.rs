@@ -39,6 +39,8 @@ impl Command {
 pub(crate) struct Answer {
     /// Lines between the echo and the prompt, without noise.
     pub(crate) output: Vec<String>,
+    /// Log messages between them were dropped.
+    pub(crate) has_log_messages: bool,
     pub(crate) prompt: Prompt,
     /// The questions of the device, in order.
     pub(crate) questions: Vec<AskedQuestion>,

@@ -195,12 +195,15 @@ impl Dialogue {
     }
 
     fn process_line(&mut self, line: String, events: &mut Vec<Event>) {
-        if self.rules.noise.is_match(&line) {
-            return;
-        }
         let Some(pending_command) = self.pending.front_mut() else {
             return;
         };
+        if self.rules.noise.is_match(&line) {
+            let log_message = self.rules.log_message.as_ref();
+            pending_command.has_log_messages |= pending_command.echoed
+                && log_message.is_some_and(|pattern| pattern.is_match(&line));
+            return;
+        }
         if !pending_command.echoed {
             if let Some(head) = echo::find_echo(&self.rules, &line, &pending_command.echo_text) {
                 pending_command.echoed = true;

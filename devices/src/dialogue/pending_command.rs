@@ -17,6 +17,8 @@ pub(crate) struct PendingCommand {
     /// Output before the echo.
     pub(crate) output_before_echo: Vec<String>,
     pub(crate) output: Vec<String>,
+    /// Log messages in the output were dropped.
+    pub(crate) has_log_messages: bool,
     /// Bytes of both.
     pub(crate) buffered_bytes: usize,
     pub(crate) questions: Vec<AskedQuestion>,
@@ -40,6 +42,7 @@ impl PendingCommand {
             prompt_width: 0,
             output_before_echo: Vec::new(),
             output: Vec::new(),
+            has_log_messages: false,
             buffered_bytes: 0,
             questions: Vec::new(),
             secret: SecretState::NotRequested,
@@ -114,6 +117,7 @@ impl PendingCommand {
         }
         Answer {
             output: self.output,
+            has_log_messages: self.has_log_messages,
             prompt,
             questions: self.questions,
             secret: self.secret,

@@ -124,6 +124,20 @@ impl Platform {
                 );
             }
         }
+        for (name, rule) in &reads {
+            if let Some(empty) = &rule.empty
+                && !reads.contains_key(&empty.read)
+            {
+                root.findings.error(
+                    "unknown-read",
+                    root.span.clone(),
+                    format!(
+                        "`empty` of the read `{name}` names the read `{}`, which is not declared",
+                        empty.read
+                    ),
+                );
+            }
+        }
         Some(Self {
             name: name?.into(),
             aliases,
@@ -179,6 +193,33 @@ impl Platform {
             .iter()
             .filter_map(|fact| Some((fact.name.clone(), fact.value(reads)?)))
             .collect()
+    }
+
+    /// Parses the answers of a device, and checks those that are empty; `before` has the answers to
+    /// earlier reads.
+    ///
+    /// # Errors
+    /// An answer is not in the form that was declared, or it is empty, and another one shows that it
+    /// should not be.
+    pub fn parse_answers(&self, reads: &Reads, before: &State) -> Result<State, ReadError> {
+        let read = self.parse(reads)?;
+        for (name, text) in reads {
+            let Some(empty) = self.reads.get(name).and_then(|rule| rule.empty.as_ref()) else {
+                continue;
+            };
+            if !text.trim().is_empty() {
+                continue;
+            }
+            let other = read.tree(&empty.read).or_else(|| before.tree(&empty.read));
+            let mut lines = other.iter().flat_map(|tree| &tree.nodes);
+            if let Some(line) = lines.find(|node| empty.unless.is_match(&node.text)) {
+                return Err(ReadError {
+                    read: name.clone(),
+                    message: format!("it is empty, but `{}` has `{}`", empty.read, line.text),
+                });
+            }
+        }
+        Ok(read)
     }
 
     /// Parses answers, each once. A read that the platform does not declare is JSON: types name

@@ -4,6 +4,7 @@ use crate::document::{Item, Table};
 use crate::model::load::{pattern, word};
 use crate::pattern::{Pattern, Patterns};
 use crate::read::ReadRequest;
+use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::indent::{IndentRules, OpaqueRule, SectionRule};
 
 /// A read of a platform.
@@ -11,6 +12,16 @@ use crate::read::indent::{IndentRules, OpaqueRule, SectionRule};
 pub(crate) struct ReadRule {
     pub(crate) request: ReadRequest,
     pub(crate) parse: ParseRule,
+    /// When an answer without text is valid.
+    pub(crate) empty: Option<EmptyRule>,
+}
+
+/// An empty answer is valid unless a line of another read shows that there is something.
+#[derive(Clone, Debug)]
+pub(crate) struct EmptyRule {
+    /// Name of the other read.
+    pub(crate) read: String,
+    pub(crate) unless: Pattern,
 }
 
 /// How an answer is parsed.
@@ -84,16 +95,94 @@ impl ReadRule {
             ParseKind::Json => ParseRule::Json,
             ParseKind::Text => ParseRule::Text,
         };
+        let empty = table.table("empty").and_then(|table| {
+            let read = table.required_string("read");
+            let unless = table.get("unless");
+            if unless.is_none() {
+                table.missing("unless");
+            }
+            let unless = unless.and_then(|item| pattern(&item, &item.string()?));
+            table.finish();
+            Some(EmptyRule {
+                read: read?,
+                unless: unless?,
+            })
+        });
+        let answer = AnswerRule {
+            expectations: expectations(&table, &parse),
+            may_be_empty: empty.is_some(),
+        };
+        if answer.expectations.is_empty() {
+            table.findings.error_with_help(
+                "missing-expectation",
+                table.span.clone(),
+                format!(
+                    "[{}] does not declare what a valid answer contains",
+                    table.path
+                ),
+                match parse {
+                    ParseRule::Json => {
+                        "add `answer`, fields of a valid answer: `answer = { kind = \"…\" }`"
+                    }
+                    _ => "add `expect`, a pattern that a line of each valid answer matches",
+                },
+            );
+        }
         table.finish();
         Some(Self {
             request: ReadRequest {
                 name: name.to_owned(),
                 command: command?,
                 optional,
+                answer,
             },
             parse,
+            empty,
         })
     }
+}
+
+/// What a valid answer contains: as declared, and as the parser needs it.
+fn expectations(table: &Table<'_>, parse: &ParseRule) -> Vec<Expectation> {
+    let pattern_of = |item: &Item<'_>| pattern(item, &item.string()?);
+    let mut all: Vec<Expectation> = match table.get("expect") {
+        Some(item) if item.is_list() => {
+            let items = item.list().unwrap_or_default();
+            items
+                .iter()
+                .filter_map(pattern_of)
+                .map(Expectation::Line)
+                .collect()
+        }
+        Some(item) => pattern_of(&item)
+            .map(Expectation::Line)
+            .into_iter()
+            .collect(),
+        None => Vec::new(),
+    };
+    let last = table.get("last").and_then(|item| pattern_of(&item));
+    all.extend(last.map(Expectation::LastLine));
+    all.extend(answer_fields(table));
+    match parse {
+        ParseRule::Columns { first } => all.extend(first.clone().map(Expectation::Header)),
+        ParseRule::Stanzas { start } => all.push(Expectation::Key(start.clone())),
+        ParseRule::Indent(_) | ParseRule::Json | ParseRule::Text => {}
+    }
+    all
+}
+
+/// `answer`: the fields of a valid JSON object, each with its value, or `true` for any value.
+pub(super) fn answer_fields(table: &Table<'_>) -> Vec<Expectation> {
+    let entries = table.table("answer");
+    let entries = entries.iter().flat_map(Table::entries);
+    let fields = entries.filter_map(|(name, _, item)| {
+        let value = match item.value.as_bool() {
+            Some(true) => None,
+            _ => Some(item.string()?),
+        };
+        Some(Expectation::Field { name, value })
+    });
+    fields.collect()
 }
 
 fn patterns(item: &Item<'_>) -> Patterns {

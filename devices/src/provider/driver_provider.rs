@@ -58,7 +58,7 @@ pub struct DriverProvider {
     read: State,
     /// The state with the changes of the run.
     state: State,
-    /// The reads that were sent, each with its error if the device refused it.
+    /// The reads that were sent, each with its error if its last answer was none.
     sent_reads: HashMap<String, Option<ProviderError>>,
     /// Resources that this run set without a failure.
     applied: Vec<Arc<Wanted>>,
@@ -160,7 +160,8 @@ impl DriverProvider {
         self.session.notes()
     }
 
-    /// Sends the reads and parses the answers. A refused read fails only the types that need it.
+    /// Sends the reads and parses the answers. A failed read fails only the types that need it:
+    /// call [`check_failed_reads`](Self::check_failed_reads) for each.
     async fn read_state(&mut self, requests: Vec<ReadRequest>) -> Result<State, ProviderError> {
         if let Some(disconnect) = self
             .disconnect
@@ -200,7 +201,7 @@ impl DriverProvider {
             }
             Err(error) => return Err(self.mark_lost(&error)),
         }
-        let parsed = self.driver.platform().parse(&reads);
+        let parsed = self.driver.platform().parse_answers(&reads, &self.state);
         parsed.map_err(|error| ProviderError::failed(error.to_string()))
     }
 
@@ -212,8 +213,8 @@ impl DriverProvider {
         Ok(())
     }
 
-    /// Fails if the device refused a read that the type needs.
-    fn check_refused_reads(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
+    /// Fails if a read failed that the type needs.
+    fn check_failed_reads(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
         let refused = |name: &str| self.sent_reads.get(name).cloned().flatten();
         let mut requests = self.driver.reads(&[model]).into_iter();
         requests
@@ -346,7 +347,7 @@ impl Provider for DriverProvider {
             self.read_into_state(self.driver.reads_for(resources))
                 .await?;
         }
-        self.check_refused_reads(model)
+        self.check_failed_reads(model)
     }
 
     async fn retrieve(
@@ -383,7 +384,7 @@ impl Provider for DriverProvider {
             .into_iter()
             .filter(|request| !self.sent_reads.contains_key(&request.name));
         self.read_into_state(missing.collect()).await?;
-        self.check_refused_reads(model)?;
+        self.check_failed_reads(model)?;
         self.driver
             .instances(model, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))

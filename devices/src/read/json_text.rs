@@ -18,10 +18,13 @@ pub(crate) fn text(read: &str, answer: &Json) -> String {
     out
 }
 
+/// The field with the objects of a collection.
+pub const COLLECTION_LIST: &str = "items";
+
 /// The objects of a collection. An empty collection has no `items`.
 pub(crate) fn items(answer: &Json) -> &[Json] {
     answer
-        .get("items")
+        .get(COLLECTION_LIST)
         .and_then(Json::as_array)
         .map_or(&[], Vec::as_slice)
 }

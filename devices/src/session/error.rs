@@ -27,11 +27,14 @@ impl SessionError {
         }
     }
 
-    /// The device refused one command or request; the session continues.
+    /// One command or request failed; the session continues.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(
             self.kind,
-            SessionErrorKind::CommandRefused { .. } | SessionErrorKind::HttpStatus { .. }
+            SessionErrorKind::CommandRefused { .. }
+                | SessionErrorKind::UnexpectedQuestion { .. }
+                | SessionErrorKind::UnexpectedAnswer { .. }
+                | SessionErrorKind::HttpStatus { .. }
         )
     }
 
@@ -218,6 +221,16 @@ pub enum SessionErrorKind {
         /// What is invalid.
         reason: String,
     },
+    /// The answer to a read is not one that the definition of the platform declares as valid.
+    #[error("unexpected answer to `{command}`: {reason}{}", render_start(output))]
+    UnexpectedAnswer {
+        /// The command.
+        command: String,
+        /// What the answer lacks.
+        reason: String,
+        /// Its first line.
+        output: String,
+    },
     /// The certificate has no trusted issuer, or is not valid for the host.
     #[error(
         "the certificate of {address} is not trusted: {reason}{}",
@@ -285,6 +298,14 @@ fn render_last_output(output: &str) -> String {
     }
 }
 
+fn render_start(output: &str) -> String {
+    if output.is_empty() {
+        String::new()
+    } else {
+        format!("; it begins with {output:?}")
+    }
+}
+
 fn render_fingerprint(found: &Option<String>) -> String {
     found
         .as_ref()
@@ -317,6 +338,7 @@ impl SessionErrorKind {
             | Self::CommandRefused { command, .. }
             | Self::Disconnected { command, .. }
             | Self::InvalidAnswer { command, .. }
+            | Self::UnexpectedAnswer { command, .. }
             | Self::ReadOnly { command } => !command.is_empty(),
             Self::HttpStatus { .. } => true,
             _ => false,
@@ -379,6 +401,11 @@ impl SessionErrorKind {
             Self::CommandTimeout { .. } => {
                 "raise `command_timeout` if the device is slow; if the last output is a prompt, \
                  add it to the definition of the platform"
+                    .to_owned()
+            }
+            Self::UnexpectedAnswer { .. } => {
+                "send the command manually; if its output is correct, change [read] in the \
+                 definition of the platform"
                     .to_owned()
             }
             Self::CertificateUntrusted { .. } => {

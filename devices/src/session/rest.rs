@@ -29,6 +29,7 @@ use super::{Access, Session, Statistics};
 use crate::dialogue::RestRules;
 use crate::operation::{Action, Method, Operation, OperationResult, Outcome, Request};
 use crate::read::ReadRequest;
+use crate::read::answer_rule::excerpt;
 
 /// A logged-in REST client.
 pub(super) struct RestSession {
@@ -152,7 +153,14 @@ async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, 
     };
     let answer: HttpAnswer = client.send(&get).await?;
     if answer.is_success() {
-        return Ok(answer.body);
+        return match request.answer.check(&answer.body) {
+            Ok(()) => Ok(answer.body),
+            Err(reason) => Err(SessionErrorKind::UnexpectedAnswer {
+                command: format!("GET {}", request.command),
+                reason,
+                output: client.mask(&excerpt(&answer.body)),
+            }),
+        };
     }
     if request.optional && answer.status == NOT_FOUND {
         return Ok(String::new());

@@ -79,11 +79,34 @@ pub(crate) fn running(
             Ok(answers)
         });
         match answers {
-            Ok(answers) => reads.extend(answers),
+            Ok(answers) => {
+                warn_of_incomplete(&path, &answers, driver, checked);
+                reads.extend(answers);
+            }
             Err(error) => report_unreadable(&path, &error.to_string(), checked),
         }
     }
     (!reads.is_empty()).then(|| RunningConfig::new(driver, &reads).ok())?
+}
+
+/// Warns about answers without the end that the platform declares: objects may be missing.
+fn warn_of_incomplete(path: &Path, answers: &Reads, driver: &Driver, checked: &mut CheckedFile) {
+    let rules = &driver.platform().reads;
+    for (name, text) in answers {
+        let rule = rules.get(name).map(|rule| &rule.request);
+        let Some(request) = rule.filter(|request| !request.answer.is_complete(text)) else {
+            continue;
+        };
+        let message = format!(
+            "{}: `{}` is incomplete: its last line is not the end of the output",
+            path.display(),
+            request.command
+        );
+        let help = "save the complete output; objects after the end of the file count as missing";
+        checked
+            .findings
+            .push(Diagnostic::warning("incomplete-answer", message).help(help));
+    }
 }
 
 /// An error of reading the answers of a device.

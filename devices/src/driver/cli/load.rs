@@ -8,6 +8,7 @@ mod check;
 mod instance;
 mod toml;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
@@ -23,6 +24,7 @@ use crate::diagnostic::{Severity, nearest};
 use crate::document::{Item, Table};
 use crate::driver::context::Context;
 use crate::driver::read_rule::ParseRule;
+use crate::read::ReadRequest;
 use crate::value::Name;
 
 /// Loads the sections about command lines from a type's file.
@@ -47,7 +49,12 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             item.findings
                 .error_with_help("unknown-read", item.span.clone(), message, help);
         }
-        found.map(|rule| rule.request.clone())
+        // Whether an empty answer is valid is decided with another read.
+        let other = found.and_then(|rule| context.reads.get(&rule.empty.as_ref()?.read));
+        found
+            .into_iter()
+            .chain(other)
+            .map(|rule| rule.request.clone())
     };
     if let Some(item) = table.get("from") {
         requests.extend(need_read(&item, &item.string().unwrap_or_default()));
@@ -103,10 +110,11 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let needs_config = attributes
         .values()
         .any(|rule| matches!(rule.location, CliLocation::Elsewhere(_)));
-    if needs_config && !requests.iter().any(|request| request.name == CONFIG) {
+    if needs_config {
         requests.extend(context.reads.get(CONFIG).map(|rule| rule.request.clone()));
     }
-    requests.dedup();
+    let mut known = HashSet::new();
+    requests.retain(|request: &ReadRequest| known.insert(request.name.clone()));
     let parse = context.reads.get(&instance.from);
     let (in_lines, opaque) = match parse.map(|rule| &rule.parse) {
         Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),

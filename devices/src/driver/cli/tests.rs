@@ -15,6 +15,7 @@ prompt = '\S+#'
 [read.config]
 command = "show running-config"
 parse = "indent"
+expect = '^box '
 ignore = ['^!', '^exit$']
 opaque = [{ start = '^banner \S+ \^C', end = '\^C' }]
 replace = [{ pattern = ' \(\d+ matches\)', with = "" }]

@@ -9,6 +9,7 @@ use super::json::FieldPath;
 use super::template::TextTemplate;
 use crate::operation::Method;
 use crate::pattern::Pattern;
+use crate::read::answer_rule::Expectation;
 use crate::value::{Name, Value};
 
 /// A type on a platform with a REST interface.
@@ -28,6 +29,8 @@ pub(crate) struct RestInstanceRule {
     pub(crate) collection: TextTemplate,
     /// Query parameters of the read.
     pub(crate) query: IndexMap<String, String>,
+    /// Fields of a valid answer to the read; values may contain `{kind}`.
+    pub(crate) answer: Vec<Expectation>,
     /// The namevar and its field.
     pub(crate) key: (String, FieldPath),
     pub(crate) key_codec: Option<ValueCodec>,
@@ -40,7 +43,15 @@ pub(crate) struct RestInstanceRule {
     /// Reserved names; never changed.
     pub(crate) reserved: Option<Pattern>,
     /// Further collections that are required for reading.
-    pub(crate) lookups: Vec<String>,
+    pub(crate) lookups: Vec<Lookup>,
+}
+
+/// A further collection.
+#[derive(Clone, Debug)]
+pub(crate) struct Lookup {
+    pub(crate) path: String,
+    /// Fields of a valid answer.
+    pub(crate) answer: Vec<Expectation>,
 }
 
 /// How an object is created.
@@ -84,6 +95,8 @@ pub(crate) struct SharedArray {
     pub(crate) write: FieldPath,
     /// Path of the collection with the objects of a kind: `/mgmt/tm/ltm/profile/{kind}`.
     pub(crate) kinds: TextTemplate,
+    /// Fields of a valid answer of that collection; values may contain `{kind}`.
+    pub(crate) answer: Vec<Expectation>,
 }
 
 /// How an attribute is read and written.

@@ -15,14 +15,17 @@ use self::place::read_attribute;
 use self::toml::{fields, method, named, required_template, template, templates};
 use super::codec::ValueCodec;
 use super::definition::{
-    CreateRule, ObjectKind, ObjectKinds, RestDefinition, RestInstanceRule, SharedArray,
+    CreateRule, Lookup, ObjectKind, ObjectKinds, RestDefinition, RestInstanceRule, SharedArray,
 };
 use super::json::FieldPath;
 use crate::diagnostic::nearest;
 use crate::document::{Findings, Table};
+use crate::driver::read_rule::answer_fields;
 use crate::model::TypeModel;
 use crate::model::load::{pattern, word};
 use crate::operation::Method;
+use crate::read::answer_rule::Expectation;
+use crate::read::json_text::COLLECTION_LIST;
 use crate::value::Name;
 
 /// Reads the REST sections of a file; what is wrong goes to the file's findings.
@@ -131,12 +134,14 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
         .get("reserved")
         .and_then(|item| pattern(&item, &item.string()?));
     let remove = table.bool("remove").unwrap_or(singleton.is_none());
-    let lookups = table.strings("lookups").unwrap_or_default();
+    let lookups = read_lookups(table);
+    let answer = required_answer(table, singleton.is_none());
     // Everything has been asked for before anything that is missing ends the reading.
     table.finish();
     Some(RestInstanceRule {
         collection: collection?,
         query,
+        answer,
         key: key.unwrap_or_else(|| ("name".to_owned(), FieldPath::new("fullPath"))),
         key_codec,
         object: object?,
@@ -147,6 +152,48 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
         reserved,
         lookups,
     })
+}
+
+fn read_lookups(table: &Table<'_>) -> Vec<Lookup> {
+    let items = table.get("lookups").and_then(|item| item.list());
+    let lookups = items.iter().flatten().filter_map(|item| {
+        let table = item.table()?;
+        let path = table.required_string("path");
+        let answer = required_answer(&table, true);
+        table.finish();
+        Some(Lookup {
+            path: path?,
+            answer,
+        })
+    });
+    lookups.collect()
+}
+
+/// The declaration of a valid answer. An empty collection must be distinguishable from another
+/// answer.
+fn required_answer(table: &Table<'_>, is_collection: bool) -> Vec<Expectation> {
+    let answer = answer_fields(table);
+    let is_certain = |one: &Expectation| match one {
+        Expectation::Field { name, value } => {
+            !is_collection || value.is_some() || name == COLLECTION_LIST
+        }
+        _ => false,
+    };
+    if !answer.iter().any(is_certain) {
+        table.findings.error_with_help(
+            "missing-expectation",
+            table.span.clone(),
+            format!(
+                "[{}] does not declare what a valid answer contains",
+                table.path
+            ),
+            format!(
+                "add `answer`: a field with the value that identifies the answer, such as \
+                 `answer = {{ kind = \"…\" }}`, or `answer = {{ {COLLECTION_LIST} = true }}`"
+            ),
+        );
+    }
+    answer
 }
 
 fn read_kinds(table: &Table<'_>) -> Option<ObjectKinds> {
@@ -176,8 +223,10 @@ fn read_shared(table: &Table<'_>) -> Option<SharedArray> {
     let read = table.required_string("sub");
     let write = table.required_string("field");
     let kinds = required_template(table, "kinds");
+    let answer = required_answer(table, true);
     table.finish();
     Some(SharedArray {
+        answer,
         read: FieldPath::new(&read?),
         write: FieldPath::new(&write?),
         kinds: kinds?,

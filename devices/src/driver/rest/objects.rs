@@ -9,7 +9,7 @@ use super::definition::RestDefinition;
 use super::lookups::answer;
 use super::read_requests::{collections, name_of};
 use crate::model::TypeModel;
-use crate::read::json_text::items;
+use crate::read::json_text::{COLLECTION_LIST, items};
 use crate::read::{ReadError, State};
 use crate::value::Value;
 
@@ -55,8 +55,15 @@ pub(crate) fn objects<'a>(
             objects.push(((collection, 0), found));
             continue;
         }
-        if answer.get("items").is_some_and(|items| !items.is_array()) {
+        let list = answer.get(COLLECTION_LIST);
+        if list.is_some_and(|items| !items.is_array()) {
             return Err(error("`items` is not a list"));
+        }
+        let mut fields = answer.as_object().into_iter().flatten();
+        if list.is_none()
+            && let Some((name, _)) = fields.find(|(_, value)| value.is_array())
+        {
+            return Err(error(&format!("the list is `{name}` instead of `items`")));
         }
         for (item, object) in items(answer).iter().enumerate() {
             let (_, key) = &rule.key;

@@ -7,6 +7,7 @@ use super::template::TextTemplate;
 use crate::change::Wanted;
 use crate::model::TypeModel;
 use crate::read::ReadRequest;
+use crate::read::answer_rule::{AnswerRule, Expectation};
 
 /// The name of the read for a path.
 pub(crate) fn name_of(path: &str) -> String {
@@ -55,11 +56,12 @@ pub(crate) fn requests(
         })
     };
     let mut requests = Vec::new();
-    let mut ask = |path: String, query: &str, optional: bool| {
+    let mut ask = |path: String, query: &str, optional: bool, answer: AnswerRule| {
         let request = ReadRequest {
             name: name_of(&path),
             command: format!("{path}{query}"),
             optional,
+            answer,
         };
         if !requests.contains(&request) {
             requests.push(request);
@@ -79,18 +81,41 @@ pub(crate) fn requests(
     for (path, kind) in collections(definition) {
         if kind.is_none_or(named) {
             // Devices without a module lack its kinds.
-            ask(path, &query, kind.is_some());
+            let path_of_kind = kind.and_then(|kind| {
+                let kinds = &definition.kinds.as_ref()?.kinds;
+                kinds.get(kind)?.path.clone()
+            });
+            let answer = answer_rule(&definition.instance.answer, path_of_kind.as_deref());
+            ask(path, &query, kind.is_some(), answer);
         }
     }
-    for path in &definition.instance.lookups {
-        ask(path.clone(), "", false);
+    for lookup in &definition.instance.lookups {
+        let answer = answer_rule(&lookup.answer, None);
+        ask(lookup.path.clone(), "", false, answer);
     }
     for (shared, kinds) in entry_kinds(definition, model, wanted) {
         for kind in kinds {
-            ask(with_kind(&shared.kinds, &kind), "", true);
+            let answer = answer_rule(&shared.answer, Some(&kind));
+            ask(with_kind(&shared.kinds, &kind), "", true, answer);
         }
     }
     requests
+}
+
+/// The declaration of a valid answer, for a kind of objects.
+fn answer_rule(fields: &[Expectation], kind: Option<&str>) -> AnswerRule {
+    let fill = |value: &String| value.replace("{kind}", kind.unwrap_or_default());
+    let fields = fields.iter().map(|one| match one {
+        Expectation::Field { name, value } => Expectation::Field {
+            name: name.clone(),
+            value: value.as_ref().map(fill),
+        },
+        other => other.clone(),
+    });
+    AnswerRule {
+        expectations: fields.collect(),
+        may_be_empty: false,
+    }
 }
 
 /// The kinds of entries that must be distinguished, for each shared array.

@@ -104,6 +104,7 @@ impl DriverProvider {
         self.closed_statistics = self.closed_statistics.plus(broken.statistics());
         let requests = self.driver.reads_for(&[&change.wanted]);
         let again = self.read_state(requests).await?;
+        self.check_failed_reads(&change.wanted.model)?;
         // The state of other types stays valid. The predicted state of this one does not.
         self.state.forget_predicted(&change.wanted.model.name);
         self.state.extend(again);

@@ -57,6 +57,9 @@ impl DriverProvider {
         let applied: Vec<&Wanted> = self.applied.iter().map(Arc::as_ref).collect();
         let requests = self.driver.reads_for(&applied);
         self.state = self.read_state(requests).await?;
+        for wanted in &self.applied {
+            self.check_failed_reads(&wanted.model)?;
+        }
         let mut differences = Vec::new();
         for wanted in &self.applied {
             let inspection = self.inspect(wanted)?;

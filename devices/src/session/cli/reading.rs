@@ -8,8 +8,12 @@ use super::opening::PendingStep;
 use crate::dialogue::cli_rules::MessageClass;
 use crate::dialogue::{Answer, Classification, Command, Refusal};
 use crate::read::ReadRequest;
+use crate::read::answer_rule::excerpt;
 use crate::session::error::SessionErrorKind;
 use crate::session::transport::AnsweredCommand;
+
+/// Repetitions of a read whose output log messages interrupt.
+const MAX_REPEATS: usize = 2;
 
 impl CliSession {
     /// Leaves configuration mode, sends pending setup commands, and sends the reads, as one batch.
@@ -50,20 +54,91 @@ impl CliSession {
         for (pending, answered) in pending.iter().zip(answered.by_ref()) {
             self.check_step(pending, &answered)?;
         }
+        let answered = self.repeat_interrupted(answered.collect()).await?;
         requests
             .iter()
             .zip(answered)
-            .map(|(request, answered)| {
-                match Classification::read_refusal(&rules, &answered.answer) {
-                    None => Ok(text_of(answered.answer)),
-                    Some(Refusal::Error {
-                        class: MessageClass::Command,
-                        ..
-                    }) if request.optional => Ok(String::new()),
-                    Some(refusal) => Err(self.refusal_error(&answered.command, refusal)),
-                }
-            })
+            .map(|(request, answered)| self.text_of(request, answered))
             .collect()
+    }
+
+    /// The text of a valid answer to a read.
+    fn text_of(
+        &self,
+        request: &ReadRequest,
+        answered: AnsweredCommand,
+    ) -> Result<String, SessionErrorKind> {
+        let AnsweredCommand {
+            command, answer, ..
+        } = answered;
+        match Classification::read_refusal(&self.rules, &answer) {
+            None => {}
+            Some(Refusal::Error {
+                class: MessageClass::Command,
+                ..
+            }) if request.optional => return Ok(String::new()),
+            Some(refusal) => return Err(self.refusal_error(&command, refusal)),
+        }
+        let reason = if answer.prompt.mode != self.rules.read_mode {
+            Some(format!("the prompt after it is {}", answer.prompt.text))
+        } else if request.answer.is_tabular() && self.has_log_message(&answer) {
+            Some("a log message interrupts a line of it".to_owned())
+        } else {
+            None
+        };
+        let text = answer.output.join("\n") + if answer.output.is_empty() { "" } else { "\n" };
+        match reason.map_or_else(|| request.answer.check(&text), Err) {
+            Ok(()) => Ok(text),
+            Err(reason) => Err(SessionErrorKind::UnexpectedAnswer {
+                command: command.line.to_string(),
+                reason,
+                output: self.mask(&excerpt(&text)),
+            }),
+        }
+    }
+
+    /// Sends reads again whose answers contain log messages: a message may have cut a line of the
+    /// output. An answer is settled if it has no message, or if a second one is equal.
+    async fn repeat_interrupted(
+        &mut self,
+        mut answers: Vec<AnsweredCommand>,
+    ) -> Result<Vec<AnsweredCommand>, SessionErrorKind> {
+        let mut interrupted: Vec<usize> = (0..answers.len())
+            .filter(|index| self.is_interrupted(&answers[*index].answer))
+            .collect();
+        for _ in 0..MAX_REPEATS {
+            if interrupted.is_empty() {
+                return Ok(answers);
+            }
+            let commands = interrupted
+                .iter()
+                .map(|index| answers[*index].command.clone());
+            let again = self.send_all(commands.collect()).await?;
+            for (index, again) in std::mem::take(&mut interrupted).into_iter().zip(again) {
+                let is_equal = again.answer.output == answers[index].answer.output;
+                if !is_equal && self.is_interrupted(&again.answer) {
+                    interrupted.push(index);
+                }
+                answers[index] = again;
+            }
+        }
+        match interrupted.first() {
+            None => Ok(answers),
+            Some(index) => Err(SessionErrorKind::UnexpectedAnswer {
+                command: answers[*index].command.line.to_string(),
+                reason: "log messages interrupt it".to_owned(),
+                output: String::new(),
+            }),
+        }
+    }
+
+    fn is_interrupted(&self, answer: &Answer) -> bool {
+        answer.has_log_messages || self.has_log_message(answer)
+    }
+
+    fn has_log_message(&self, answer: &Answer) -> bool {
+        let pattern = self.rules.log_message.as_ref();
+        pattern.is_some_and(|pattern| answer.output.iter().any(|line| pattern.is_match(line)))
     }
 
     /// Checks that configuration mode was left.
@@ -88,12 +163,4 @@ impl CliSession {
             .map(|transition| transition.send.clone())
             .unwrap_or_default()
     }
-}
-
-fn text_of(answer: Answer) -> String {
-    let mut text = answer.output.join("\n");
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    text
 }

@@ -54,6 +54,7 @@ fn request(command: &str) -> ReadRequest {
         name: command.to_owned(),
         command: command.to_owned(),
         optional: false,
+        answer: crate::read::answer_rule::AnswerRule::default(),
     }
 }
 

@@ -246,6 +246,11 @@ impl RestClient {
         masked
     }
 
+    /// A text with secrets masked.
+    pub(crate) fn mask(&self, text: &str) -> String {
+        self.log().mask.apply(text)
+    }
+
     fn move_code_last(&self, message: &str) -> String {
         let found = self.rules.code.as_ref().and_then(|code| code.find(message));
         match found {

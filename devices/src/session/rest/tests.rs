@@ -60,6 +60,7 @@ fn get(path: &str) -> ReadRequest {
         name: path.to_owned(),
         command: path.to_owned(),
         optional: false,
+        answer: crate::read::answer_rule::AnswerRule::default(),
     }
 }
 

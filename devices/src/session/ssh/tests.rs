@@ -301,6 +301,7 @@ async fn clock(target: &ConnectParams) -> Result<String, SessionErrorKind> {
         name: "clock".to_owned(),
         command: "show clock".to_owned(),
         optional: false,
+        answer: crate::read::answer_rule::AnswerRule::default(),
     };
     let texts = session.read(&[request]).await.map_err(|error| error.kind)?;
     session.close().await;

@@ -72,6 +72,7 @@ pub fn read_request(command: &str) -> ReadRequest {
         name: command.to_owned(),
         command: command.to_owned(),
         optional: false,
+        answer: switchtender_devices::read::answer_rule::AnswerRule::default(),
     }
 }
 

@@ -25,6 +25,7 @@ values = ["none", { name = "path", pattern = '/\S+' }]
 const COMPLETE: &str = r#"
 [instance]
 collection = "/things"
+answer = { kind = "things" }
 object = "/things/{name|tilde}"
 create = { body = { name = "{name}" } }
 [kind]

@@ -1,0 +1,202 @@
+//! What a valid answer to a read contains.
+//!
+//! A device that cannot answer a read prints a refusal, nothing, or another text. Such an answer is
+//! an error, because it would otherwise mean that the device has no instances.
+
+use serde_json::Value as Json;
+
+use crate::pattern::Pattern;
+
+/// What a valid answer contains: all of the expectations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerRule {
+    /// At least one for a read of a platform.
+    pub expectations: Vec<Expectation>,
+    /// An answer without any text is valid too.
+    pub may_be_empty: bool,
+}
+
+/// One part of a valid answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// A line matches.
+    Line(Pattern),
+    /// The last line matches, so that the answer is complete.
+    LastLine(Pattern),
+    /// A table has a header that begins with this word.
+    Header(String),
+    /// A line has this key.
+    Key(String),
+    /// A JSON object has this field; with a text, it has this value.
+    Field {
+        /// Name of a field of the object.
+        name: String,
+        /// Its value; `None`: any.
+        value: Option<String>,
+    },
+}
+
+impl AnswerRule {
+    /// Checks an answer.
+    ///
+    /// # Errors
+    /// What the answer lacks, without a subject: `it has no line that matches …`.
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        if self.may_be_empty && text.trim().is_empty() {
+            return Ok(());
+        }
+        self.expectations.iter().try_for_each(|one| one.check(text))
+    }
+
+    /// Whether the answer is a table or a list of stanzas.
+    pub fn is_tabular(&self) -> bool {
+        self.expectations
+            .iter()
+            .any(|one| matches!(one, Expectation::Header(_) | Expectation::Key(_)))
+    }
+
+    /// Whether the answer ends as declared. True if its end is not declared.
+    pub fn is_complete(&self, text: &str) -> bool {
+        let mut ends = self.expectations.iter();
+        ends.all(|one| !matches!(one, Expectation::LastLine(_)) || one.check(text).is_ok())
+    }
+}
+
+impl Expectation {
+    fn check(&self, text: &str) -> Result<(), String> {
+        let mut lines = text.lines().map(str::trim_end);
+        let (is_met, reason) = match self {
+            Expectation::Line(pattern) => (
+                lines.any(|line| pattern.is_match(line)),
+                format!("it has no line that matches `{pattern}`"),
+            ),
+            Expectation::LastLine(pattern) => (
+                lines
+                    .rfind(|line| !line.is_empty())
+                    .is_some_and(|line| pattern.is_match(line)),
+                format!("it is incomplete: its last line does not match `{pattern}`"),
+            ),
+            Expectation::Header(first) => (
+                lines.any(|line| line.split_whitespace().next() == Some(first)),
+                format!("it has no table header `{first}`"),
+            ),
+            Expectation::Key(key) => (
+                lines.any(|line| {
+                    let rest = line.trim_start().strip_prefix(key.as_str());
+                    rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
+                }),
+                format!("it has no line `{key}: …`"),
+            ),
+            Expectation::Field { name, value } => {
+                let json: Option<Json> = serde_json::from_str(text).ok();
+                let field = json.as_ref().and_then(|json| json.get(name));
+                match (json.as_ref().is_some_and(Json::is_object), field, value) {
+                    (false, ..) => (false, "it is not a JSON object".to_owned()),
+                    (true, None, _) => (false, format!("it has no field `{name}`")),
+                    (true, Some(_), None) => (true, String::new()),
+                    (true, Some(found), Some(value)) => (
+                        found.as_str() == Some(value),
+                        format!("its field `{name}` is {found} instead of \"{value}\""),
+                    ),
+                }
+            }
+        };
+        if is_met { Ok(()) } else { Err(reason) }
+    }
+}
+
+/// Characters of an answer in a message.
+const EXCERPT: usize = 100;
+
+/// The first line of an answer with text, for messages. It may contain secrets: mask it before
+/// output.
+pub fn excerpt(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let line = line.unwrap_or_default();
+    match line.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(expectation: Expectation, text: &str) -> String {
+        let rule = AnswerRule {
+            expectations: vec![expectation],
+            may_be_empty: false,
+        };
+        rule.check(text).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn answer_rule_names_what_is_missing() {
+        let pattern = |text: &str| Pattern::new(text).unwrap();
+        let field = |value: Option<&str>| Expectation::Field {
+            name: "kind".to_owned(),
+            value: value.map(str::to_owned),
+        };
+        let cases = [
+            (
+                Expectation::Line(pattern("^version ")),
+                "!\nversion 15.2\n",
+                "",
+            ),
+            (
+                Expectation::Line(pattern("^version ")),
+                "Unable to get configuration. Try again later.\n",
+                "it has no line that matches `^version `",
+            ),
+            (Expectation::LastLine(pattern("^end$")), "a\nend\n\n", ""),
+            (
+                Expectation::LastLine(pattern("^end$")),
+                "end\nntp server",
+                "it is incomplete: its last line does not match `^end$`",
+            ),
+            (
+                Expectation::LastLine(pattern("^end$")),
+                "",
+                "it is incomplete: its last line does not match `^end$`",
+            ),
+            (Expectation::Header("VLAN".into()), "\nVLAN Name\n", ""),
+            (
+                Expectation::Header("VLAN".into()),
+                "% Low on memory; try again later\n",
+                "it has no table header `VLAN`",
+            ),
+            (Expectation::Key("Name".into()), "Name: Gi1/0/1\n", ""),
+            (
+                Expectation::Key("Name".into()),
+                "Names: x\n",
+                "it has no line `Name: …`",
+            ),
+            (field(Some("x")), r#"{"kind":"x"}"#, ""),
+            (field(None), r#"{"kind":[]}"#, ""),
+            (field(None), "{}", "it has no field `kind`"),
+            (
+                field(Some("x")),
+                r#"{"kind":"y"}"#,
+                "its field `kind` is \"y\" instead of \"x\"",
+            ),
+            (field(None), "null", "it is not a JSON object"),
+            (field(None), "[]", "it is not a JSON object"),
+        ];
+        for (expectation, text, expected) in cases {
+            assert_eq!(reason(expectation, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn answer_rule_allows_empty_answers_only_on_request() {
+        let mut rule = AnswerRule {
+            expectations: vec![Expectation::Header("VLAN".into())],
+            may_be_empty: false,
+        };
+        assert!(rule.check("\n").is_err());
+        rule.may_be_empty = true;
+        assert!(rule.check("\n").is_ok());
+        assert!(rule.check("% busy\n").is_err());
+    }
+}
