@@ -148,11 +148,38 @@ pub enum Outcome {
     },
     /// It was not sent, because of an earlier failure.
     NotSent,
-    /// It was sent, and there was no answer.
+    /// It was sent, and whether it was applied must be read from the device.
     Unknown {
-        /// The error of the session, with the command that has no answer.
+        /// The error of the session or the message of the device, with the command.
         reason: String,
+        /// Why it is unknown.
+        cause: UnknownCause,
     },
+}
+
+/// Why the outcome of an operation is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownCause {
+    /// The connection ended.
+    Disconnected,
+    /// There was no answer within the limit: the device may still apply it. The session ended.
+    Timeout,
+    /// A gateway answered for the device, which may still apply it. The session continues.
+    Gateway,
+    /// The answer may be a complaint: no rule lists it. The session continues.
+    UnlistedMessage,
+}
+
+impl UnknownCause {
+    /// Whether nothing more can be sent in this session.
+    pub fn ends_session(self) -> bool {
+        matches!(self, UnknownCause::Disconnected | UnknownCause::Timeout)
+    }
+
+    /// Whether the device may apply the operation later.
+    pub fn may_be_pending(self) -> bool {
+        matches!(self, UnknownCause::Timeout | UnknownCause::Gateway)
+    }
 }
 
 /// The outcome of one operation and its duration.

@@ -235,8 +235,10 @@ pub enum ProviderErrorKind {
     Refused,
     /// It was not sent, because of an earlier failure.
     NotSent,
-    /// It was sent, and there was no answer.
+    /// It was sent, and whether it was applied is not known.
     Unknown,
+    /// Nothing was sent, because the connection broke before. The error that broke it was reported.
+    Disconnected,
     /// It could not be rendered for the device or read from it.
     Failed,
     /// A defect of the implementation.
@@ -277,7 +279,7 @@ impl ProviderError {
                 })
             }
             Outcome::NotSent => Some(Self::new(ProviderErrorKind::NotSent, "it was not sent")),
-            Outcome::Unknown { reason } => Some(Self::new(
+            Outcome::Unknown { reason, .. } => Some(Self::new(
                 ProviderErrorKind::Unknown,
                 format!("it is unknown whether it was applied: {reason}"),
             )),

@@ -181,7 +181,7 @@ fn operation(record: &OperationRecord) -> Json {
         ),
         Some(Outcome::Refused { message }) => ("refused", Some(message.clone())),
         Some(Outcome::NotSent) => ("not_sent", None),
-        Some(Outcome::Unknown { reason }) => ("unknown", Some(reason.clone())),
+        Some(Outcome::Unknown { reason, .. }) => ("unknown", Some(reason.clone())),
     };
     json["outcome"] = json!(outcome);
     json["device_message"] = json!(message);

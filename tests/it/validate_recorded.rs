@@ -220,6 +220,28 @@ fn validate_running_configuration_declares_instances() {
 }
 
 #[test]
+fn running_configuration_without_its_end_warns() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let catalog = one_resource(
+        directory.path(),
+        r#"{"type": "Vrf", "title": "red", "kind": "compilable_type",
+            "parameters": {"ensure": "present"}}"#,
+    );
+    let running = directory.path().display().to_string();
+    let complete = "version 15.2\n!\nvrf definition red\n!\nend\n";
+    for (config, warnings) in [(complete, 0), (&complete[..complete.len() - 4], 1)] {
+        std::fs::write(directory.path().join("sw9.lab.test.cfg"), config).expect("written");
+        let (exit, told) = validate(&[&catalog, "--platform", "cisco_ios", "--running", &running]);
+        let found = codes(&told);
+        let found = found
+            .iter()
+            .filter(|code| code.ends_with("incomplete-answer"));
+        assert_eq!(found.count(), warnings, "{config}: {told:?}");
+        assert_eq!(exit, 0, "{told:?}");
+    }
+}
+
+#[test]
 fn validate_rest_answers_declare_instances() {
     let port = r#"{"type": "Ios_network_trunk", "title": "Gi1/0/1", "kind": "compilable_type",
                    "parameters": {"access_vlan": 25}}"#;
@@ -330,7 +352,7 @@ fn validate_finds_types_that_write_the_same_rest_field() {
     std::fs::write(
         place("definitions/f5_bigip/site_clock.toml"),
         "schema = 1\nplatform = \"f5_bigip\"\ntype = \"site_clock\"\n[instance]\n\
-         collection = \"/mgmt/tm/sys/ntp\"\nsingleton = \"clock\"\n[attr.zone]\nfield = \"timezone\"\n",
+         collection = \"/mgmt/tm/sys/ntp\"\nanswer = { kind = \"tm:sys:ntp:ntpstate\" }\nsingleton = \"clock\"\n[attr.zone]\nfield = \"timezone\"\n",
     )
     .expect("written");
     let definitions = place("definitions").display().to_string();

@@ -13,12 +13,14 @@ pub(crate) struct Classification {
     pub(crate) messages: Vec<String>,
     /// Some messages match no rule.
     pub(crate) has_unknown_messages: bool,
+    /// Some messages may be complaints: whether the command was applied is not known.
+    pub(crate) is_unclear: bool,
 }
 
 /// Why a command had no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// An error message. The class is never `Ignore` or `Warning`.
+    /// An error message. The class is never `Ignore` or `Warning`, and `Unclear` only for reads.
     Error {
         class: MessageClass,
         message: String,
@@ -36,6 +38,10 @@ impl Classification {
         let mut error: Option<(MessageClass, String)> = None;
         let mut mark = None;
         let mut surprising = false;
+        let mut unclear = answer.is_consumed;
+        if answer.is_consumed {
+            messages.push("a question may have consumed the line as its answer".to_owned());
+        }
         for line in &answer.output {
             if line.trim().is_empty() {
                 continue;
@@ -48,6 +54,7 @@ impl Classification {
                 Some(MessageClass::Ignore) => continue,
                 Some(MessageClass::Warning) => {}
                 None => surprising = true,
+                Some(MessageClass::Unclear) => (surprising, unclear) = (true, true),
                 Some(class) => error = error.or_else(|| Some((class, line.trim().to_owned()))),
             }
             messages.push(line.trim().to_owned());
@@ -75,6 +82,7 @@ impl Classification {
             refusal: refused,
             messages,
             has_unknown_messages: surprising,
+            is_unclear: unclear,
         }
     }
 
@@ -114,7 +122,7 @@ fn declined_question(answer: &Answer) -> Option<String> {
 }
 
 /// A question that consumed the next command as its answer.
-fn overrun_question(rules: &CliRules, answer: &Answer) -> Option<String> {
+pub(super) fn overrun_question(rules: &CliRules, answer: &Answer) -> Option<String> {
     let question = answer.output.iter().find(|line| {
         let anywhere = rules.confirms.iter().filter(|confirm| confirm.anywhere);
         let mut questions = anywhere.flat_map(|confirm| &confirm.question);

@@ -39,6 +39,8 @@ pub(crate) struct CliRules {
     pub(crate) sub_mode: Option<ModeId>,
     /// A sub-mode can be entered from another sub-mode.
     pub(crate) direct_sub_modes: bool,
+    /// Lines that enter a mode whose changes the device applies, or refuses, when it is left.
+    pub(crate) applies_on_exit: Patterns,
     /// Commands after login, without questions.
     pub(crate) open: Vec<Step>,
     /// Commands that log off.
@@ -132,6 +134,8 @@ pub(crate) enum MessageClass {
     Authorization,
     /// The command was refused.
     Command,
+    /// It may be a complaint: the device must be read to know whether the command was applied.
+    Unclear,
 }
 
 /// Patterns of messages.

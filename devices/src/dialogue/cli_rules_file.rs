@@ -41,6 +41,9 @@ impl CliRules {
             config_mode: mode_of(&connection, "config_mode", &names),
             sub_mode: mode_of(&connection, "sub_mode", &names),
             direct_sub_modes: connection.bool("direct_sub_modes").unwrap_or(false),
+            applies_on_exit: patterns(connection.get("applies_on_exit"))
+                .into_iter()
+                .collect(),
             open: steps(root, "open", &names),
             close: steps(root, "close", &names),
             save: steps(root, "save", &names),
@@ -239,12 +242,13 @@ fn step(table: &Table<'_>, names: &Names) -> Option<Step> {
 }
 
 /// The classes in order of precedence: `ignore` comes first.
-const CLASSES: [(&str, MessageClass); 5] = [
+const CLASSES: [(&str, MessageClass); 6] = [
     ("ignore", MessageClass::Ignore),
     ("warning", MessageClass::Warning),
     ("fatal", MessageClass::Fatal),
     ("authorization", MessageClass::Authorization),
     ("command", MessageClass::Command),
+    ("unclear", MessageClass::Unclear),
 ];
 
 fn errors(root: &Table<'_>) -> ErrorRules {

@@ -45,6 +45,8 @@ pub(crate) struct Answer {
     /// The questions of the device, in order.
     pub(crate) questions: Vec<AskedQuestion>,
     pub(crate) secret: SecretState,
+    /// An unexpected question may have consumed the command as its answer.
+    pub(crate) is_consumed: bool,
     /// The device accepted the body; true if there is none.
     pub(crate) body_accepted: bool,
     /// Width of the prompt before the echo, for the column of error marks.

@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::classify::overrun_question;
 use super::cli_rules::{CliRules, ModeId};
 use super::command::{Answer, AskedQuestion, Command, Prompt, SecretState};
 use super::echo;
@@ -126,7 +127,7 @@ impl Dialogue {
             }
             let before = std::mem::take(&mut pending_command.output_before_echo);
             pending_command.output.splice(0..0, before);
-            self.complete_answer(mode, name, prompt_line, &mut events);
+            self.complete_answer(mode, name, prompt_line, false, &mut events);
         } else if current.trim().is_empty() {
             // The device is busy or silent; the caller's timeout decides.
         } else if pending_command.command.secret.is_some() {
@@ -158,7 +159,7 @@ impl Dialogue {
             && let Some((mode, name)) = self.rules.prompt(&current)
             && self.is_expected_prompt(mode, &name)
         {
-            self.complete_answer(mode, name, current, &mut events);
+            self.complete_answer(mode, name, current, false, &mut events);
         }
         events
     }
@@ -231,7 +232,7 @@ impl Dialogue {
             let pending_command = &mut self.pending[0];
             let before = std::mem::take(&mut pending_command.output_before_echo);
             pending_command.output.splice(0..0, before);
-            self.complete_answer(mode, name, text, events);
+            self.complete_answer(mode, name, text, true, events);
             let next = &mut self.pending[0];
             next.echoed = true;
             next.prompt_width = width;
@@ -292,7 +293,7 @@ impl Dialogue {
         if let Some((mode, name)) = self.rules.prompt(&current)
             && (any_prompt || last && self.is_expected_prompt(mode, &name))
         {
-            self.complete_answer(mode, name, current, events);
+            self.complete_answer(mode, name, current, false, events);
         }
     }
 
@@ -327,16 +328,28 @@ impl Dialogue {
         mode: ModeId,
         name: String,
         text: String,
+        is_next_echoed: bool,
         events: &mut Vec<Event>,
     ) {
         let pending_command = self.pending.pop_front().expect("a command is pending");
         self.screen.clear();
         self.update_hostname(mode, name);
         self.last_prompt = text.clone();
-        events.push(Event::Answered(pending_command.into_answer(Prompt {
+        let answer = pending_command.into_answer(Prompt {
             mode,
             text: text.trim().to_owned(),
-        })));
+        });
+        let is_lost = answer.is_consumed || overrun_question(&self.rules, &answer).is_some();
+        events.push(Event::Answered(answer));
+        // A command that a question consumed has neither echo nor prompt: an empty line gets one.
+        if is_lost
+            && !is_next_echoed
+            && let Some(next) = self.pending.front_mut()
+        {
+            next.is_consumed = true;
+            next.any_prompt = true;
+            events.push(Event::Write(Text::plain(&self.rules.newline)));
+        }
     }
 
     fn answer_secret_request(&mut self, events: &mut Vec<Event>) {

@@ -28,6 +28,8 @@ pub(crate) struct PendingCommand {
     pub(crate) body_sent: bool,
     /// Number of echoed body lines.
     pub(crate) body_echoed: usize,
+    /// A question after the command before it may have consumed this one.
+    pub(crate) is_consumed: bool,
     /// Any prompt ends the answer: a question was declined, or there is no echo.
     pub(crate) any_prompt: bool,
 }
@@ -48,6 +50,7 @@ impl PendingCommand {
             secret: SecretState::NotRequested,
             secret_answers: 0,
             body_echoed: 0,
+            is_consumed: false,
             any_prompt: false,
         }
     }
@@ -121,6 +124,7 @@ impl PendingCommand {
             prompt,
             questions: self.questions,
             secret: self.secret,
+            is_consumed: self.is_consumed,
             body_accepted: self.body_sent,
             prompt_width: self.prompt_width,
         }

@@ -4,7 +4,7 @@
 //! the commands that were sent. If the connection breaks in a change, the device is read once
 //! more, so that each attribute is reported as done or not applied.
 
-mod disconnect;
+mod unknown_outcome;
 mod verify;
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use foldhash::{HashMap, HashSet};
 
-use self::disconnect::{Disconnect, render_operation};
+use self::unknown_outcome::{Disconnect, render_operation};
 pub use self::verify::Difference;
 use super::{CommitResult, Note, Provider, ProviderError};
 use crate::change::{Change, Instance, Wanted};
@@ -436,8 +436,7 @@ impl Provider for DriverProvider {
         let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
         let mut committed = CommitResult::from_operations(&change, sent);
         committed.notes = notes;
-        self.reconcile_after_disconnect(&change, &mut committed)
-            .await;
+        self.reconcile_unknown(&change, &mut committed).await;
         self.remember(&change, &committed);
         if committed
             .attributes

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::connect_params::Algorithms;
-use crate::operation::Method;
+use crate::operation::{Method, UnknownCause};
 
 /// Why a session could not be opened, or ended.
 ///
@@ -328,6 +328,14 @@ impl SessionErrorKind {
             self.to_string()
         } else {
             format!("`{command}`: {self}")
+        }
+    }
+
+    /// Why the outcome of a command is unknown that this error left without an answer.
+    pub(super) fn unknown_cause(&self) -> UnknownCause {
+        match self {
+            Self::CommandTimeout { .. } => UnknownCause::Timeout,
+            _ => UnknownCause::Disconnected,
         }
     }
 

@@ -27,7 +27,9 @@ use super::error::{SessionError, SessionErrorKind};
 use super::ssh::tunnel::Tunnel;
 use super::{Access, Session, Statistics};
 use crate::dialogue::RestRules;
-use crate::operation::{Action, Method, Operation, OperationResult, Outcome, Request};
+use crate::operation::{
+    Action, Method, Operation, OperationResult, Outcome, Request, UnknownCause,
+};
 use crate::read::ReadRequest;
 use crate::read::answer_rule::excerpt;
 
@@ -122,6 +124,18 @@ impl RestSession {
                     messages: vec![self.client.render_message(&answer)],
                 }
             }
+            Ok(answer) if GATEWAY_STATUSES.contains(&answer.status) => {
+                let kind = SessionErrorKind::HttpStatus {
+                    method: request.method,
+                    path: request.path.clone(),
+                    status: answer.status,
+                    message: self.client.render_message(&answer),
+                };
+                Outcome::Unknown {
+                    reason: kind.to_string(),
+                    cause: UnknownCause::Gateway,
+                }
+            }
             Ok(answer) => Outcome::Refused {
                 message: self.client.render_message(&answer),
             },
@@ -130,17 +144,21 @@ impl RestSession {
             },
             Err(kind) => {
                 let reason = kind.render_for(&format!("{} {}", request.method, request.path));
+                let cause = kind.unknown_cause();
                 // Only a refused login ends the session; the client can connect again.
                 if matches!(kind, SessionErrorKind::LoginRefused { .. }) {
                     self.broken = Some(kind);
                 }
-                Outcome::Unknown { reason }
+                Outcome::Unknown { reason, cause }
             }
         }
     }
 }
 
 const NOT_FOUND: u16 = 404;
+/// Statuses after which a write may be applied all the same: the front end gave up, or failed after
+/// it had passed the request on.
+const GATEWAY_STATUSES: [u16; 5] = [408, 500, 502, 503, 504];
 /// Time limit of the logout.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 

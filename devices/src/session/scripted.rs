@@ -19,6 +19,8 @@ pub(super) struct ScriptedDevice {
     pub(crate) refuses: &'static [&'static str],
     /// Lines with their output.
     pub(crate) answers: &'static [(&'static str, &'static str)],
+    /// Lines with a message that it prints when it executes them.
+    pub(crate) messages: &'static [(&'static str, &'static str)],
     /// Lines that cause a question, with the question.
     pub(crate) asks: &'static [(&'static str, &'static str)],
     /// It disconnects instead of answering this line.
@@ -84,8 +86,14 @@ impl ScriptedDevice {
             if let Some((_, question)) = self.asks.iter().find(|(asked, _)| *asked == line) {
                 output.push_str(question);
                 stream.write_all(output.as_bytes()).await.expect("open");
-                let key = stream.read(&mut buffer).await.unwrap_or(0);
-                let key = String::from_utf8_lossy(&buffer[..key]).into_owned();
+                // A line that was sent ahead answers the question with its first character.
+                let key = match input.is_empty() {
+                    true => {
+                        let key = stream.read(&mut buffer).await.unwrap_or(0);
+                        String::from_utf8_lossy(&buffer[..key]).into_owned()
+                    }
+                    false => input.remove(0).to_string(),
+                };
                 log.lock()
                     .expect("free")
                     .lines
@@ -131,6 +139,10 @@ impl ScriptedDevice {
             } else if line == "exit" && mode.is_empty() {
                 return;
             } else {
+                if let Some((_, message)) = self.messages.iter().find(|(known, _)| *known == line) {
+                    output.push_str(message);
+                    output.push_str("\r\n");
+                }
                 mode = match line.split(' ').next().unwrap_or_default() {
                     "configure" => "(config)".to_owned(),
                     "interface" => "(config-if)".to_owned(),

@@ -104,6 +104,7 @@ async fn session_reads_writes_and_logs_off() {
             "configure terminal",
             "vlan 42",
             "name lab",
+            "exit",
             INTERFACE,
             "description Up to core1",
             "switchport access vlan 42",

@@ -279,7 +279,10 @@ async fn read_without_its_expected_parts_fails_its_resources() {
 /// A list without any entry prints nothing; with a list in the configuration, nothing is an error.
 #[tokio::test(flavor = "multi_thread")]
 async fn empty_read_is_checked_against_the_configuration() {
-    for (config, is_valid) in [("", true), ("access-list 10 permit any", false)] {
+    for (config, is_valid) in [
+        ("", true),
+        ("ip access-list standard 10\n permit any\n", false),
+    ] {
         let mut lab = Lab::new();
         lab.add_switch_with(switchtender_mocks::SwitchOptions {
             config: Some(config.to_owned()),
@@ -290,7 +293,7 @@ async fn empty_read_is_checked_against_the_configuration() {
         let ran = lab.run(&["resource", "sw1", "ios_acl"]).await;
         assert_eq!(ran.code == Some(0), is_valid, "{}", ran.text());
         if !is_valid {
-            ran.assert_contains("it is empty, but `config` has `access-list 10 permit any`");
+            ran.assert_contains("it is empty, but `config` has `ip access-list standard 10`");
         }
     }
 }
@@ -487,7 +490,7 @@ async fn fault_disconnect_in_a_creation_is_reported_after_reading_again() {
     // entered)
     let cases = [
         ("drop-after=^name one", vlan(), "it was not applied"),
-        ("stall-after=^name one", vlan(), "it was not applied"),
+        ("stall-after=^name one", vlan(), "unknown, not present yet"),
         ("drop-unanswered=^name one", vlan(), "it was not applied"),
         (
             "drop-after=^description up",
@@ -514,7 +517,7 @@ async fn fault_disconnect_in_a_creation_is_reported_after_reading_again() {
         let status = ran.resource("sw1", &reference);
         assert_eq!(status["failed"], true, "{fault}: {status}");
         let event = &status["events"][0];
-        let not_applied = expected == "it was not applied";
+        let not_applied = !expected.starts_with("it was applied");
         assert_eq!(
             event["status"],
             if not_applied { "failure" } else { "success" },
@@ -581,7 +584,12 @@ async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
         } else {
             assert_eq!(event["status"], "failure", "{fault}: {event}");
             let message = event["message"].as_str().unwrap();
-            assert!(message.contains("not applied"), "{fault}: {message}");
+            // A device that was silent may still be executing the line.
+            let expected = match fault.starts_with("stall") {
+                true => "read again: unknown, not present yet",
+                false => "read again: it was not applied",
+            };
+            assert!(message.contains(expected), "{fault}: {message}");
             assert!(message.contains("`description desk`"), "{fault}: {message}");
         }
         // Nothing more is sent: the change may have been what cut the connection.
@@ -609,6 +617,64 @@ async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
                 .contains("description desk")
         );
     }
+}
+
+/// A complaint that no rule lists is no success: the resource is read again.
+#[tokio::test(flavor = "multi_thread")]
+async fn unlisted_complaint_is_verified_by_reading_again() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &["refuse=^mtu => % VRF red not configured."])
+        .await;
+    let mut dependant = vlan(10, "one");
+    dependant["parameters"]["require"] = json!("Network_interface[GigabitEthernet1/0/1]");
+    lab.write_resources(
+        "sw1",
+        &[
+            resource(
+                "Network_interface",
+                "GigabitEthernet1/0/1",
+                json!({"enable": true, "description": "desk", "mtu": 9000}),
+            ),
+            dependant,
+            vlan(20, "two"),
+        ],
+    );
+    let ran = lab.apply().await;
+    ran.assert_code(6);
+    let interface = ran.resource("sw1", "Network_interface[GigabitEthernet1/0/1]");
+    let statuses = event_statuses(&interface);
+    assert!(
+        has_status(&statuses, "description", "success"),
+        "{statuses:?}"
+    );
+    assert!(has_status(&statuses, "mtu", "failure"), "{statuses:?}");
+    said(
+        &ran,
+        "sw1",
+        "the device answered `mtu 9000`: % VRF red not configured.; the device was read again: it \
+         was not applied",
+    );
+    assert_eq!(ran.resource("sw1", "Network_vlan[10]")["skipped"], true);
+    assert_eq!(ran.resource("sw1", "Network_vlan[20]")["changed"], true);
+}
+
+/// A gateway gives up while the device may still execute the request.
+#[tokio::test(flavor = "multi_thread")]
+async fn gateway_status_after_a_write_is_verified_by_reading_again() {
+    let lab = balanced(&["unavailable=1 ^POST /mgmt/tm/ltm/rule"]).await;
+    let ran = lab.apply().await;
+    ran.assert_code(6);
+    let event = ran.resource("lb1", RULE)["events"][0].clone();
+    assert_eq!(event["status"], "failure", "{event}");
+    let message = event["message"].as_str().unwrap();
+    assert!(message.contains("failed with status 503"), "{message}");
+    assert!(
+        message.contains("the device was read again: unknown, not present yet"),
+        "{message}"
+    );
+    // The session continues.
+    assert_eq!(nodes(&lab), ["web1", "web4"]);
+    the_other_succeeds(&lab, &ran);
 }
 
 #[tokio::test(flavor = "multi_thread")]

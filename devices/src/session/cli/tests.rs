@@ -3,6 +3,7 @@
 use super::*;
 use crate::dialogue::rules_for_tests;
 use crate::operation::{Action, ConfigLine, Outcome};
+use crate::read::answer_rule::Expectation;
 use crate::session::connect_params::ConnectParams;
 use crate::session::scripted::{Log, ScriptedDevice, connect_params};
 
@@ -79,7 +80,7 @@ fn outcomes(results: &[OperationResult]) -> Vec<String> {
             Outcome::Done { messages } => format!("done: {}", messages.join("; ")),
             Outcome::Refused { message } => format!("refused: {message}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { reason } => format!("unknown: {reason}"),
+            Outcome::Unknown { reason, .. } => format!("unknown: {reason}"),
         })
         .collect()
 }
@@ -239,9 +240,9 @@ async fn commit_takes_two_round_trips_per_resource() {
         commit(&mut session, &[operation(&[], "ntp server 1")]).await,
         [DONE]
     );
-    assert_eq!(session.statistics().round_trips - before, 7);
+    assert_eq!(session.statistics().round_trips - before, 6);
     session.read(&[request("show clock")]).await.expect("read");
-    assert_eq!(session.statistics().round_trips - before, 8);
+    assert_eq!(session.statistics().round_trips - before, 7);
     assert_eq!(
         lines(&log),
         [
@@ -249,7 +250,8 @@ async fn commit_takes_two_round_trips_per_resource() {
             "core1(config)#vlan 10",
             "core1(config-vlan)#name a",
             "core1(config-vlan)#shutdown",
-            "core1(config-vlan)#vlan 11",
+            "core1(config-vlan)#exit",
+            "core1(config)#vlan 11",
             "core1(config-vlan)#name b",
             "core1(config-vlan)#shutdown",
             "core1(config-vlan)#exit",
@@ -343,6 +345,30 @@ async fn commit_declines_and_reports_an_unexpected_question() {
         ["refused: unexpected question, which was declined: This is dangerous. Go on? [confirm]"]
     );
     assert!(lines(&log).contains(&"answer \"n\"".to_owned()));
+    assert_eq!(
+        commit(&mut session, &[operation(&[], "ntp server 1")]).await,
+        [DONE]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn line_that_a_question_consumed_is_no_success() {
+    let (mut session, _) = ready(ScriptedDevice {
+        asks: &[("no feature", "This is dangerous. Go on? [confirm]")],
+        ..ScriptedDevice::default()
+    })
+    .await;
+    let started = tokio::time::Instant::now();
+    let operations = [operation(&[], "no feature"), operation(&[], "ntp server 1")];
+    assert_eq!(
+        commit(&mut session, &operations).await,
+        [
+            "refused: unexpected question, which was declined: This is dangerous. Go on? [confirm]",
+            "unknown: the device answered `ntp server 1`: \
+             a question may have consumed the line as its answer",
+        ]
+    );
+    assert!(started.elapsed() < crate::session::scripted::TEST_TIMEOUT);
     assert_eq!(
         commit(&mut session, &[operation(&[], "ntp server 1")]).await,
         [DONE]
@@ -478,7 +504,12 @@ async fn read_only_session_sends_only_reads() {
         "{error}"
     );
     // Commits are refused too.
-    assert!(session.enter_mode(&[Text::plain("vlan 10")]).await.is_err());
+    assert!(
+        session
+            .enter_mode(&[Text::plain("vlan 10")], false)
+            .await
+            .is_err()
+    );
     assert_eq!(lines(&log).len(), before);
 }
 
@@ -521,12 +552,188 @@ async fn commit_continues_after_an_authorization_error() {
     );
 }
 
+/// IOS commits a VLAN when its mode is left, and prints the result then.
+#[tokio::test]
+async fn message_at_the_end_of_a_mode_belongs_to_its_lines() {
+    const MESSAGE: &str = "VLAN #10 and #20 have an identical name: bbb\r\n% APPLY failed";
+    let (mut session, log) = ready(ScriptedDevice {
+        messages: &[("exit", MESSAGE)],
+        ..ScriptedDevice::default()
+    })
+    .await;
+    let unknown = "unknown: when `vlan 10` was left, the device answered: \
+                   VLAN #10 and #20 have an identical name: bbb; % APPLY failed";
+    let before = session.statistics().round_trips;
+    let vlan = [
+        operation(&["vlan 10"], ""),
+        operation(&["vlan 10"], "name bbb"),
+    ];
+    assert_eq!(commit(&mut session, &vlan).await, [unknown; 2]);
+    // `configure terminal`, the mode, and its lines with `exit`.
+    assert_eq!(session.statistics().round_trips - before, 3);
+    let interface = [operation(&["interface Gi1/0/1"], "description innocent")];
+    assert_eq!(commit(&mut session, &interface).await, [DONE]);
+    // A mode without lines is left in the round trip that enters it.
+    let before = session.statistics().round_trips;
+    assert_eq!(commit(&mut session, &vlan[..1]).await, [unknown]);
+    assert_eq!(session.statistics().round_trips - before, 1);
+    assert_eq!(
+        lines(&log)[1..],
+        [
+            "core1(config)#vlan 10",
+            "core1(config-vlan)#name bbb",
+            "core1(config-vlan)#exit",
+            "core1(config)#interface Gi1/0/1",
+            "core1(config-if)#description innocent",
+            "core1(config-if)#vlan 10",
+            "core1(config-vlan)#exit",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn message_that_may_be_a_complaint_is_no_success() {
+    let (mut session, _) = ready(ScriptedDevice {
+        messages: &[
+            ("vrf forwarding red", "% VRF red not configured."),
+            (
+                "switchport voice vlan 40",
+                "% Voice VLAN does not exist. Creating vlan 40",
+            ),
+            ("description x", "Interface set to default configuration"),
+        ],
+        ..ScriptedDevice::default()
+    })
+    .await;
+    let mode = ["interface Gi1/0/1"];
+    let operations = [
+        operation(&mode, "vrf forwarding red"),
+        operation(&mode, "switchport voice vlan 40"),
+        operation(&mode, "description x"),
+    ];
+    assert_eq!(
+        commit(&mut session, &operations).await,
+        [
+            "unknown: the device answered `vrf forwarding red`: % VRF red not configured.",
+            "done: % Voice VLAN does not exist. Creating vlan 40",
+            "done: Interface set to default configuration",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn line_that_leaves_its_mode_is_no_success() {
+    let (mut session, _) = ready(ScriptedDevice::default()).await;
+    let mode = ["interface Gi1/0/1"];
+    let operations = [operation(&mode, "end"), operation(&mode, "mtu 9000")];
+    assert_eq!(
+        commit(&mut session, &operations).await,
+        [
+            "unknown: the device answered `end`: the prompt changed to core1#",
+            "unknown: the device answered `mtu 9000`: the prompt changed to core1#",
+        ]
+    );
+}
+
+/// Without `sub_mode`, every mode of configuration has the prompt of `config_mode`.
+#[tokio::test]
+async fn commit_works_without_a_sub_mode() {
+    let mut rules = (*rules_for_tests("cisco_ios")).clone();
+    rules.sub_mode = None;
+    // The prompt of the device stays `core1(config)#` after `section a`.
+    let (stream, _) = ScriptedDevice::default().start();
+    let terminal = Terminal {
+        stream: Box::new(stream),
+        close_reason: CloseReason::default(),
+        connection: None,
+    };
+    let access = (Access::ReadWrite, &[][..]);
+    let rules = Arc::new(rules);
+    let (mut session, _) = CliSession::open(&connect_params(), terminal, &rules, access, &[])
+        .await
+        .expect("opened");
+    let operations = [
+        operation(&["section a"], "option b"),
+        operation(&["section a"], "option c"),
+    ];
+    assert_eq!(commit(&mut session, &operations).await, [DONE; 2]);
+}
+
+/// A log message may cut a line of a table, so that its row is lost.
+#[tokio::test]
+async fn read_is_repeated_if_a_log_message_interrupts_it() {
+    const TABLE: &str = "VLAN Name\r\n---- ----\r\n99   pri\r\n\
+        *Jan  2 03:04:05.678: %LINK-3-UPDOWN: Interface Gi1/0/48, changed state to down\r\nnters";
+    let (mut session, log) = ready(ScriptedDevice {
+        answers: &[
+            ("show vlan brief", TABLE),
+            (
+                "show inventory",
+                "99   pri %LINK-3-UPDOWN: Interface Gi1/0/48",
+            ),
+        ],
+        ..ScriptedDevice::default()
+    })
+    .await;
+    let texts = session.read(&[request("show vlan brief")]).await;
+    // The message is at the same place again, so it is no part of a line.
+    assert_eq!(texts.expect("read").len(), 1);
+    assert_eq!(lines(&log), ["core1#show vlan brief"; 2]);
+    let mut table = request("show inventory");
+    table.answer.expectations = vec![Expectation::Header("99".to_owned())];
+    let error = session.read(&[table]).await.expect_err("interrupted");
+    assert_eq!(
+        error.kind.to_string(),
+        "unexpected answer to `show inventory`: a log message interrupts a line of it; \
+         it begins with \"99   pri %LINK-3-UPDOWN: Interface Gi1/0/48\""
+    );
+}
+
+#[tokio::test]
+async fn read_fails_without_the_declared_parts() {
+    let cases: [(&str, &str); 3] = [
+        ("", "it has no line that matches `^version `"),
+        (
+            "Try again later.",
+            "it has no line that matches `^version `",
+        ),
+        (
+            "version 15.2",
+            "it is incomplete: its last line does not match `^end$`",
+        ),
+    ];
+    for (answer, reason) in cases {
+        let answers: &'static [(&str, &str)] =
+            Box::leak(Box::new([("show running-config", answer)]));
+        let (mut session, _) = ready(ScriptedDevice {
+            answers,
+            ..ScriptedDevice::default()
+        })
+        .await;
+        let pattern = |text: &str| crate::pattern::Pattern::new(text).expect("valid");
+        let mut config = request("show running-config");
+        config.answer.expectations = vec![
+            Expectation::Line(pattern("^version ")),
+            Expectation::LastLine(pattern("^end$")),
+        ];
+        // A refusal of an optional read is an empty answer, this is not.
+        config.optional = true;
+        let error = session.read(&[config]).await.expect_err("invalid");
+        assert!(error.is_refusal(), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn close_leaves_configuration_and_logs_off() {
     let (mut session, log) = ready(ScriptedDevice::default()).await;
-    commit(&mut session, &[operation(&["vlan 10"], "name x")]).await;
+    commit(
+        &mut session,
+        &[operation(&["interface Gi1/0/1"], "mtu 9000")],
+    )
+    .await;
     assert_eq!(session.close().await, [""; 0]);
-    assert_eq!(lines(&log)[3..], ["core1(config-vlan)#end", "core1#exit"]);
+    assert_eq!(lines(&log)[3..], ["core1(config-if)#end", "core1#exit"]);
 }
 
 #[tokio::test]

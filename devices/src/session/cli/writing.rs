@@ -9,10 +9,11 @@ use super::CliSession;
 use super::config_mode::{ConfigMode, ModeStep};
 use crate::dialogue::cli_rules::MessageClass;
 use crate::dialogue::{Answer, Classification, Command, Refusal};
-use crate::operation::{Action, ConfigLine, Operation, OperationResult, Outcome};
+use crate::operation::{Action, ConfigLine, Operation, OperationResult, Outcome, UnknownCause};
 use crate::secret::Text;
 use crate::session::Access;
 use crate::session::error::SessionErrorKind;
+use crate::session::transport::AnsweredCommand;
 
 /// A mode that was not entered, so that its lines cannot be sent.
 pub(super) struct ModeFailure {
@@ -47,6 +48,23 @@ impl ModeFailure {
     }
 }
 
+/// A mode that was entered.
+#[derive(Debug, Default)]
+pub(super) struct EnteredMode {
+    /// Messages of the device.
+    messages: Vec<String>,
+    /// The answer to the command that left it again.
+    left: Option<AnsweredCommand>,
+}
+
+/// The outcome of a line without an answer.
+fn unknown(failure: &SessionErrorKind, line: &ConfigLine) -> Outcome {
+    Outcome::Unknown {
+        reason: failure.render_for(&line.to_string()),
+        cause: failure.unknown_cause(),
+    }
+}
+
 impl CliSession {
     /// Sends operations in order until one fails. Returns a result for each.
     pub(super) async fn write(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
@@ -67,24 +85,39 @@ impl CliSession {
                 break;
             };
             let started = Instant::now();
-            match self.enter_mode(&line.mode).await {
+            let leave = line.text.is_none() && self.leaves_mode_after(operations, next);
+            match self.enter_mode(&line.mode, leave).await {
                 Err(failure) => {
                     results.push(failure.into_result(line, started.elapsed()));
                     break;
                 }
-                Ok(messages) if line.text.is_none() => {
+                Ok(entered) if line.text.is_none() => {
                     self.statistics.writes += 1;
+                    let messages = entered.messages;
                     let outcome = Outcome::Done { messages };
                     results.push(OperationResult::new(outcome, started.elapsed()));
+                    if let Some(left) = entered.left {
+                        self.apply_exit_answer(&left, &line.mode, operations, &mut results);
+                    }
                 }
                 Ok(_) => {
                     let lines = batch(&operations[next..]);
-                    results.extend(self.send_lines(&lines).await);
+                    let last = next + lines.len() - 1;
+                    let leave = self.leaves_mode_after(operations, last);
+                    let (sent, left) = self.send_lines(&lines, leave).await;
+                    results.extend(sent);
+                    if let Some(left) = left {
+                        self.apply_exit_answer(&left, &line.mode, operations, &mut results);
+                    }
                 }
             }
             next = results.len();
-            let is_done = |result: &OperationResult| matches!(result.outcome, Outcome::Done { .. });
-            if !results.iter().all(is_done) || self.mode == ConfigMode::Unknown {
+            let may_continue = |result: &OperationResult| match &result.outcome {
+                Outcome::Done { .. } => true,
+                Outcome::Unknown { cause, .. } => !cause.ends_session(),
+                Outcome::Refused { .. } | Outcome::NotSent => false,
+            };
+            if !results.iter().all(may_continue) || self.mode == ConfigMode::Unknown {
                 break;
             }
         }
@@ -92,14 +125,98 @@ impl CliSession {
         results
     }
 
-    /// Enters the mode of the next lines. `Ok` has the messages of the device.
-    pub(super) async fn enter_mode(&mut self, wanted: &[Text]) -> Result<Vec<String>, ModeFailure> {
+    /// Whether the mode of an operation is left after it, in the same batch: the device applies the
+    /// changes of the mode then, and no later operation is in it.
+    fn leaves_mode_after(&self, operations: &[Operation], index: usize) -> bool {
+        let mode_of = |index: usize| match &operations.get(index)?.action {
+            Action::Line(line) => Some(&line.mode),
+            Action::Request(_) => None,
+        };
+        let Some(mode) = mode_of(index).filter(|mode| !mode.is_empty()) else {
+            return false;
+        };
+        let applies_on_exit = &self.rules.applies_on_exit;
+        let enters = mode.last().map(Text::reveal).unwrap_or_default();
+        applies_on_exit.is_match(&enters)
+            && mode_of(index + 1).is_none_or(|next| !next.starts_with(mode))
+    }
+
+    /// Classifies the answer to the command that left a mode: if it is no success, whether the lines
+    /// of the mode were applied is unknown.
+    fn apply_exit_answer(
+        &mut self,
+        left: &AnsweredCommand,
+        mode: &[Text],
+        operations: &[Operation],
+        results: &mut [OperationResult],
+    ) {
+        let rules = Arc::clone(&self.rules);
+        let parent = &mode[..mode.len() - 1];
+        let expected_mode = if parent.is_empty() {
+            rules.config_mode
+        } else {
+            rules.sub_mode.or(rules.config_mode)
+        };
+        let classification = Classification::new(&rules, &left.command, &left.answer);
+        let messages = self.render_output(&left.answer.output);
+        let entering_line = mode.last().map(Text::to_string).unwrap_or_default();
+        let is_left = Some(left.answer.prompt.mode) == expected_mode;
+        let problem = if classification.refusal.is_some() || classification.is_unclear {
+            Some(format!(
+                "when `{entering_line}` was left, the device answered: {messages}"
+            ))
+        } else if !is_left {
+            Some(format!(
+                "`{entering_line}` was not left: the prompt is {}",
+                left.answer.prompt.text
+            ))
+        } else {
+            None
+        };
+        if self.mode != ConfigMode::Unknown {
+            self.mode = match is_left {
+                true => ConfigMode::Config(parent.to_vec()),
+                false => ConfigMode::Unknown,
+            };
+        }
+        let in_mode = |operation: &Operation| match &operation.action {
+            Action::Line(line) => line.mode.starts_with(mode),
+            Action::Request(_) => false,
+        };
+        let mut concerned = operations
+            .iter()
+            .zip(results)
+            .filter(|(operation, _)| in_mode(operation))
+            .map(|(_, result)| &mut result.outcome);
+        match problem {
+            Some(reason) => concerned
+                .filter(|outcome| matches!(outcome, Outcome::Done { .. }))
+                .for_each(|outcome| {
+                    *outcome = Outcome::Unknown {
+                        reason: reason.clone(),
+                        cause: UnknownCause::UnlistedMessage,
+                    };
+                }),
+            None => {
+                if let Some(Outcome::Done { messages }) = concerned.next_back() {
+                    messages.extend(self.mask_lines(classification.messages));
+                }
+            }
+        }
+    }
+
+    /// Enters the mode of the next lines; with `leave`, the mode is left again in the same batch.
+    pub(super) async fn enter_mode(
+        &mut self,
+        wanted: &[Text],
+        leave: bool,
+    ) -> Result<EnteredMode, ModeFailure> {
         let rules = Arc::clone(&self.rules);
         let no_config =
             || ModeFailure::not_sent("this platform has no configuration mode".to_owned());
         let config = rules.config_mode.ok_or_else(no_config)?;
         let sub_mode = rules.sub_mode.unwrap_or(config);
-        let mut messages = Vec::new();
+        let mut entered = EnteredMode::default();
         for step in self.mode.steps_to(wanted, &rules) {
             let command_between = |from, to| {
                 rules
@@ -118,7 +235,13 @@ impl CliSession {
                     let expected_mode = if outside { config } else { sub_mode };
                     (vec![Text::plain(line); *levels], expected_mode)
                 }
-                ModeStep::Enter(depth) => (vec![wanted[*depth].clone()], sub_mode),
+                ModeStep::Enter(depth) => {
+                    let mut lines = vec![wanted[*depth].clone()];
+                    if leave && depth + 1 == wanted.len() {
+                        lines.push(Text::plain(self.exit_line()));
+                    }
+                    (lines, sub_mode)
+                }
             };
             let mode_line = match &step {
                 ModeStep::Enter(depth) => ConfigLine::enter_mode(&wanted[..=*depth]),
@@ -129,16 +252,18 @@ impl CliSession {
                 let permit = self.guard.permit(Command::line(line));
                 permitted.push(permit.map_err(|error| ModeFailure::not_sent(error.to_string()))?);
             }
-            let batch = self.transport.send_batch(permitted, |_, _| true).await;
+            let mut batch = self.transport.send_batch(permitted, |_, _| true).await;
             if let Some(failure) = batch.failure {
                 self.mark_lost(&failure);
                 return Err(ModeFailure {
-                    outcome: Outcome::Unknown {
-                        reason: failure.render_for(&mode_line.to_string()),
-                    },
+                    outcome: unknown(&failure, &mode_line),
                     line: Some(mode_line),
                 });
             }
+            let entering = matches!(step, ModeStep::Enter(_));
+            let left = (entering && batch.answered.len() > 1)
+                .then(|| batch.answered.pop())
+                .flatten();
             let last = batch.answered.last().expect("a step has a line");
             let classification = Classification::new(&rules, &last.command, &last.answer);
             self.mode = match &step {
@@ -163,7 +288,6 @@ impl CliSession {
                     self.render_refusal(refusal),
                 ));
             }
-            let entering = matches!(step, ModeStep::Enter(_));
             if entering && classification.has_unknown_messages {
                 self.mode = ConfigMode::Unknown;
                 return Err(ModeFailure::refused(
@@ -180,10 +304,21 @@ impl CliSession {
                 return Err(ModeFailure::refused(mode_line, message));
             }
             if entering {
-                messages = self.mask_lines(classification.messages);
+                entered.messages = self.mask_lines(classification.messages);
+                entered.left = left;
             }
         }
-        Ok(messages)
+        Ok(entered)
+    }
+
+    /// The command that leaves a sub-mode.
+    fn exit_line(&self) -> String {
+        let rules = &self.rules;
+        let (sub_mode, config) = (rules.sub_mode, rules.config_mode);
+        let transition = sub_mode
+            .zip(config)
+            .and_then(|(from, to)| rules.transition(from, to));
+        transition.map_or_else(String::new, |transition| transition.send.clone())
     }
 
     fn depth(&self) -> usize {
@@ -193,31 +328,37 @@ impl CliSession {
         }
     }
 
-    /// Sends the lines of the current mode.
-    async fn send_lines(&mut self, lines: &[&ConfigLine]) -> Vec<OperationResult> {
+    /// Sends the lines of the current mode, and with `leave` the command that leaves it. Returns
+    /// their results, and the answer to that command.
+    async fn send_lines(
+        &mut self,
+        lines: &[&ConfigLine],
+        leave: bool,
+    ) -> (Vec<OperationResult>, Option<AnsweredCommand>) {
         let rules = Arc::clone(&self.rules);
         let mut results = Vec::new();
         let mode = self.mode.clone();
         let current_mode = match &mode {
-            ConfigMode::Config(path) if !path.is_empty() => rules.sub_mode,
+            ConfigMode::Config(path) if !path.is_empty() => rules.sub_mode.or(rules.config_mode),
             _ => rules.config_mode,
         };
+        let exit = leave.then(|| Command::line(self.exit_line()));
         let permitted: Result<Vec<_>, _> = lines
             .iter()
-            .map(|line| {
-                self.guard.permit(Command {
-                    line: line.text.clone().unwrap_or_default(),
-                    body: line.body.clone(),
-                    secret: None,
-                    accept_questions: true,
-                })
+            .map(|line| Command {
+                line: line.text.clone().unwrap_or_default(),
+                body: line.body.clone(),
+                secret: None,
+                accept_questions: true,
             })
+            .chain(exit)
+            .map(|command| self.guard.permit(command))
             .collect();
         let permitted = match permitted {
             Ok(permitted) => permitted,
             Err(error) => {
                 results.push(refused(error.to_string(), Duration::ZERO));
-                return results;
+                return (results, None);
             }
         };
         let is_same_mode = |answer: &Answer| Some(answer.prompt.mode) == current_mode;
@@ -227,8 +368,11 @@ impl CliSession {
                     .refusal
                     .is_none()
         };
-        let batch = self.transport.send_batch(permitted, go_on).await;
-        let sent = batch.answered.len() + batch.unanswered;
+        let mut batch = self.transport.send_batch(permitted, go_on).await;
+        let left = (batch.answered.len() > lines.len())
+            .then(|| batch.answered.pop())
+            .flatten();
+        let sent = (batch.answered.len() + batch.unanswered).min(lines.len());
         self.statistics.writes += sent as u64;
         for answered in &batch.answered {
             let classification = Classification::new(&rules, &answered.command, &answered.answer);
@@ -241,27 +385,34 @@ impl CliSession {
                         message: self.render_refusal(refusal),
                     }
                 }
-                None => {
-                    if !is_same_mode(&answered.answer) {
-                        self.mode = ConfigMode::Unknown;
-                        let prompt = &answered.answer.prompt.text;
-                        messages.push(format!("the prompt changed to {prompt}"));
-                    }
-                    Outcome::Done { messages }
+                None if !is_same_mode(&answered.answer) => {
+                    self.mode = ConfigMode::Unknown;
+                    let prompt = &answered.answer.prompt.text;
+                    messages.push(format!("the prompt changed to {prompt}"));
+                    self.unclear(&answered.command, &messages)
                 }
+                None if classification.is_unclear => self.unclear(&answered.command, &messages),
+                None => Outcome::Done { messages },
             };
             results.push(OperationResult::new(outcome, answered.duration));
         }
         if let Some(failure) = batch.failure {
             self.mark_lost(&failure);
             for line in &lines[results.len()..sent] {
-                let outcome = Outcome::Unknown {
-                    reason: failure.render_for(&line.to_string()),
-                };
+                let outcome = unknown(&failure, line);
                 results.push(OperationResult::new(outcome, Duration::ZERO));
             }
         }
-        results
+        (results, left)
+    }
+
+    /// The outcome of a line whose answer is neither success nor a listed refusal.
+    fn unclear(&self, sent: &Command, messages: &[String]) -> Outcome {
+        let line = self.transport.mask.apply(&sent.line.to_string());
+        Outcome::Unknown {
+            reason: format!("the device answered `{line}`: {}", messages.join("; ")),
+            cause: UnknownCause::UnlistedMessage,
+        }
     }
 
     /// Records that nothing more can be sent.

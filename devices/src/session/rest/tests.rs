@@ -89,7 +89,7 @@ async fn commit(session: &mut RestSession, operations: &[Operation]) -> Vec<Stri
             Outcome::Done { messages } => format!("done: {}", messages.join("; ")),
             Outcome::Refused { message } => format!("refused: {message}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { reason } => format!("unknown: {reason}"),
+            Outcome::Unknown { reason, .. } => format!("unknown: {reason}"),
         })
         .collect()
 }

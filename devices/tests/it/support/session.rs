@@ -85,7 +85,7 @@ pub fn outcomes(results: &[OperationResult]) -> Vec<String> {
             Outcome::Done { messages } => format!("done: {}", messages.join("; ")),
             Outcome::Refused { message } => format!("refused: {message}"),
             Outcome::NotSent => "not sent".to_owned(),
-            Outcome::Unknown { reason } => format!("unknown: {reason}"),
+            Outcome::Unknown { reason, .. } => format!("unknown: {reason}"),
         })
         .collect()
 }
