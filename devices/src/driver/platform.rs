@@ -195,6 +195,13 @@ impl Platform {
             .collect()
     }
 
+    /// The command of a read whose saved answer lacks the end that is declared.
+    pub fn incomplete_command(&self, read: &str, text: &str) -> Option<&str> {
+        let request = &self.reads.get(read)?.request;
+        let is_complete = request.answer.is_complete(text);
+        (!is_complete).then_some(request.command.as_str())
+    }
+
     /// Parses the answers of a device, and checks those that are empty; `before` has the answers to
     /// earlier reads.
     ///

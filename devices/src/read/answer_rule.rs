@@ -41,7 +41,7 @@ impl AnswerRule {
     ///
     /// # Errors
     /// What the answer lacks, without a subject: `it has no line that matches …`.
-    pub fn check(&self, text: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, text: &str) -> Result<(), String> {
         if self.may_be_empty && text.trim().is_empty() {
             return Ok(());
         }
@@ -49,14 +49,14 @@ impl AnswerRule {
     }
 
     /// Whether the answer is a table or a list of stanzas.
-    pub fn is_tabular(&self) -> bool {
+    pub(crate) fn is_tabular(&self) -> bool {
         self.expectations
             .iter()
             .any(|one| matches!(one, Expectation::Header(_) | Expectation::Key(_)))
     }
 
     /// Whether the answer ends as declared. True if its end is not declared.
-    pub fn is_complete(&self, text: &str) -> bool {
+    pub(crate) fn is_complete(&self, text: &str) -> bool {
         let mut ends = self.expectations.iter();
         ends.all(|one| !matches!(one, Expectation::LastLine(_)) || one.check(text).is_ok())
     }
@@ -110,7 +110,7 @@ const EXCERPT: usize = 100;
 
 /// The first line of an answer with text, for messages. It may contain secrets: mask it before
 /// output.
-pub fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.unwrap_or_default();
     match line.char_indices().nth(EXCERPT) {

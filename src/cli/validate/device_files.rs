@@ -91,16 +91,13 @@ pub(crate) fn running(
 
 /// Warns about answers without the end that the platform declares: objects may be missing.
 fn warn_of_incomplete(path: &Path, answers: &Reads, driver: &Driver, checked: &mut CheckedFile) {
-    let rules = &driver.platform().reads;
     for (name, text) in answers {
-        let rule = rules.get(name).map(|rule| &rule.request);
-        let Some(request) = rule.filter(|request| !request.answer.is_complete(text)) else {
+        let Some(command) = driver.platform().incomplete_command(name, text) else {
             continue;
         };
         let message = format!(
-            "{}: `{}` is incomplete: its last line is not the end of the output",
-            path.display(),
-            request.command
+            "{}: `{command}` is incomplete: its last line is not the end of the output",
+            path.display()
         );
         let help = "save the complete output; objects after the end of the file count as missing";
         checked
