@@ -38,10 +38,10 @@ pub enum Deviation {
 pub struct DeviationRow {
     pub deviation: Deviation,
     /// The heading in `docs/compatibility.md`.
-    pub(crate) name: &'static str,
-    pub(crate) puppet: &'static str,
-    pub(crate) here: &'static str,
-    pub(crate) reason: &'static str,
+    pub name: &'static str,
+    pub puppet: &'static str,
+    pub here: &'static str,
+    pub reason: &'static str,
 }
 
 /// All deviations, in the order of the enumeration.

@@ -156,10 +156,6 @@ impl Report {
         &self.statuses
     }
 
-    pub(crate) fn logs(&self) -> &[Arc<LogEntry>] {
-        &self.logs
-    }
-
     /// The error that aborted the run.
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()

@@ -169,14 +169,8 @@ impl Client {
             }
             body.extend_from_slice(&chunk);
         }
-        let content_type = headers
-            .get("content-type")
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
-            .to_owned();
         let answer = Response {
             status,
-            content_type,
             body,
             request: String::new(),
         };

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use switchtender_devices::diagnostic::{Diagnostic, nearest};
+use switchtender_devices::diagnostic::Diagnostic;
 
 pub use directories::PuppetDirectories;
 use parse::PuppetConf;
@@ -192,11 +192,6 @@ pub(crate) fn resolve(
     }
     // Every value was checked above, so that all mistakes are told together.
     values.settings().map_err(|mistake| vec![*mistake])
-}
-
-/// The name of a setting that was meant by a flag that does not exist.
-pub(crate) fn nearest_name(word: &str) -> Option<&'static str> {
-    nearest(word, SETTINGS.iter().map(|setting| setting.name))
 }
 
 #[cfg(test)]

@@ -426,10 +426,6 @@ impl AgentRun {
             .unwrap_or(Duration::from_secs(3600))
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
-        &self.proxy.settings
-    }
-
     fn endpoint(&self) -> Endpoint<'_> {
         Endpoint {
             client: self.client.as_ref().expect("set_up comes first"),

@@ -20,7 +20,6 @@ pub struct Catalog {
     pub(crate) catalog_uuid: Option<String>,
     /// From format 2 on every resource has a kind.
     pub(crate) format: u64,
-    pub(crate) tags: Vec<String>,
     /// Lower-case names of the classes, for `classes.txt`.
     pub(crate) classes: Vec<String>,
     /// In the order of the catalog. This is the order of evaluation unless relationships change it.
@@ -58,7 +57,6 @@ pub struct CatalogResource {
     pub(crate) tags: Vec<Arc<str>>,
     /// The position in the manifest. A line without a file is dropped.
     pub(crate) place: Option<ManifestPosition>,
-    pub(crate) exported: bool,
     /// Rich data is decoded and deferred calls are resolved. Values of sensitive parameters are
     /// wrapped.
     pub parameters: Attributes,

@@ -114,7 +114,6 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
         code_id: wire.code_id,
         catalog_uuid: wire.catalog_uuid,
         format: wire.catalog_format,
-        tags: wire.tags,
         classes: wire.classes,
         resources,
         edges: contents.edges,
@@ -161,7 +160,6 @@ fn declare(
                 file: texts.get(&file.0),
                 line,
             }),
-        exported: resource.exported,
         parameters: Attributes::default(),
         sensitive: resource.sensitive_parameters,
     };

@@ -32,7 +32,6 @@ pub struct Resources {
     /// Messages from loading, in order.
     pub(crate) messages: Vec<(Level, NodeId, String)>,
     pub(crate) version: Option<ConfigVersion>,
-    pub(crate) name: String,
     pub(crate) environment: Option<String>,
     pub(crate) code_id: Option<String>,
     pub(crate) catalog_uuid: Option<String>,
@@ -52,7 +51,6 @@ impl Resources {
     pub(super) fn of(catalog: Catalog, count: usize) -> Self {
         Self {
             version: catalog.version,
-            name: catalog.name,
             environment: catalog.environment,
             code_id: catalog.code_id,
             catalog_uuid: catalog.catalog_uuid,
@@ -92,10 +90,6 @@ impl Resources {
 
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
     }
 
     pub(crate) fn contents(&self, container: NodeId) -> &[NodeId] {

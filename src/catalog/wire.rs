@@ -25,8 +25,6 @@ pub(super) struct WireCatalog {
     #[serde(default)]
     pub(crate) catalog_format: u64,
     #[serde(default)]
-    pub(crate) tags: Vec<String>,
-    #[serde(default)]
     pub(crate) classes: Vec<String>,
 }
 
@@ -190,8 +188,6 @@ pub(super) struct WireResource<'a> {
     #[serde(borrow)]
     pub(crate) file: Option<Text<'a>>,
     pub(crate) line: Option<u64>,
-    #[serde(default)]
-    pub(crate) exported: bool,
     #[serde(default, borrow)]
     pub(crate) parameters: Parameters<'a>,
     #[serde(default)]

@@ -30,11 +30,6 @@ impl DeviceSection {
         self.url_text.expose_secret()
     }
 
-    /// Line of the section header, from 1.
-    pub(crate) fn line(&self) -> usize {
-        self.head.source.position(self.head.span.start).0
-    }
-
     /// The URL without secrets.
     pub(crate) fn redacted_url(&self) -> String {
         legacy_url::redact(self.url_text())
@@ -297,6 +292,10 @@ impl<'a> DeviceConfParser<'a> {
 mod tests {
     use super::*;
 
+    fn line(section: &DeviceSection) -> usize {
+        section.head.source.position(section.head.span.start).0
+    }
+
     #[test]
     fn sections_become_devices() {
         let text = "# comment\n\n[switch1.example.com]\ntype cisco_ios\nurl file:///etc/sw1.conf\ndebug\n\n[lb1]\n  type f5\n  url https://admin:s3cret@lb1:8443/\n";
@@ -307,11 +306,11 @@ mod tests {
                 entries[0].name.as_str(),
                 entries[0].kind.as_str(),
                 entries[0].debug,
-                entries[0].line()
+                line(&entries[0])
             ),
             ("switch1.example.com", "cisco_ios", true, 3)
         );
-        assert_eq!(entries[1].line(), 8);
+        assert_eq!(line(&entries[1]), 8);
         assert_eq!(entries[1].url_text(), "https://admin:s3cret@lb1:8443/");
         assert_eq!(entries[1].redacted_url(), "https://••••@lb1:8443/");
         assert!(!entries[1].url.source.text.contains("s3cret"));

@@ -124,11 +124,6 @@ impl DeviceConnector {
         }
     }
 
-    /// The driver's options as `option.<name>`.
-    pub(crate) fn options(&self) -> &Facts {
-        &self.options
-    }
-
     /// Opens a session and reads the facts: of the device, of the connection, and the driver's
     /// options as `option.<name>`.
     ///

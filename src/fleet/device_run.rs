@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
-use switchtender_devices::provider::driver_provider::Difference;
 use switchtender_devices::session::{Access, Statistics};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -79,8 +78,6 @@ pub(crate) struct DeviceRun {
 #[derive(Debug)]
 pub(crate) struct DeviceRunResult {
     pub(crate) counts: RunCounts,
-    /// Attributes that were set and do not have that value.
-    pub(crate) differences: Vec<Difference>,
     /// The first failure after the transaction: verification, saving, files.
     pub(crate) failure: Option<String>,
     /// The difference to the device's configuration that the commands make, for plans.

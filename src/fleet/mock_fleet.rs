@@ -153,11 +153,6 @@ impl MockFleet {
             transcript: None,
         })
     }
-
-    /// Stops all mocks.
-    pub(crate) async fn stop(self) {
-        self.mocks.stop().await;
-    }
 }
 
 fn describe(

@@ -24,9 +24,4 @@ impl NoMockFleet {
     pub(crate) fn target(&self, _: &str) -> Option<ConnectParams> {
         match *self {}
     }
-
-    /// Never called.
-    pub(crate) async fn stop(self) {
-        match self {}
-    }
 }

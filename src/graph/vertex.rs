@@ -113,10 +113,6 @@ impl Graph {
         self.vertices.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.vertices.is_empty()
-    }
-
     /// The vertices of a node: edges enter the first and leave the second.
     pub(crate) fn ends(&self, node: NodeId) -> Option<(VertexId, VertexId)> {
         self.ends.get(node.index()).copied().flatten()

@@ -28,9 +28,9 @@ impl DeviceEntry {
 
     /// The device. `None`: platform or address is missing.
     pub(crate) fn complete(self) -> Option<Device> {
+        self.settings.address.as_ref()?;
         Some(Device {
             platform: self.settings.platform.as_ref()?.value.clone(),
-            address: self.settings.address.as_ref()?.value.clone(),
             certname: self.certname().to_owned(),
             name: self.name,
             span: self.span,
@@ -49,7 +49,6 @@ pub(crate) struct Device {
     pub(crate) platform: String,
     /// The name of its catalog.
     pub(crate) certname: String,
-    pub(crate) address: String,
     /// All settings with their origin.
     pub(crate) settings: TableSettings,
 }

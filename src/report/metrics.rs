@@ -25,13 +25,6 @@ pub enum Number {
 }
 
 impl Metric {
-    pub(crate) fn get(&self, name: &str) -> Option<Number> {
-        self.values
-            .iter()
-            .find(|(own, _)| own == name)
-            .map(|(_, value)| *value)
-    }
-
     /// `{name, label, values: [[name, label, value]]}`.
     pub(super) fn to_json(&self) -> Json {
         let values: Vec<Json> = self

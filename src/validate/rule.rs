@@ -33,6 +33,7 @@ pub(crate) struct Rule {
     pub(crate) bad: &'static str,
     /// The same without the mistake.
     pub(crate) good: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests run the examples"))]
     pub(crate) example: Example,
     pub(crate) check: RuleCheck,
 }

@@ -54,10 +54,6 @@ impl AgentEnvironment {
         self.settings.configured.as_deref().unwrap_or(&self.current)
     }
 
-    pub(crate) fn strict(&self) -> bool {
-        self.settings.strict
-    }
-
     /// Whether the run requests the node.
     pub(crate) fn has_node_request(&self) -> bool {
         !self.settings.fixed && !self.settings.strict

@@ -82,7 +82,6 @@ impl Request {
 #[derive(Clone, Debug)]
 pub struct Response {
     pub status: u16,
-    pub(crate) content_type: String,
     pub(crate) body: Vec<u8>,
     /// Method and URL of the request.
     pub(crate) request: String,

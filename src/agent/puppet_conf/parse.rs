@@ -22,13 +22,6 @@ pub(crate) struct ConfigValue {
     pub(crate) span: Range<usize>,
 }
 
-impl ConfigValue {
-    /// An error at this value.
-    pub(crate) fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(code, message).at(&self.source, self.span.clone(), "")
-    }
-}
-
 /// Parses the text of a `puppet.conf`. Aliases are replaced with the names of their settings.
 pub(crate) fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
     let source = Source::new(name, text);

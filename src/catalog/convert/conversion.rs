@@ -424,7 +424,6 @@ pub(crate) fn convert_generated(
         kind: ResourceKind::Compilable,
         tags: Vec::new(),
         place: None,
-        exported: false,
         parameters: new.parameters.clone(),
         sensitive: Vec::new(),
     };

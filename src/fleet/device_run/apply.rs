@@ -85,9 +85,8 @@ impl Running<'_> {
             self.events.run_log().notice(message.clone());
         }
         self.write_graphs(files.graph_dir.as_deref()).await;
-        let mut differences = Vec::new();
         if self.options.mode == RunMode::Apply {
-            differences = self.verify(&mut provider).await;
+            self.verify(&mut provider).await;
             if access == Access::ReadWrite {
                 self.save(files.save, &mut provider).await;
             }
@@ -111,7 +110,6 @@ impl Running<'_> {
         }
         DeviceRunResult {
             counts: RunCounts::default(),
-            differences,
             failure: None,
             predicted,
             facts,
@@ -178,13 +176,13 @@ impl Running<'_> {
     }
 
     /// Verifies by one more read that attributes have the values that were set.
-    async fn verify(&mut self, provider: &mut DriverProvider) -> Vec<Difference> {
+    async fn verify(&mut self, provider: &mut DriverProvider) {
         let differences = match provider.verify().await {
             Ok(differences) => differences,
             Err(error) => {
                 self.events
                     .fail(format!("cannot verify the changes: {error}"));
-                return Vec::new();
+                return;
             }
         };
         for difference in &differences {
@@ -201,7 +199,6 @@ impl Running<'_> {
                 "verification failed: {count} attributes do not have the value that was set"
             )),
         }
-        differences
     }
 
     /// Saves the configuration on the device, if that is due.
