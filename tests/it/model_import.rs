@@ -45,9 +45,9 @@ fn model_import_converts_type_files_and_lists_unsupported_parts() {
         .lines()
         .filter(|line| line.starts_with('#'))
         .collect();
-    assert_eq!(left.len(), 10, "one line for each old type: {left:#?}");
+    assert_eq!(left.len(), 10, "one line for each classic type: {left:#?}");
     assert!(
-        left.iter().all(|line| line.contains("an old type")),
+        left.iter().all(|line| line.contains("a classic type")),
         "{left:#?}"
     );
 

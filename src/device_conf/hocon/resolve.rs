@@ -23,10 +23,10 @@ pub(crate) fn resolve(
 }
 
 /// The definitions of each key, in their order.
-type Definitions<'a> = IndexMap<&'a str, Vec<&'a RawField>>;
+type FieldsByKey<'a> = IndexMap<&'a str, Vec<&'a RawField>>;
 
-fn definitions(fields: &[RawField]) -> Definitions<'_> {
-    let mut definitions = Definitions::default();
+fn definitions(fields: &[RawField]) -> FieldsByKey<'_> {
+    let mut definitions = FieldsByKey::default();
     for field in fields {
         definitions
             .entry(field.key.as_str())
@@ -38,13 +38,13 @@ fn definitions(fields: &[RawField]) -> Definitions<'_> {
 
 struct Resolver<'a> {
     io: &'a dyn ConfigIo,
-    definitions: Definitions<'a>,
+    definitions: FieldsByKey<'a>,
 }
 
 impl Resolver<'_> {
     fn object(
         &self,
-        definitions: &Definitions<'_>,
+        definitions: &FieldsByKey<'_>,
         depth: usize,
     ) -> Result<HoconValue, Box<Diagnostic>> {
         let mut fields = Vec::with_capacity(definitions.len());

@@ -554,7 +554,7 @@ async fn unsupported_values_are_refused_before_connecting() {
         (
             "sw1",
             format!("{modules}/netlab/manifests/vlan.pp:7"),
-            "Network_vlan[30]: vlan_name: \"Guests & visitors\" has blanks",
+            "Network_vlan[30]: vlan_name: \"Guests & visitors\" contains spaces",
         ),
         (
             "failing1",
