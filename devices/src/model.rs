@@ -5,6 +5,7 @@
 
 pub(crate) mod address;
 pub mod canonical;
+mod classic;
 pub mod load;
 pub(crate) mod notation;
 mod reference;
@@ -13,6 +14,7 @@ pub mod resource_api;
 mod ruby;
 mod rule_keys;
 mod rules;
+pub mod type_file;
 
 use std::borrow::Cow;
 
@@ -45,8 +47,10 @@ pub struct TypeModel {
     pub relations: Vec<AutoRelation>,
     /// References in values that do not order resources; see [`TypeModel::references`].
     pub refers: Vec<Reference>,
-    /// Names of instances that exist on devices without configuration.
+    /// Names of instances that belong to the device. Purging keeps them.
     pub built_in: Option<Pattern>,
+    /// Names of instances that the device creates when another instance refers to them.
+    pub implicit: Option<Pattern>,
     /// Attributes with an address of the device itself.
     pub owns_address: Vec<String>,
     /// The attribute and value that shut an instance down.
@@ -113,6 +117,8 @@ pub struct AttributeModel {
     pub values: Vec<ValueSpec>,
     pub array: Option<ArrayKind>,
     pub default: Option<Value>,
+    /// The default of Puppet's module that the model does not have. Only for Puppet's behavior.
+    pub puppet_default: Option<Value>,
     pub required: bool,
     /// The value is always a secret.
     pub sensitive: bool,

@@ -22,7 +22,7 @@ enum ModelCommand {
     Import(ModelImportArgs),
 }
 
-/// Import models from type files of the Resource API
+/// Import models from type files of modules
 ///
 /// Writes the models to DIR/models and lists what cannot be imported. Other commands read them with
 /// `--definitions DIR`.

@@ -14,7 +14,7 @@ use super::self_test::run::{self as self_test, Coverage, TestResult};
 use super::type_driver::TypeDriver;
 use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::Diagnostic;
-use crate::model::{TypeModel, load};
+use crate::model::{RunsOn, TypeModel, load};
 use crate::names::{PlatformName, TypeName};
 use file::{SelectedFile, add_type, load_platform, load_type, misnamed, parts, select_files};
 
@@ -23,6 +23,8 @@ use file::{SelectedFile, add_type, load_platform, load_type, misnamed, parts, se
 pub struct Registry {
     models: Arc<Models>,
     platforms: BTreeMap<PlatformName, LazyDefinition<Platform>>,
+    /// Types that hosts apply, without attributes.
+    host_types: BTreeMap<TypeName, Arc<TypeModel>>,
 }
 
 type Models = BTreeMap<TypeName, LazyDefinition<TypeModel>>;
@@ -86,6 +88,7 @@ impl Registry {
         Self {
             platforms: platforms.collect(),
             models,
+            host_types: BTreeMap::new(),
         }
     }
 
@@ -157,11 +160,28 @@ impl Registry {
         Ok(Self {
             models: Arc::new(models.collect()),
             platforms: platforms.collect(),
+            host_types: BTreeMap::new(),
         })
     }
 
+    /// Adds types that hosts apply. Types with a model keep it.
+    #[must_use]
+    pub fn with_host_types(mut self, names: impl IntoIterator<Item = TypeName>) -> Self {
+        for name in names {
+            let model = TypeModel {
+                name: name.clone(),
+                runs_on: RunsOn::Host,
+                ..TypeModel::default()
+            };
+            self.host_types.insert(name, Arc::new(model));
+        }
+        self
+    }
+
+    /// The type with this name.
     pub fn model(&self, name: &str) -> Option<&Arc<TypeModel>> {
-        self.models.get(name).map(LazyLock::force)
+        let model = self.models.get(name).map(LazyLock::force);
+        model.or_else(|| self.host_types.get(name))
     }
 
     /// All types, by name.

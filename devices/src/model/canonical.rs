@@ -13,6 +13,8 @@ mod value_spec;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+pub use resource::Defaults;
+
 use super::address::{canonical_address, canonical_network};
 use super::{ArrayKind, AttributeModel, Canon, TypeModel, ValueSpec};
 use crate::diagnostic::nearest;

@@ -232,6 +232,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         .filter_map(|item| read_reference(item, &attributes))
         .collect();
     let built_in = root.get("built_in").and_then(|item| whole_pattern(&item));
+    let implicit = root.get("implicit").and_then(|item| whole_pattern(&item));
     let owns_address = read_attribute_names(root, "owns_address", &attributes);
     let site_unique = read_attribute_names(root, "site_unique", &attributes);
     let shutdown = root
@@ -251,6 +252,7 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         relations,
         refers,
         built_in,
+        implicit,
         owns_address,
         shutdown,
         site_unique,

@@ -288,6 +288,7 @@ mod tests {
             values: notation.values.clone(),
             array: notation.array,
             default: None,
+            puppet_default: None,
             required: false,
             sensitive: false,
             canon: Vec::new(),

@@ -79,10 +79,12 @@ impl TypeModel {
         names
     }
 
-    /// Whether an instance with this name exists on devices without configuration.
-    pub fn is_built_in(&self, name: &str) -> bool {
-        let built_in = self.built_in.as_ref();
-        built_in.is_some_and(|pattern| pattern.is_match(name))
+    /// Whether devices have an instance of this name that no catalog declares.
+    pub fn exists_undeclared(&self, name: &str) -> bool {
+        [&self.built_in, &self.implicit]
+            .into_iter()
+            .flatten()
+            .any(|pattern| pattern.is_match(name))
     }
 }
 
@@ -149,6 +151,6 @@ mod tests {
                 .collect();
             assert_eq!(found, expected, "{name} = {value:?}");
         }
-        assert!(model.is_built_in("lo0") && !model.is_built_in("lo0x"));
+        assert!(model.exists_undeclared("lo0") && !model.exists_undeclared("lo0x"));
     }
 }

@@ -5,8 +5,10 @@
 
 use std::fmt::Write as _;
 
+use super::classic;
 use super::notation::Notation;
 use super::ruby::{self, Ruby};
+use super::type_file::REGISTER;
 
 /// A model imported from a type file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,23 +37,13 @@ pub struct ImportError {
     pub(crate) message: String,
 }
 
-const REGISTER: &str = "Puppet::ResourceApi.register_type";
-
-/// Imports a type file. The model's first line contains `origin`.
+/// Makes a model of a type file of either form. Its first line names `origin`.
 ///
 /// # Errors
-/// The file registers no type of the Resource API, or its hash is unreadable.
+/// The file registers no type, or the hash of the Resource API cannot be read.
 pub fn import(text: &str, origin: &str) -> Result<Import, ImportError> {
     let Some(at) = text.find(REGISTER) else {
-        let message = if text.contains("Puppet::Type.newtype") {
-            "a classic type (Puppet::Type.newtype) has attributes in code; write the model manually"
-        } else {
-            "no Puppet::ResourceApi.register_type in the file"
-        };
-        return Err(ImportError {
-            line: 1,
-            message: message.to_owned(),
-        });
+        return classic::import(text, origin);
     };
     let hash = ruby::arguments(text, at + REGISTER.len()).map_err(|error| ImportError {
         line: error.line,
@@ -76,7 +68,7 @@ pub fn import(text: &str, origin: &str) -> Result<Import, ImportError> {
 }
 
 /// Whether a text is a name of a type or attribute.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name
             .chars()
@@ -438,7 +430,7 @@ fn first_paragraph(doc: &str, otherwise: &str) -> String {
 }
 
 /// A text as a TOML string in one line.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = if text.contains('\n') {
         words.join(" ")

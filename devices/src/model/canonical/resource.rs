@@ -3,17 +3,49 @@
 use std::borrow::Cow;
 
 use super::{ValueError, ValueErrorKind};
-use crate::model::{Role, TypeModel};
-use crate::value::{Attributes, Value};
+use crate::model::{AttributeModel, Role, TypeModel};
+use crate::value::{Attributes, Name, Value};
+
+/// The defaults that a resource gets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Defaults<'a> {
+    /// Attributes without their default, because the resource audits them.
+    pub except: &'a [Name],
+    /// Whether [`AttributeModel::puppet_default`] counts.
+    pub puppet: bool,
+}
+
+impl Defaults<'_> {
+    fn of<'m>(&self, attribute: &'m AttributeModel) -> Option<&'m Value> {
+        if self.except.contains(&attribute.name) {
+            return None;
+        }
+        let puppet = attribute.puppet_default.as_ref().filter(|_| self.puppet);
+        attribute.default.as_ref().or(puppet)
+    }
+}
 
 impl TypeModel {
-    /// Converts the attributes of a resource: namevars from the title, catalog values without
-    /// metaparameters, and defaults; canonical and in definition order. Undefined values are
-    /// omitted.
+    /// As [`TypeModel::resolve_with`], with the defaults of the model.
     ///
     /// # Errors
-    /// All invalid values and violated rules.
+    /// As [`TypeModel::resolve_with`].
     pub fn resolve(&self, title: &str, given: &Attributes) -> Result<Attributes, Vec<ValueError>> {
+        self.resolve_with(title, given, Defaults::default())
+    }
+
+    /// The attributes of a resource, from its title and what the catalog gives (without
+    /// metaparameters): names from the title, defaults, canonical values, in definition order.
+    /// Undefined values are left out.
+    ///
+    /// # Errors
+    /// All values that the type does not accept, rules included.
+    pub fn resolve_with(
+        &self,
+        title: &str,
+        given: &Attributes,
+        defaults: Defaults<'_>,
+    ) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
         for name in given.keys() {
             if !self.attributes.contains_key(name) {
@@ -30,7 +62,7 @@ impl TypeModel {
                 None if model.role == Role::Namevar => Some(Cow::Owned(title.into())),
                 None => None,
             });
-            match value.or(model.default.as_ref().map(Cow::Borrowed)) {
+            match value.or(defaults.of(model).map(Cow::Borrowed)) {
                 Some(value) => match model.canonicalize(&value) {
                     Ok(value) => {
                         attributes.insert(name.clone(), value);

@@ -17,6 +17,7 @@ pub(crate) fn ensure(default: Option<&str>) -> AttributeModel {
             .to_vec(),
         array: None,
         default: default.map(Value::from),
+        puppet_default: None,
         required: false,
         sensitive: false,
         canon: Vec::new(),
@@ -74,20 +75,27 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
         },
         array: array.or(declared.and_then(|notation| notation.array)),
         default: table.get("default").and_then(|item| value_of(&item)),
+        puppet_default: table.get("puppet_default").and_then(|item| value_of(&item)),
         required: table.bool("required").unwrap_or(false),
         sensitive: table
             .bool("sensitive")
             .unwrap_or_else(|| declared.is_some_and(|notation| notation.sensitive)),
         canon: canon.unwrap_or_default(),
     };
-    if let Some(default) = &attribute.default
-        && let Err(error) = attribute.canonicalize(default)
-        && let Some(item) = table.get("default")
-    {
-        item.error(
-            "default",
-            format!("the default is invalid: {}", error.message),
-        );
+    let defaults = [
+        ("default", &attribute.default),
+        ("puppet_default", &attribute.puppet_default),
+    ];
+    for (key, default) in defaults {
+        if let Some(default) = default
+            && let Err(error) = attribute.canonicalize(default)
+            && let Some(item) = table.get(key)
+        {
+            item.error(
+                "default",
+                format!("the default is invalid: {}", error.message),
+            );
+        }
     }
     attribute
 }
