@@ -24,6 +24,7 @@ mod read_rule;
 pub(crate) mod registry;
 pub(crate) mod rest;
 pub mod self_test;
+mod session_use;
 mod transport;
 pub(crate) mod type_driver;
 
@@ -187,6 +188,12 @@ impl Driver {
         .collect()
     }
 
+    /// Why the device does not let anybody change the instance that a resource is about.
+    pub fn reserved(&self, wanted: &Wanted) -> Option<Problem> {
+        let mut problems = self.check(wanted).into_iter();
+        problems.find(|problem| problem.kind == ProblemKind::Reserved)
+    }
+
     /// All instances of a type; none if the type is not supported.
     ///
     /// # Errors
@@ -274,6 +281,27 @@ impl Driver {
                 message,
             })?
             .render(change, state)
+    }
+
+    /// Whether a refresh of the type sends something.
+    pub fn has_refresh(&self, model: &TypeModel) -> bool {
+        self.implementation(model)
+            .is_ok_and(|implementation| implementation.has_refresh())
+    }
+
+    /// The operations of a refresh; none if the type has no action.
+    ///
+    /// # Errors
+    /// A value is missing or cannot be written.
+    pub fn refresh(
+        &self,
+        wanted: &Wanted,
+        current: Option<&Instance>,
+    ) -> Result<Vec<Operation>, RenderError> {
+        match self.implementation(&wanted.model) {
+            Ok(implementation) => implementation.refresh(wanted, current),
+            Err(_) => Ok(Vec::new()),
+        }
     }
 
     /// Applies operations on resources of one type to the state, as the device would.

@@ -94,6 +94,19 @@ pub trait Provider: Send {
     /// The type cannot be listed, or reading failed.
     async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError>;
 
+    /// Per instance the reason why purging must keep it; `None`: it may be removed.
+    ///
+    /// # Errors
+    /// A read failed.
+    async fn keep(
+        &mut self,
+        model: &Arc<TypeModel>,
+        instances: &[Instance],
+    ) -> Result<Vec<Option<String>>, ProviderError> {
+        let _ = model;
+        Ok(vec![None; instances.len()])
+    }
+
     /// The operations that [`commit`](Provider::commit) would send, for `plan` and noop. Pure.
     ///
     /// # Errors
@@ -103,11 +116,9 @@ pub trait Provider: Send {
     /// Applies a change of one resource.
     async fn commit(&mut self, change: &Change) -> CommitResult;
 
-    /// Refreshes a resource.
-    ///
-    /// # Errors
-    /// The refresh failed; dependants of the resource are skipped.
-    async fn refresh(&mut self, wanted: &Wanted) -> Result<(), ProviderError>;
+    /// Refreshes a resource. `None`: a refresh of the type does nothing on the device. After a
+    /// failure, dependants of the resource are skipped.
+    async fn refresh(&mut self, wanted: &Wanted) -> Option<CommitResult>;
 }
 
 /// The result of a change.
@@ -353,6 +364,14 @@ impl Provider for ReadOnly<'_> {
         self.inner.instances(model).await
     }
 
+    async fn keep(
+        &mut self,
+        model: &Arc<TypeModel>,
+        instances: &[Instance],
+    ) -> Result<Vec<Option<String>>, ProviderError> {
+        self.inner.keep(model, instances).await
+    }
+
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
         self.inner.preview(change)
     }
@@ -367,7 +386,10 @@ impl Provider for ReadOnly<'_> {
         }
     }
 
-    async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
-        Err(Self::refusal())
+    async fn refresh(&mut self, _: &Wanted) -> Option<CommitResult> {
+        Some(CommitResult {
+            failure: Some(Self::refusal()),
+            ..CommitResult::default()
+        })
     }
 }

@@ -16,6 +16,7 @@ mod instances;
 mod load;
 mod members;
 mod predict;
+mod refresh;
 mod render;
 mod rewrite;
 pub(crate) mod rules;
@@ -43,6 +44,7 @@ use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name, Value};
+use refresh::RefreshRule;
 use render::Goal;
 use rewrite::Rewrite;
 use rules::{CliAttributeRule, CliInstanceRule};
@@ -65,6 +67,8 @@ pub(crate) struct CliType {
     pub(crate) codecs: IndexMap<String, Arc<Codec>>,
     /// In order; each gets the result of the one before it.
     pub(crate) rewrites: Vec<Rewrite>,
+    /// The lines of a refresh.
+    pub(crate) refresh: Option<RefreshRule>,
 }
 
 /// Reads the sections about command lines from a type's file.
@@ -325,6 +329,24 @@ impl Implementation for CliType {
             names: &names,
         };
         self.operations(goal, state)
+    }
+
+    fn has_refresh(&self) -> bool {
+        self.refresh.is_some()
+    }
+
+    fn refresh(
+        &self,
+        wanted: &Wanted,
+        current: Option<&Instance>,
+    ) -> Result<Vec<Operation>, RenderError> {
+        let Some(rule) = &self.refresh else {
+            return Ok(Vec::new());
+        };
+        let mut attributes =
+            current.map_or_else(Attributes::default, |current| current.attributes.clone());
+        attributes.extend(wanted.attributes.clone());
+        rule.operations(self, &attributes)
     }
 
     fn predict(&self, state: &mut State, operations: &[Operation]) {

@@ -76,6 +76,24 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     /// A value cannot be written.
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError>;
 
+    /// Whether a refresh sends something.
+    fn has_refresh(&self) -> bool {
+        false
+    }
+
+    /// The operations of a refresh; none if the type has no action.
+    ///
+    /// # Errors
+    /// A value is missing or cannot be written.
+    fn refresh(
+        &self,
+        wanted: &Wanted,
+        current: Option<&Instance>,
+    ) -> Result<Vec<Operation>, RenderError> {
+        let _ = (wanted, current);
+        Ok(Vec::new())
+    }
+
     /// Applies operations to the state, as the device would.
     fn predict(&self, state: &mut State, operations: &[Operation]);
 

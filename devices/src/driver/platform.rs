@@ -9,6 +9,7 @@ use super::codec::Codec;
 use super::context::Context;
 use super::facts::{FactRule, Facts};
 use super::read_rule::{ParseRule, ReadRule};
+use super::session_use::SessionUse;
 use super::transport::Transport;
 use super::type_driver::TypeDriver;
 use crate::diagnostic::Source;
@@ -50,6 +51,8 @@ pub struct Platform {
     pub(crate) refused_characters: String,
     /// Longest input line that the device accepts.
     pub(crate) line_limit: usize,
+    /// How the configuration shows what a session uses.
+    pub(crate) session_use: Option<SessionUse>,
     pub types: IndexMap<TypeName, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this platform lacks.
     pub(super) platforms_by_type: BTreeMap<TypeName, Vec<PlatformName>>,
@@ -110,6 +113,9 @@ impl Platform {
             .collect();
         let refused_characters = root.string("refused_characters").unwrap_or_default();
         let line_limit = root.integer("line_limit").unwrap_or(254);
+        let session_use = root
+            .table("session_use")
+            .and_then(|table| SessionUse::load(&table));
         root.finish();
         for fact in &facts {
             let known = |read: &str| reads.contains_key(read);
@@ -150,6 +156,7 @@ impl Platform {
             codecs,
             refused_characters,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
+            session_use,
             types: IndexMap::default(),
             platforms_by_type: BTreeMap::new(),
         })

@@ -4,10 +4,12 @@
 //! the commands that were sent. If the connection breaks in a change, the device is read once
 //! more, so that each attribute is reported as done or not applied.
 
+mod spared;
 mod unknown_outcome;
 mod verify;
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -15,7 +17,7 @@ use foldhash::{HashMap, HashSet};
 
 use self::unknown_outcome::{Disconnect, render_operation};
 pub use self::verify::Difference;
-use super::{CommitResult, Note, Provider, ProviderError};
+use super::{CommitResult, Note, Provider, ProviderError, ProviderErrorKind};
 use crate::change::{Change, Instance, Wanted};
 use crate::driver::{Driver, SecretHistory};
 use crate::model::TypeModel;
@@ -34,6 +36,11 @@ pub trait Reconnect: Send + Sync {
     /// # Errors
     /// The session could not be opened.
     async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError>;
+
+    /// The addresses of the device that the session may use.
+    async fn addresses(&self) -> Vec<IpAddr> {
+        Vec::new()
+    }
 }
 
 /// Digests of secrets that the device does not print, stored from run to run.
@@ -213,6 +220,22 @@ impl DriverProvider {
         Ok(())
     }
 
+    /// All instances of a type. Reads what was not read before.
+    async fn read_instances(
+        &mut self,
+        model: &Arc<TypeModel>,
+    ) -> Result<Vec<Instance>, ProviderError> {
+        let all = self.driver.reads(&[model]);
+        let missing = all
+            .into_iter()
+            .filter(|request| !self.sent_reads.contains_key(&request.name));
+        self.read_into_state(missing.collect()).await?;
+        self.check_failed_reads(model)?;
+        self.driver
+            .instances(model, &self.state)
+            .map_err(|error| ProviderError::failed(error.to_string()))
+    }
+
     /// Fails if a read failed that the type needs.
     fn check_failed_reads(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
         let refused = |name: &str| self.sent_reads.get(name).cloned().flatten();
@@ -359,6 +382,14 @@ impl Provider for DriverProvider {
             return Err(disconnect.error.clone());
         }
         let inspection = self.inspect(wanted)?;
+        if !inspection.differs.is_empty()
+            && let Some(reserved) = self.driver.reserved(wanted)
+        {
+            return Err(ProviderError::new(
+                ProviderErrorKind::Refused,
+                format!("cannot change it: {}", reserved.message),
+            ));
+        }
         let mut attributes = Attributes::default();
         for property in properties {
             let value = match (*property, &inspection.current) {
@@ -379,15 +410,16 @@ impl Provider for DriverProvider {
     }
 
     async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
-        let all = self.driver.reads(&[model]);
-        let missing = all
-            .into_iter()
-            .filter(|request| !self.sent_reads.contains_key(&request.name));
-        self.read_into_state(missing.collect()).await?;
-        self.check_failed_reads(model)?;
-        self.driver
-            .instances(model, &self.state)
-            .map_err(|error| ProviderError::failed(error.to_string()))
+        self.driver.supports(model).map_err(ProviderError::failed)?;
+        self.read_instances(model).await
+    }
+
+    async fn keep(
+        &mut self,
+        model: &Arc<TypeModel>,
+        instances: &[Instance],
+    ) -> Result<Vec<Option<String>>, ProviderError> {
+        self.spared(model, instances).await
     }
 
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
@@ -449,8 +481,30 @@ impl Provider for DriverProvider {
         committed
     }
 
-    async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
-        // No device type has a refresh action.
-        Ok(())
+    async fn refresh(&mut self, wanted: &Wanted) -> Option<CommitResult> {
+        if !self.driver.has_refresh(&wanted.model) {
+            return None;
+        }
+        let failed = |error: ProviderError| {
+            Some(CommitResult {
+                failure: Some(error),
+                ..CommitResult::default()
+            })
+        };
+        if let Some(disconnect) = &self.disconnect {
+            return failed(disconnect.error.clone());
+        }
+        let current = self.driver.instance(wanted, &self.state).ok().flatten();
+        let operations = match self.driver.refresh(wanted, current.as_ref()) {
+            Ok(operations) => operations,
+            Err(error) => return failed(ProviderError::failed(error.to_string())),
+        };
+        let results = self.session.commit(&operations).await;
+        let failure = results.iter().find_map(ProviderError::from_result);
+        Some(CommitResult {
+            operations: operations.into_iter().zip(results).collect(),
+            failure,
+            ..CommitResult::default()
+        })
     }
 }

@@ -158,7 +158,10 @@ impl CliType {
             problems.push(Problem {
                 attribute: attribute.to_owned(),
                 kind,
-                severity: Severity::Error,
+                severity: match kind {
+                    ProblemKind::Reserved => Severity::Warning,
+                    _ => Severity::Error,
+                },
                 message,
                 help: None,
             });

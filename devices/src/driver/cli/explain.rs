@@ -44,6 +44,10 @@ impl CliType {
                 format!("{} {}", reserved.attribute, reserved.text),
             );
         }
+        if let Some(refresh) = &self.refresh {
+            let lines: Vec<_> = refresh.templates().map(|line| line.text.trim()).collect();
+            add("refresh", lines.join(", then "));
+        }
         let attributes = self.model.attributes.values();
         Explanation {
             reads: self.requests.clone(),

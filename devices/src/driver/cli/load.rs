@@ -14,16 +14,19 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use self::attribute::attribute;
-use self::check::{check_combinations, check_names};
+use self::check::check_names;
 use self::instance::instance;
+pub(super) use self::toml::template;
 use super::CliType;
 use super::global_default;
+use super::refresh::RefreshRule;
 use super::rewrite::Rewrite;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, Fallback, InstanceKind, NotApplied};
 use crate::diagnostic::{Severity, nearest};
 use crate::document::{Item, Table};
 use crate::driver::context::Context;
 use crate::driver::read_rule::ParseRule;
+use crate::model::Refresh;
 use crate::read::ReadRequest;
 use crate::value::Name;
 
@@ -120,17 +123,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),
         _ => (false, &[][..]),
     };
-    if matches!(
-        parse.map(|rule| &rule.parse),
-        Some(ParseRule::Json | ParseRule::Text)
-    ) {
-        let message = format!(
-            "the read `{}` has no instances: `parse` must be `indent`, `columns` or `stanzas`",
-            instance.from
-        );
-        root.findings
-            .error("instance", instance.span.clone(), message);
-    } else if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
+    if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
         let message = if in_lines {
             "instances of a configuration require `block`, `line` or `singleton`, not `key`"
         } else {
@@ -138,6 +131,18 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         };
         root.findings
             .error("instance", instance.span.clone(), message);
+    }
+    let refresh = root.table("refresh");
+    let refresh = refresh.and_then(|table| RefreshRule::load(&table));
+    if let Some(refresh) = &refresh
+        && model.refresh == Refresh::No
+    {
+        root.findings.error_with_help(
+            "refresh",
+            refresh.span.clone(),
+            format!("the model of {} has no refresh", model.name),
+            "write `refresh = \"yes\"` in the model",
+        );
     }
     let rewrites = root.get("rewrite").and_then(|item| item.list());
     let rewrites = rewrites.iter().flatten();
@@ -155,9 +160,9 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         rewrites: rewrites
             .filter_map(|item| Rewrite::load(item, model))
             .collect(),
+        refresh,
     };
     check_names(&cli, root);
-    check_combinations(&cli, root);
     global_default::check(&cli, root);
     Some(cli)
 }

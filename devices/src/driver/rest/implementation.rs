@@ -96,7 +96,7 @@ impl Implementation for RestType {
             let message = format!("{name} is reserved and is never changed");
             problems.push(self.problem(
                 ProblemKind::Reserved,
-                Severity::Error,
+                Severity::Warning,
                 self.key(),
                 message,
             ));

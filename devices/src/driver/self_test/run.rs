@@ -14,7 +14,7 @@ use crate::change::{Change, ChangeKind, Instance, Wanted};
 use crate::diagnostic::Severity;
 use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
-use crate::driver::{Driver, NoSecretHistory, Problem};
+use crate::driver::{Driver, NoSecretHistory, Problem, ProblemKind};
 use crate::operation::{Action, Operation};
 use crate::read::{Reads, State};
 use crate::secret::Text;
@@ -129,10 +129,16 @@ fn check(
             return refused(test, messages.collect(), covers);
         }
     };
+    // A reserved instance is refused unless it is in sync.
+    let is_in_sync =
+        || operations_for(&driver, &wanted, &state).is_ok_and(|(_, change)| change.is_none());
     let errors: Vec<String> = driver
         .check(&wanted)
         .iter()
-        .filter(|problem| problem.severity == Severity::Error)
+        .filter(|problem| match problem.kind {
+            ProblemKind::Reserved => !is_in_sync(),
+            _ => problem.severity == Severity::Error,
+        })
         .flat_map(|problem: &Problem| {
             error_forms(&model.name, &problem.attribute, &problem.message)
         })

@@ -88,7 +88,7 @@ fn check_finds_errors_without_the_device() {
         (
             "f5_irule",
             json!({"name": "/Common/_sys_auth_ldap", "ensure": "absent"}),
-            Severity::Error,
+            Severity::Warning,
             "/Common/_sys_auth_ldap is reserved and is never changed",
         ),
     ];

@@ -71,7 +71,7 @@ pub(crate) const RULES: &[Rule] = &[
         ExecCommand::CopyToStartup,
     ),
     privileged(
-        "clear (logging | counters | ip arp | mac address-table)",
+        "clear (logging | counters | host <word> | ip arp | mac address-table)",
         ExecCommand::Clear,
     ),
     rule("show version", ExecCommand::Show(Show::Version)),

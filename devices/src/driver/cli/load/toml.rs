@@ -9,7 +9,7 @@ use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::model::load::word;
 
-pub(super) fn template(item: &Item<'_>) -> Option<LineTemplate> {
+pub(in crate::driver::cli) fn template(item: &Item<'_>) -> Option<LineTemplate> {
     let text = item.string()?;
     match LineTemplate::parse(&text) {
         Ok(template) => Some(template),

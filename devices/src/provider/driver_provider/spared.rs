@@ -1,0 +1,130 @@
+//! The instances that purging keeps: those of the device itself, and those that the session uses.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::DriverProvider;
+use crate::change::{Instance, Wanted};
+use crate::model::{AutoKind, TypeModel};
+use crate::provider::ProviderError;
+use crate::value::Value;
+
+impl DriverProvider {
+    /// Per instance the reason why purging keeps it, if there is one.
+    pub(super) async fn spared(
+        &mut self,
+        model: &Arc<TypeModel>,
+        instances: &[Instance],
+    ) -> Result<Vec<Option<String>>, ProviderError> {
+        let used = self.used_by_session(model).await?;
+        let reason = |instance: &Instance| {
+            if self.driver.is_singleton(model) {
+                return Some("each device has exactly one");
+            }
+            let name = name_of(model, instance);
+            let built_in = model.built_in.as_ref();
+            let is_built_in = built_in.is_some_and(|pattern| pattern.is_match(&name));
+            if is_built_in || self.is_reserved(model, instance) {
+                return Some("it belongs to the device");
+            }
+            used.contains(&name)
+                .then_some("the session to the device uses it")
+        };
+        Ok(instances
+            .iter()
+            .map(|instance| reason(instance).map(str::to_owned))
+            .collect())
+    }
+
+    /// Whether the platform reserves an instance.
+    fn is_reserved(&self, model: &Arc<TypeModel>, instance: &Instance) -> bool {
+        let wanted = Wanted {
+            reference: name_of(model, instance).as_str().into(),
+            model: Arc::clone(model),
+            attributes: instance.attributes.clone(),
+        };
+        self.driver.reserved(&wanted).is_some()
+    }
+
+    /// The names of instances of a type that the session uses, as far as the configuration and
+    /// types with addresses show.
+    async fn used_by_session(
+        &mut self,
+        model: &Arc<TypeModel>,
+    ) -> Result<Vec<String>, ProviderError> {
+        let addresses = self.reconnect.addresses().await;
+        if addresses.is_empty() {
+            return Ok(Vec::new());
+        }
+        let platform = Arc::clone(self.driver.platform());
+        let mut used = Vec::new();
+        if let Some(session_use) = &platform.session_use {
+            let request = platform.reads.get(&session_use.read);
+            let request = request.map(|rule| rule.request.clone());
+            let missing = request.filter(|request| !self.sent_reads.contains_key(&request.name));
+            self.read_into_state(missing.into_iter().collect()).await?;
+            used.extend(session_use.names(&model.name, &self.state, &addresses));
+        }
+        let with_address = platform.types.values().map(|definition| &definition.model);
+        for other in with_address.filter(|model| !model.owns_address.is_empty()) {
+            used.extend(self.used_through(other, model, &addresses).await?);
+        }
+        Ok(used)
+    }
+
+    /// The instances of `model` that an instance of `other` with one of these addresses is or needs.
+    async fn used_through(
+        &mut self,
+        other: &Arc<TypeModel>,
+        model: &Arc<TypeModel>,
+        addresses: &[IpAddr],
+    ) -> Result<Vec<String>, ProviderError> {
+        let relations: Vec<_> = other
+            .relations
+            .iter()
+            .filter(|relation| relation.kind == AutoKind::Require && relation.target == model.name)
+            .collect();
+        if (other.name != model.name && relations.is_empty())
+            || self.driver.supports(other).is_err()
+        {
+            return Ok(Vec::new());
+        }
+        let mut used = Vec::new();
+        for instance in self.read_instances(other).await? {
+            let owned = other.owns_address.iter();
+            let mut owned = owned.filter_map(|name| instance.attributes.get(name));
+            if !owned.any(|value| is_one_of(value, addresses)) {
+                continue;
+            }
+            if other.name == model.name {
+                used.push(name_of(other, &instance));
+            }
+            for relation in &relations {
+                used.extend(relation.names(|name| {
+                    let value = instance.attributes.get(name)?;
+                    Some(std::borrow::Cow::Borrowed(value))
+                }));
+            }
+        }
+        Ok(used)
+    }
+}
+
+/// The values of the namevars, separated by blanks.
+fn name_of(model: &TypeModel, instance: &Instance) -> String {
+    let names = model.namevars();
+    let names = names.filter_map(|name| instance.attributes.get(name));
+    let names: Vec<String> = names
+        .map(|value| value.unwrap_sensitive().ruby_to_s())
+        .collect();
+    names.join(" ")
+}
+
+/// Whether a value is one of the addresses, with or without prefix length and routing domain.
+fn is_one_of(value: &Value, addresses: &[IpAddr]) -> bool {
+    let text = value.unwrap_sensitive().ruby_to_s();
+    let address = text.split(['/', '%']).next().unwrap_or_default();
+    address
+        .parse::<IpAddr>()
+        .is_ok_and(|address| addresses.contains(&address))
+}
