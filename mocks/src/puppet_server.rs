@@ -61,6 +61,10 @@ pub struct ServerState {
     pub received: Vec<ReceivedRequest>,
     /// Time to compile a catalog.
     pub compile_time: Duration,
+    /// A barrier: no catalog is complete before this many are compiled at the same time.
+    pub compile_together: usize,
+    /// Wakes the compilations at the barrier.
+    compile_started: Arc<tokio::sync::Notify>,
     /// Catalogs that are compiled now.
     compiling: usize,
     /// Maximum number of catalogs compiled at the same time.
@@ -135,6 +139,8 @@ impl PuppetServer {
             connection_resets: 0,
             received: Vec::new(),
             compile_time: Duration::ZERO,
+            compile_together: 0,
+            compile_started: Arc::default(),
             compiling: 0,
             max_compiling: 0,
         }));

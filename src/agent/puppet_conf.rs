@@ -63,6 +63,19 @@ pub struct Settings {
     pub given: Vec<(String, String, PuppetSettingSource)>,
 }
 
+impl Settings {
+    /// The settings that were set and have no effect, with the reason.
+    pub fn without_effect(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.given.iter().filter_map(|(name, ..)| {
+            let setting = table::find(name)?;
+            match setting.support {
+                table::SettingSupport::NoEffect(why) => Some((setting.name, why)),
+                _ => None,
+            }
+        })
+    }
+}
+
 /// A server's name and port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Server {

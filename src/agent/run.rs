@@ -63,6 +63,16 @@ pub struct RetrievedCatalog {
     pub cached: CachedStatus,
 }
 
+/// The result of a catalog request.
+#[derive(Clone, Debug)]
+pub enum CatalogResponse {
+    /// The catalog and the definitions of its environment.
+    Catalog(RetrievedCatalog, Arc<Registry>),
+    /// The server names another environment, whose definitions are now synchronized. Facts can
+    /// depend on definitions: read them again and repeat the request.
+    Restart(Arc<Registry>),
+}
+
 /// The run has no catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -130,6 +140,8 @@ pub struct AgentRun {
     server: Option<Server>,
     /// No server is reachable: only the cached catalog can be used.
     server_unreachable: bool,
+    /// The server named the environment of the node in this run.
+    environment_known: bool,
     forced_cached_catalog: Option<RetrievedCatalog>,
 }
 
@@ -144,6 +156,7 @@ impl AgentRun {
             client: None,
             server: None,
             server_unreachable: false,
+            environment_known: false,
             forced_cached_catalog: None,
         }
     }
@@ -222,6 +235,7 @@ impl AgentRun {
             self.server_unreachable |= answer
                 .as_ref()
                 .is_err_and(RequestError::is_without_response);
+            self.environment_known = answer.is_ok();
             self.environment.node(answer, log);
             self.took("node_retrieval", began);
         }
@@ -277,8 +291,8 @@ impl AgentRun {
         Ok(())
     }
 
-    /// Steps 8 and 9: sends facts and requests a catalog until the environments match. Only the
-    /// returned catalog may be applied.
+    /// Steps 8 and 9: sends facts and receives a catalog. To be repeated with new facts until the
+    /// environments agree.
     ///
     /// # Cancellation
     /// May be dropped at any time.
@@ -286,35 +300,33 @@ impl AgentRun {
         &mut self,
         facts: &Facts,
         log: &mut dyn RunLog,
-    ) -> Result<(RetrievedCatalog, Arc<Registry>), RunError> {
+    ) -> Result<CatalogResponse, RunError> {
+        let registry = self.proxy.definitions.of(&self.layout)?;
         if let Some(obtained) = self.forced_cached_catalog.take() {
-            return Ok((obtained, self.proxy.definitions.of(&self.layout)?));
+            return Ok(CatalogResponse::Catalog(obtained, registry));
         }
         facts.check(&self.proxy.settings.fact_limits, log);
         let began = Instant::now();
-        let mut registry = self.proxy.definitions.of(&self.layout)?;
-        let outcome = loop {
-            match self.request(facts).await {
-                Err(error) => break Err(error),
-                Ok((text, head)) => match self.environment.catalog(&head.environment, log)? {
-                    CatalogDecision::Use => break Ok((text, head)),
-                    CatalogDecision::Restart => registry = self.plugins(log).await?,
-                },
-            }
-        };
+        let response = self.request(facts).await;
         self.took("config_retrieval", began);
-        match outcome {
-            Ok((text, head)) => {
-                let obtained = RetrievedCatalog {
-                    text,
-                    head,
-                    cached: CachedStatus::NotUsed,
-                };
-                Ok((obtained, registry))
-            }
+        match response {
+            Ok((text, head)) => match self.environment.catalog(&head.environment, log)? {
+                CatalogDecision::Use => {
+                    let obtained = RetrievedCatalog {
+                        text,
+                        head,
+                        cached: CachedStatus::NotUsed,
+                    };
+                    Ok(CatalogResponse::Catalog(obtained, registry))
+                }
+                CatalogDecision::Restart => {
+                    self.environment_known = true;
+                    Ok(CatalogResponse::Restart(self.plugins(log).await?))
+                }
+            },
             Err(error @ RunError::Catalog(_)) => {
                 let obtained = self.cached(error, log)?;
-                Ok((obtained, registry))
+                Ok(CatalogResponse::Catalog(obtained, registry))
             }
             Err(error) => Err(error),
         }
@@ -346,6 +358,10 @@ impl AgentRun {
             return Err(error);
         };
         log.error_chain(&error, error.hint().as_deref());
+        // Without a server, the environment of the last run is the best that is known.
+        if !self.environment_known && self.environment.has_node_request() {
+            self.environment.adopt(&head.environment);
+        }
         let current = self.environment.current();
         if head.environment != current {
             log.error(format!(

@@ -40,7 +40,8 @@ pub(crate) trait CatalogSource: Send {
     ) -> Result<DeviceSettings, DeviceRunError>;
 
     /// The catalog. `facts` are `None` before the device is contacted; a source that needs facts
-    /// then returns `None` and is asked again after login.
+    /// then returns `None` and is called again after login. It also returns `None` if the facts must
+    /// be read again, with a new [`connector`](CatalogSource::connector).
     ///
     /// # Cancellation
     /// May be dropped at any time.

@@ -19,7 +19,7 @@ use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
 use crate::agent::client::catalog_cache::CatalogHeader;
 use crate::agent::client::facts;
 use crate::agent::client::report_spool::Delivery;
-use crate::agent::run::{AgentRun, Proxy, RetrievedCatalog, RunError};
+use crate::agent::run::{AgentRun, CatalogResponse, Proxy, RetrievedCatalog, RunError};
 use crate::agent::run_log::RunLog;
 use crate::agent::{PROTOCOL_VERSION, disabled, hook};
 use crate::catalog::{self, CachedStatus, Level, LoadError, Loading};
@@ -164,7 +164,7 @@ impl ServerDevice<'_> {
         &mut self,
         facts: &facts::Facts,
         log: &mut dyn RunLog,
-    ) -> Result<(RetrievedCatalog, Arc<Registry>), RunError> {
+    ) -> Result<CatalogResponse, RunError> {
         let Some(text) = &self.fleet.catalog else {
             return self.agent.catalog(facts, log).await;
         };
@@ -174,7 +174,8 @@ impl ServerDevice<'_> {
             head,
             cached: CachedStatus::NotUsed,
         };
-        Ok((obtained, self.fleet.definitions(&self.agent)?))
+        let registry = self.fleet.definitions(&self.agent)?;
+        Ok(CatalogResponse::Catalog(obtained, registry))
     }
 
     async fn hook(
@@ -260,14 +261,19 @@ impl CatalogSource for ServerDevice<'_> {
         };
         let facts = self.fleet.agent_facts(self.entry, facts);
         self.facts = Some(facts.clone());
-        let (obtained, registry) = self.obtain(&facts, log).await?;
+        let (obtained, registry) = match self.obtain(&facts, log).await? {
+            CatalogResponse::Catalog(obtained, registry) => (obtained, registry),
+            CatalogResponse::Restart(registry) => {
+                self.platform = Some(platform(&registry, self.connection(), self.entry)?);
+                log.info("reading the facts again: the environment changed");
+                return Ok(None);
+            }
+        };
         let text = obtained.text.clone().into_bytes();
         self.obtained = Some(obtained);
         let platform = platform(&registry, self.connection(), self.entry)?;
         self.platform = Some(Arc::clone(&platform));
-        let refused = |error: LoadError| DeviceRunError::Refused {
-            findings: error.diagnostics,
-        };
+        let refused = |error: LoadError| DeviceRunError::refused(error.diagnostics);
         let source = catalog::source(format!("catalog of {}", self.entry.name), text);
         let values = facts.values.iter().filter_map(|(name, value)| {
             Some((name.clone(), Value::String(value.as_str()?.to_owned())))

@@ -158,11 +158,17 @@ async fn certificate_request_without_waiting_fails_with_the_fingerprint() {
 async fn certificate_wait_ends_with_signature_limit_or_stop() {
     let server = PuppetServer::start().await;
     server.state().autosign = false;
-    let proxy = Proxy::new(&server, &[("waitforcert", "1"), ("maxwaitforcert", "1")]);
-    let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
+    let proxy = Proxy::new(&server, &[("waitforcert", "1"), ("maxwaitforcert", "2")]);
+    let (outcome, log) = proxy.set_up("sw1.lab.test").await;
+    let (message, _) = told(outcome);
     assert!(
-        message.ends_with("Exiting; no certificate after 1 s (maxwaitforcert)"),
+        message.ends_with("Exiting; no certificate after 2 s (maxwaitforcert)"),
         "{message}"
+    );
+    let progress = "the certificate of sw1.lab.test is not signed after 1 s; SHA-256";
+    assert!(
+        log.iter().any(|(_, message)| message.starts_with(progress)),
+        "{log:?}"
     );
 
     let proxy = Proxy::new(&server, &[("waitforcert", "1h")]);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use switchtender::agent::client::report_spool::{Delivery, ReportSpool};
-use switchtender::agent::run::AgentRun;
+use switchtender::agent::run::{AgentRun, CatalogResponse};
 use switchtender::agent::run_log::Level;
 use switchtender::catalog::CachedStatus;
 use switchtender::error_chain::chain;
@@ -323,6 +323,25 @@ async fn agent_run_uses_the_cached_catalog_after_a_failed_request() {
 }
 
 #[tokio::test]
+async fn agent_run_without_a_server_uses_the_cached_catalog_of_its_environment() {
+    let server = PuppetServer::start().await;
+    server
+        .state()
+        .classifier
+        .insert(SW1.to_owned(), vec!["staging".to_owned()]);
+    let host = ProxyHost::new(&server, &[]);
+    run_of(&host.process(&[]), SW1).await.1.unwrap();
+    server.stop();
+    drop(server);
+    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
+    assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
+    assert_eq!(run.agent.environment(), "staging");
+    // An environment that the user names is not replaced.
+    let (_, outcome) = run_of(&host.process(&[("environment", "production")]), SW1).await;
+    assert!(outcome.is_err());
+}
+
+#[tokio::test]
 async fn agent_run_with_use_cached_catalog_uses_its_environment() {
     let server = PuppetServer::start().await;
     server
@@ -352,7 +371,10 @@ async fn agent_run_caches_only_applied_catalogs() {
         .await
         .unwrap();
     run.begin(&mut log).await.unwrap();
-    let (obtained, _) = run.catalog(&facts(SW1), &mut log).await.unwrap();
+    let response = run.catalog(&facts(SW1), &mut log).await.unwrap();
+    let CatalogResponse::Catalog(obtained, _) = response else {
+        panic!("the environments agree");
+    };
     run.store_catalog(&obtained, true, &mut log).await.unwrap();
     assert!(!run.layout.cached_catalog().exists());
 }
@@ -536,8 +558,7 @@ async fn agent_run_downloads_definitions_of_the_environment() {
 #[tokio::test]
 async fn agent_run_limits_concurrent_catalog_requests() {
     let server = PuppetServer::start().await;
-    // Long enough that more would meet if more were asked for.
-    server.state().compile_time = std::time::Duration::from_millis(100);
+    server.state().compile_together = 4;
     let host = ProxyHost::new(&server, &[]);
     let process = host.process(&[]);
     let names: Vec<String> = (0..12)

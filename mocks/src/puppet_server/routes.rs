@@ -1,6 +1,6 @@
 //! Routes and responses of the server, as recorded (`tests/fixtures/puppetserver/exchanges`).
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use rcgen::CertificateSigningRequestParams;
 use serde_json::{Value, json};
@@ -33,9 +33,11 @@ pub(super) async fn respond(
             let mut state = lock(state);
             state.compiling += 1;
             state.max_compiling = state.max_compiling.max(state.compiling);
+            state.compile_started.notify_waiters();
             state.compile_time
         };
         tokio::time::sleep(time).await;
+        wait_at_barrier(state).await;
     }
     let mut state = lock(state);
     let response = state.respond(request);
@@ -43,6 +45,21 @@ pub(super) async fn respond(
         state.compiling -= 1;
     }
     response
+}
+
+/// Waits until enough catalogs are compiled at the same time.
+async fn wait_at_barrier(state: &Mutex<ServerState>) {
+    let started = Arc::clone(&lock(state).compile_started);
+    loop {
+        let next = started.notified();
+        {
+            let state = lock(state);
+            if state.max_compiling >= state.compile_together {
+                return;
+            }
+        }
+        next.await;
+    }
 }
 
 impl ServerState {

@@ -412,6 +412,11 @@ impl Bootstrap<'_> {
                 log.notice(format!(
                     "Couldn't fetch certificate from CA server; you might still need to sign this agent's certificate ({device}). SHA-256 of the request: {fingerprint}"
                 ));
+            } else {
+                log.notice(format!(
+                    "the certificate of {device} is not signed after {} s; SHA-256 of the request: {fingerprint}",
+                    waited.as_secs()
+                ));
             }
             let left = settings.maxwaitforcert.map(|limit| limit - waited);
             let pause = left.map_or(settings.waitforcert, |left| settings.waitforcert.min(left));

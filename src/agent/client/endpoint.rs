@@ -81,14 +81,14 @@ impl Endpoint<'_> {
         Ok(node.environment)
     }
 
-    /// Lists the files in the mount `plugins` without Ruby code; `None`: unknown environment.
+    /// Lists the files in the mount `plugins`; `None`: unknown environment.
     ///
     /// The server always lists the whole mount, even for a path below it.
     pub async fn plugins(
         &self,
         environment: &str,
     ) -> Result<Option<Vec<FileMetadata>>, RequestError> {
-        let ignored = [".svn", "CVS", ".git", ".hg", "*.rb"].map(|name| ("ignore", name));
+        let ignored = [".svn", "CVS", ".git", ".hg"].map(|name| ("ignore", name));
         let mut query = vec![("recurse", "true"), ("max_files", "-1")];
         query.extend(ignored);
         query.extend([

@@ -4,7 +4,7 @@
 //! take precedence over the built-in ones. Only definition files are downloaded, and none is
 //! executed (`docs/reference/agent-protocol.md`, section 9). Files that the server no longer lists are removed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -12,6 +12,8 @@ use sha2::Digest as _;
 use switchtender_devices::definitions::{self, DefinitionFile};
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Registry;
+use switchtender_devices::model::{RunsOn, type_file};
+use switchtender_devices::names::TypeName;
 
 use super::endpoint::{Endpoint, FileMetadata};
 use crate::agent::device_file::{self, FileError, FileMode};
@@ -21,6 +23,7 @@ use crate::agent::run_log::RunLog;
 
 const MOUNT: &str = "plugins";
 const DEFINITIONS: &str = "switchtender/definitions";
+const TYPES: &str = "puppet/type";
 
 /// The definitions of the environment are not available.
 #[derive(Debug, thiserror::Error)]
@@ -37,10 +40,15 @@ pub enum PluginError {
 
 /// The directory of the synchronized definitions of a device.
 pub(crate) fn directory(layout: &Layout) -> PathBuf {
-    layout.var.join("lib").join(DEFINITIONS)
+    library(layout).join(DEFINITIONS)
 }
 
-/// Downloads new and changed definitions and removes the ones that the server does not list.
+/// The directory of all synchronized files of a device.
+fn library(layout: &Layout) -> PathBuf {
+    layout.var.join("lib")
+}
+
+/// Downloads new and changed files and removes the ones that the server does not list.
 pub(crate) async fn sync(
     endpoint: &Endpoint<'_>,
     environment: &str,
@@ -48,45 +56,91 @@ pub(crate) async fn sync(
     layout: &Layout,
     log: &mut dyn RunLog,
 ) -> Result<(), PluginError> {
-    let root = directory(layout);
+    let root = library(layout);
     let mut wanted = BTreeMap::new();
     for FileMetadata { path, checksum } in listed {
-        let Some(path) = path
-            .strip_prefix(DEFINITIONS)
-            .and_then(|path| path.strip_prefix('/'))
-        else {
-            continue; // Ruby plugins and facts.
-        };
-        if is_definition_path(path) {
-            wanted.insert(path.to_owned(), checksum);
-        } else {
-            log.warning(format!(
-                "Ignored plugin, because it is not a definition: {DEFINITIONS}/{path}"
-            ));
+        match PluginKind::of(&path) {
+            Some(_) => {
+                wanted.insert(path, checksum);
+            }
+            None if path.starts_with(&format!("{DEFINITIONS}/")) && !path.ends_with(".rb") => log
+                .warning(format!(
+                    "Ignored plugin, because it is not a definition: {path}"
+                )),
+            // Ruby code other than types, and facts.
+            None => {}
         }
     }
-    for (path, file) in local_files(&root, &root) {
-        if !wanted.contains_key(&path) {
-            device_file::remove(&file)?;
-            log.notice(format!("Removed definition {path}"));
+    for directory in [DEFINITIONS, TYPES] {
+        for (path, file) in local_files(&root, &root.join(directory)) {
+            if let Some(kind) = PluginKind::of(&path)
+                && !wanted.contains_key(&path)
+            {
+                device_file::remove(&file)?;
+                kind.log(log, format!("Removed {kind} {path}"));
+            }
         }
     }
     for (path, checksum) in wanted {
+        let Some(kind) = PluginKind::of(&path) else {
+            continue;
+        };
         let target = root.join(&path);
         let local = device_file::read(&target)?;
         if local.is_some_and(|text| digest(text.as_bytes()) == checksum) {
             continue;
         }
         let content = endpoint
-            .content(MOUNT, &format!("{DEFINITIONS}/{path}"), environment)
+            .content(MOUNT, &path, environment)
             .await
             .map_err(PluginError::Request)?;
         let text = String::from_utf8(content)
             .map_err(|_| PluginError::Check(format!("{path} is not UTF-8")))?;
         device_file::write(&target, &text, FileMode::WorldReadable)?;
-        log.notice(format!("Downloaded definition {path}"));
+        kind.log(log, format!("Downloaded {kind} {path}"));
     }
     Ok(())
+}
+
+/// A file that is synchronized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PluginKind {
+    Definition,
+    /// A type of a module. It is read as text, never executed.
+    TypeFile,
+}
+
+impl std::fmt::Display for PluginKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            PluginKind::Definition => "definition",
+            PluginKind::TypeFile => "type file",
+        })
+    }
+}
+
+impl PluginKind {
+    /// The kind of the file at a path below the mount; `None`: it is not synchronized.
+    fn of(path: &str) -> Option<Self> {
+        let below = |directory: &str| path.strip_prefix(directory)?.strip_prefix('/');
+        if below(DEFINITIONS).is_some_and(is_definition_path) {
+            return Some(PluginKind::Definition);
+        }
+        let name = below(TYPES)?.strip_suffix(".rb")?;
+        let is_name = !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_name.then_some(PluginKind::TypeFile)
+    }
+
+    /// A module has one definition and dozens of types.
+    fn log(self, log: &mut dyn RunLog, message: String) {
+        match self {
+            PluginKind::Definition => log.notice(message),
+            PluginKind::TypeFile => log.info(message),
+        }
+    }
 }
 
 /// Whether the path is a definition below the directory.
@@ -134,16 +188,18 @@ fn built_in() -> Arc<Registry> {
 
 impl Definitions {
     /// The definitions of a device: the synchronized ones take precedence over the built-in ones.
+    /// Types of modules without `apply_to_device` are host types.
     pub(crate) fn of(&self, layout: &Layout) -> Result<Arc<Registry>, PluginError> {
         let root = directory(layout);
-        if !root.is_dir() {
+        let files = match root.is_dir() {
+            true => definitions::from_directory(&root).map_err(PluginError::Read)?,
+            false => Vec::new(),
+        };
+        let host_types = host_types(layout);
+        if files.is_empty() && host_types.is_empty() {
             return Ok(built_in());
         }
-        let files = definitions::from_directory(&root).map_err(PluginError::Read)?;
-        if files.is_empty() {
-            return Ok(built_in());
-        }
-        let key = cache_key(&files);
+        let key = cache_key(&files, &host_types);
         let mut loaded = self
             .loaded
             .lock()
@@ -153,19 +209,33 @@ impl Definitions {
         }
         let registry =
             Registry::load(&files).map_err(|found| PluginError::Check(render_findings(&found)))?;
-        let registry = Arc::new(registry);
+        let registry = Arc::new(registry.with_host_types(host_types));
         loaded.insert(key, Arc::clone(&registry));
         Ok(registry)
     }
 }
 
-fn cache_key(files: &[DefinitionFile]) -> String {
+/// The types of synchronized modules that hosts apply. Unreadable files declare none.
+fn host_types(layout: &Layout) -> BTreeSet<TypeName> {
+    let root = library(layout);
+    local_files(&root, &root.join(TYPES))
+        .iter()
+        .filter(|(path, _)| PluginKind::of(path) == Some(PluginKind::TypeFile))
+        .filter_map(|(_, file)| std::fs::read_to_string(file).ok())
+        .flat_map(|text| type_file::declared_types(&text))
+        .filter(|declared| declared.runs_on == RunsOn::Host)
+        .map(|declared| declared.name)
+        .collect()
+}
+
+fn cache_key(files: &[DefinitionFile], host_types: &BTreeSet<TypeName>) -> String {
     let mut hash = sha2::Sha256::new();
-    for file in files {
-        for part in [&file.path, &file.source.text] {
-            hash.update(part.len().to_be_bytes());
-            hash.update(part);
-        }
+    let files = files
+        .iter()
+        .flat_map(|file| [file.path.as_str(), &file.source.text]);
+    for part in files.chain(host_types.iter().map(TypeName::as_str)) {
+        hash.update(part.len().to_be_bytes());
+        hash.update(part);
     }
     format!("{:?}", hash.finalize())
 }

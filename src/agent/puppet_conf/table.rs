@@ -163,6 +163,8 @@ pub const SETTINGS: &[PuppetSetting] = &[
     same("payload_soft_limit", Integer, "16777216", "Warn about larger fact documents, in bytes; 0: never"),
     // Settings that Puppet reads and that have no effect here.
     without_effect("use_last_environment", Boolean, "each run requests the node; no environment is shared between devices"),
+    without_effect("node_name_fact", Text, "the name of a node is its section of device.conf"),
+    without_effect("node_name_value", Text, "the name of a node is its section of device.conf"),
     without_effect("user", Text, "files belong to the user who runs the program"),
     without_effect("group", Text, "files belong to the group of the user who runs the program"),
     without_effect("libdir", Path, "no Ruby code runs"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use switchtender::agent::client::facts::Facts;
 use switchtender::agent::client::report_spool::Delivery;
 use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
-use switchtender::agent::run::{AgentRun, Proxy, RetrievedCatalog, RunError};
+use switchtender::agent::run::{AgentRun, CatalogResponse, Proxy, RetrievedCatalog, RunError};
 use switchtender::agent::run_log::Level;
 use switchtender_mocks::puppet_server::PuppetServer;
 use tokio_util::sync::CancellationToken;
@@ -153,7 +153,12 @@ pub async fn run_of(
     let outcome = async {
         agent.set_up(&CancellationToken::new(), &mut log).await?;
         agent.begin(&mut log).await?;
-        let (obtained, _) = agent.catalog(&facts(name), &mut log).await?;
+        let obtained = loop {
+            match agent.catalog(&facts(name), &mut log).await? {
+                CatalogResponse::Catalog(obtained, _) => break obtained,
+                CatalogResponse::Restart(_) => {}
+            }
+        };
         agent.store_catalog(&obtained, false, &mut log).await?;
         Ok(obtained)
     }
