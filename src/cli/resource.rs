@@ -6,10 +6,10 @@ use clap::ValueEnum;
 use serde_json::{Map, Value as Json};
 use switchtender_devices::change::{Instance, Wanted};
 use switchtender_devices::diagnostic::nearest;
-use switchtender_devices::driver::{Driver, ProblemKind};
+use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::session::Access;
-use switchtender_devices::value::{Attributes, Value};
+use switchtender_devices::value::{Attributes, Name, Value};
 use tracing::Instrument as _;
 
 use super::block_on;
@@ -37,6 +37,10 @@ pub struct ResourceArgs {
     /// Puppet code, YAML (as Hiera takes it) or JSON
     #[arg(short, long, value_enum, default_value_t = ResourceFormat::Puppet)]
     format: ResourceFormat,
+
+    /// Print secrets in clear text
+    #[arg(long)]
+    show_secrets: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -78,10 +82,7 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
                 }
             })?;
         let (driver, instances) = instances;
-        let mut resources: Vec<ManifestResource> = instances
-            .into_iter()
-            .map(|instance| ManifestResource::new(&driver, &model, instance))
-            .collect();
+        let mut resources = ManifestResource::list(&driver, &model, instances, args.show_secrets);
         if let Some(name) = &args.name {
             let name = name_on_device(&driver, &model, name);
             resources.retain(|one| one.title.eq_ignore_ascii_case(&name));
@@ -93,6 +94,9 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
         }
         if resources.is_empty() && args.format == ResourceFormat::Puppet {
             eprint_notice(&format!("{device} has no {type_name}"));
+        }
+        if let Some(notice) = notices(args.format, &resources) {
+            eprint_notice(&notice);
         }
         print(&render(args.format, &type_name, &resources));
         Ok(Exit::SUCCESS)
@@ -116,30 +120,58 @@ fn name_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String {
 pub(crate) struct ManifestResource {
     pub(crate) title: String,
     attributes: Attributes,
-    /// Why a manifest cannot manage it.
-    unmanageable: Option<String>,
+    /// Secret attributes that are not printed.
+    left_out: Vec<Name>,
+    /// A secret that is not printed is necessary.
+    needs_secret: bool,
+    /// Why the resource is a comment.
+    comment: Option<String>,
 }
 
+/// Why a resource whose secret is not printed is a comment.
+const NEEDS_SECRET: &str = "needs a secret; print it with --show-secrets";
+
 impl ManifestResource {
-    pub(crate) fn new(driver: &Driver, model: &Arc<TypeModel>, instance: Instance) -> Self {
+    /// The instances of a type as resources. A secret is never a title: resources with a secret name
+    /// are numbered in the order of the device.
+    pub(crate) fn list(
+        driver: &Driver,
+        model: &Arc<TypeModel>,
+        instances: Vec<Instance>,
+        show_secrets: bool,
+    ) -> Vec<Self> {
+        let numbered = instances.into_iter().zip(1..);
+        numbered
+            .map(|(instance, number)| Self::new(driver, model, instance, number, show_secrets))
+            .collect()
+    }
+
+    fn new(
+        driver: &Driver,
+        model: &Arc<TypeModel>,
+        instance: Instance,
+        number: usize,
+        show_secrets: bool,
+    ) -> Self {
         let namevars: Vec<&str> = model.namevars().collect();
+        let is_secret = |name: &str| model.attributes[name].sensitive;
+        let has_secret_name = namevars.iter().any(|name| is_secret(name));
         let names = namevars
             .iter()
             .filter_map(|name| instance.attributes.get(name))
             .map(Value::ruby_to_s);
-        let title = names.collect::<Vec<_>>().join(" ");
+        let title = match has_secret_name {
+            true => format!("{} {number}", model.name),
+            false => names.collect::<Vec<_>>().join(" "),
+        };
         let wanted = Wanted {
             reference: title.as_str().into(),
             model: Arc::clone(model),
             attributes: instance.attributes.clone(),
         };
-        let problems = driver.check(&wanted);
-        let is_reserved = problems
-            .iter()
-            .any(|problem| problem.kind == ProblemKind::Reserved);
         let broken = model.check_rules(&instance.attributes).into_iter().next();
-        let unmanageable = if is_reserved {
-            Some("part of the device, cannot be managed".to_owned())
+        let unmanageable = if driver.reserved(&wanted).is_some() {
+            Some("part of the device, cannot be changed".to_owned())
         } else if let Some(line) = &instance.not_understood {
             Some(format!("not understood, `{line}`"))
         } else {
@@ -149,6 +181,8 @@ impl ManifestResource {
         if model.is_ensurable() {
             attributes.insert("ensure".to_owned(), Value::string("present"));
         }
+        let is_title = namevars.len() == 1 && !has_secret_name;
+        let mut left_out = Vec::new();
         for (name, value) in instance.attributes {
             // An unset secret is not a secret.
             let value = match value {
@@ -156,25 +190,67 @@ impl ManifestResource {
                 other => other,
             };
             let unset = matches!(value, Value::Undef | Value::Absent);
-            if !unset && (namevars.len() > 1 || !namevars.contains(&name.as_str())) {
+            if unset || (is_title && namevars.contains(&name.as_str())) {
+                continue;
+            }
+            if contains_secret(&value) && !show_secrets {
+                left_out.push(name);
+            } else {
                 attributes.insert(name, value);
             }
         }
+        // Without its secrets the resource can be invalid.
+        let needs_secret = !left_out.is_empty()
+            && (has_secret_name || model.resolve(&title, &attributes).is_err());
         Self {
             title,
             attributes,
-            unmanageable,
+            left_out,
+            needs_secret: needs_secret && unmanageable.is_none(),
+            comment: unmanageable.or_else(|| needs_secret.then(|| NEEDS_SECRET.to_owned())),
         }
     }
 
     /// Puppet code; a comment if the resource cannot be managed.
     fn code(&self, type_name: &str) -> String {
-        let code = puppet_code::resource(type_name, &self.title, &self.attributes);
-        let Some(reason) = &self.unmanageable else {
+        let left_out = self.left_out.iter();
+        let notes: Vec<String> = left_out
+            .map(|name| format!("{name} is a secret; print it with --show-secrets"))
+            .collect();
+        let code = puppet_code::resource(type_name, &self.title, &self.attributes, &notes);
+        let Some(comment) = &self.comment else {
             return code;
         };
         let lines = code.lines().map(|line| format!("# {line}\n"));
-        format!("# {reason}:\n") + &lines.collect::<String>()
+        format!("# {comment}:\n") + &lines.collect::<String>()
+    }
+}
+
+/// Whether a value is or contains a secret.
+fn contains_secret(value: &Value) -> bool {
+    match value {
+        Value::Sensitive(_) => true,
+        Value::List(items) => items.iter().any(contains_secret),
+        Value::Hash(entries) => entries.iter().any(|(_, value)| contains_secret(value)),
+        _ => false,
+    }
+}
+
+/// Notices about secrets that YAML and JSON leave out without a comment.
+pub(crate) fn notices(format: ResourceFormat, resources: &[ManifestResource]) -> Option<String> {
+    if format == ResourceFormat::Puppet {
+        return None;
+    }
+    let hidden = resources.iter().filter(|one| one.needs_secret).count();
+    let left_out = resources.iter().filter(|one| !one.left_out.is_empty());
+    match (left_out.count(), hidden) {
+        (0, _) => None,
+        (count, 0) => Some(format!(
+            "secrets of {count} resources are left out; print them with --show-secrets"
+        )),
+        (_, hidden) => Some(format!(
+            "{hidden} resources that need a secret are left out; print them with --show-secrets"
+        )),
     }
 }
 
@@ -186,10 +262,10 @@ pub(crate) fn render(
     let tree = || {
         let resources: Map<String, Json> = resources
             .iter()
+            .filter(|one| !one.needs_secret)
             .map(|one| {
                 let attributes = one.attributes.iter();
-                let attributes = attributes
-                    .map(|(name, value)| (name.to_string(), rich_data::write_plain(value)));
+                let attributes = attributes.map(|(name, value)| (name.to_string(), clear(value)));
                 (one.title.clone(), Json::Object(attributes.collect()))
             })
             .collect();
@@ -207,5 +283,19 @@ pub(crate) fn render(
             serde_json::to_string_pretty(&tree()).expect("a tree of texts is JSON") + "\n"
         }
         ResourceFormat::Yaml => serde_saphyr::to_string(&tree()).expect("a tree of texts is YAML"),
+    }
+}
+
+/// A value as plain JSON, secrets in clear text.
+fn clear(value: &Value) -> Json {
+    match value {
+        Value::Sensitive(secret) => clear(secret),
+        Value::List(items) => items.iter().map(clear).collect(),
+        Value::Hash(entries) => entries
+            .iter()
+            .map(|(key, value)| (key.ruby_to_s(), clear(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        value => rich_data::write_plain(value),
     }
 }

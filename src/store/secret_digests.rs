@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use sha2::Sha256;
 use switchtender_devices::driver::SecretHistory;
 use switchtender_devices::provider::driver_provider::SecretDigestStore;
@@ -18,12 +19,18 @@ use super::{DeviceStore, StoreError};
 use crate::catalog::rich_data;
 
 const FILE: &str = "secret-digests.json";
+/// The file of earlier versions.
+const OLD_FILE: &str = "remembered-secrets.json";
 const VERSION: u32 = 1;
+/// The encoding of the values behind the digests. Other digests are dropped.
+const ENCODING: u32 = 2;
 
 /// The secret digests of one device.
 #[derive(Debug)]
 pub(crate) struct SecretDigests {
     digests: Mutex<Digests>,
+    /// Digests of another encoding were dropped.
+    dropped: bool,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -32,6 +39,8 @@ struct Digests {
     key: String,
     /// By resource, then by attribute.
     by_resource: BTreeMap<String, BTreeMap<String, String>>,
+    #[serde(default)]
+    encoding: u32,
     #[serde(skip)]
     changed: bool,
 }
@@ -47,17 +56,38 @@ impl std::fmt::Debug for Digests {
 impl SecretDigests {
     /// The digests of earlier runs; none, with a new key, if there was no run.
     pub(crate) fn load(store: &DeviceStore) -> Result<Self, StoreError> {
-        let digests = match store.load(FILE, VERSION)? {
+        let loaded: Option<Digests> = store.load(FILE, VERSION)?;
+        let is_new = loaded.is_none();
+        let mut digests = match loaded {
             Some(digests) => digests,
             None => Digests {
                 key: hex::encode(new_key()),
                 by_resource: BTreeMap::new(),
+                encoding: ENCODING,
                 changed: false,
             },
         };
+        let has_old_file = is_new && store.dir().join(OLD_FILE).exists();
+        let dropped =
+            has_old_file || (digests.encoding != ENCODING && !digests.by_resource.is_empty());
+        digests.changed |= has_old_file;
+        if digests.encoding != ENCODING {
+            digests.by_resource.clear();
+            digests.encoding = ENCODING;
+            digests.changed = true;
+        }
         Ok(Self {
             digests: Mutex::new(digests),
+            dropped,
         })
+    }
+
+    /// Why the run sends secrets again that the device already has, if it does.
+    pub fn drop_notice(&self) -> Option<&'static str> {
+        self.dropped.then_some(
+            "secrets that the device does not print are sent once more: their digests were stored \
+             by an older version",
+        )
     }
 
     /// Writes the digests if this run has changed them.
@@ -97,11 +127,24 @@ impl SecretDigestStore for SecretDigests {
 impl Digests {
     fn digest(&self, value: &Value) -> String {
         // Nested secrets are in clear there, so that a change of one changes the digest.
-        let text = rich_data::write(value.unwrap_sensitive()).to_string();
+        let text = sorted(rich_data::write(value.unwrap_sensitive())).to_string();
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_bytes())
             .expect("HMAC takes keys of any length");
         mac.update(text.as_bytes());
         hex::encode(mac.finalize().into_bytes())
+    }
+}
+
+/// The value with sorted keys: their order has no meaning.
+fn sorted(json: Json) -> Json {
+    match json {
+        Json::Array(items) => items.into_iter().map(sorted).collect(),
+        Json::Object(fields) => {
+            let fields: BTreeMap<String, Json> = fields.into_iter().collect();
+            let fields = fields.into_iter();
+            fields.map(|(name, value)| (name, sorted(value))).collect()
+        }
+        other => other,
     }
 }
 
@@ -134,6 +177,23 @@ mod tests {
             assert_eq!(is_last(&old), Some(true), "{name}");
             assert_eq!(is_last(&new), Some(false), "{name}");
         }
+    }
+
+    #[test]
+    fn digests_of_another_encoding_are_dropped_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::at(dir.path()).device("sw1");
+        let old = r#"{"version": 1, "content": {"key": "00", "by_resource": {"Snmp_user[u]": {"password": "1f"}}}}"#;
+        store.write(FILE, old).unwrap();
+        let secrets = SecretDigests::load(&store).unwrap();
+        assert!(secrets.drop_notice().is_some());
+        let value = Value::Sensitive(Box::new("pl4nted".into()));
+        assert_eq!(
+            secrets.matches_last_set("Snmp_user[u]", "password", &value),
+            None
+        );
+        secrets.save(&store).unwrap();
+        assert_eq!(SecretDigests::load(&store).unwrap().drop_notice(), None);
     }
 
     #[test]

@@ -2,15 +2,23 @@
 
 use std::fmt::Write as _;
 
-use switchtender_devices::secret::MASK;
 use switchtender_devices::value::{Attributes, Value};
 
 /// A resource declaration: title, then one attribute a line with the arrows below each other.
-pub fn resource(type_name: &str, title: &str, attributes: &Attributes) -> String {
+/// `comments` are lines after the attributes. Secrets are in clear text.
+pub fn resource(
+    type_name: &str,
+    title: &str,
+    attributes: &Attributes,
+    comments: &[String],
+) -> String {
     let width = attributes.keys().map(|name| name.len()).max().unwrap_or(0);
     let mut code = format!("{type_name} {{ {}:\n", string(title));
     for (name, value) in attributes {
         let _ = writeln!(code, "  {name:width$} => {},", literal(value));
+    }
+    for comment in comments {
+        let _ = writeln!(code, "  # {comment}");
     }
     code.push_str("}\n");
     code
@@ -36,7 +44,7 @@ fn literal(value: &Value) -> String {
                 .collect();
             format!("{{ {} }}", entries.join(", "))
         }
-        Value::Sensitive(_) => format!("Sensitive({})", string(MASK)),
+        Value::Sensitive(secret) => format!("Sensitive({})", literal(secret)),
         Value::Typed(typed) if typed.kind == "Regexp" => {
             format!("/{}/", typed.text.replace('/', "\\/"))
         }
@@ -113,9 +121,11 @@ mod tests {
   description => 'it\'s a \\ path',
   definition  => "when HTTP {\n  \$x \"y\"\n}",
   members     => [{ 'name' => '/shop/web1', 'port' => '80' }],
-  key         => Sensitive('••••'),
+  key         => Sensitive('s3cret'),
+  # a note
 }
 "#;
-        assert_eq!(resource("thing", "a", &attributes), expected);
+        let code = resource("thing", "a", &attributes, &["a note".to_owned()]);
+        assert_eq!(code, expected);
     }
 }

@@ -19,7 +19,7 @@ async fn resource_prints_reserved_instances_as_comments() {
     assert_eq!(titles, ["network_vlan { '10':"]);
     printed.assert_contains("# network_vlan { '1002':");
     let one = lab.run(&["resource", "sw1", "network_vlan", "1"]).await;
-    one.assert_contains("part of the device, cannot be managed");
+    one.assert_contains("part of the device, cannot be changed");
 }
 
 /// A device without a secret has none to hide.
