@@ -15,6 +15,7 @@ mod relation;
 pub(crate) mod rule;
 mod rule_context;
 mod running_config;
+mod settings_file;
 pub(crate) mod severities;
 pub(crate) mod target;
 
@@ -24,11 +25,13 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::value::Attributes;
 
 use crate::catalog::{Catalog, LoadError};
+use crate::compat::Deviations;
 use crate::route::HostResourcePolicy;
 
 pub(crate) use effect::{Effect, blocks_apply, effect_of};
 pub use rule_context::RuleContext;
 pub(crate) use running_config::RunningConfig;
+pub(crate) use settings_file::SettingsFile;
 pub(crate) use severities::Severities;
 pub(crate) use target::CatalogTarget;
 pub(crate) use target::TargetKind;
@@ -43,6 +46,10 @@ pub struct Policy {
     /// Maximum share, in percent, of a catalog's interfaces that may be shut down.
     pub(crate) max_shutdown: Option<u8>,
     pub(crate) severities: Severities,
+    /// Whether conflicting resources fail, instead of the device being refused.
+    pub(crate) conflicts_fail_resources: bool,
+    /// Deviations from Puppet 7 of the run that follows.
+    pub(crate) deviations: Deviations,
 }
 
 /// The findings of all rules about a catalog, sorted by position.
@@ -57,6 +64,10 @@ pub fn catalog(
 
 /// As [`catalog`], for an existing context.
 pub fn check(context: &RuleContext<'_>) -> Vec<Diagnostic> {
+    diagnostics(context, check_rules(context))
+}
+
+fn check_rules(context: &RuleContext<'_>) -> finding::RuleFindings {
     let findings: Vec<finding::RuleFindings> = match context.is_large() {
         true => rule::RULES
             .par_iter()
@@ -64,7 +75,10 @@ pub fn check(context: &RuleContext<'_>) -> Vec<Diagnostic> {
             .collect(),
         false => rule::RULES.iter().map(|rule| rule.check(context)).collect(),
     };
-    let findings: finding::RuleFindings = findings.into_iter().flatten().collect();
+    findings.into_iter().flatten().collect()
+}
+
+fn diagnostics(context: &RuleContext<'_>, findings: finding::RuleFindings) -> Vec<Diagnostic> {
     let severities = &context.policy.severities;
     findings.diagnostics(context.catalog, severities, || context.secret_paths())
 }
@@ -82,25 +96,37 @@ pub(crate) fn for_partial(
         let context = RuleContext::new(&readable.catalog, registry, policy, target);
         let context = context.without(readable.damaged);
         context.mask(&mut findings);
-        findings.extend(check(&context).into_iter().filter(blocks_apply));
+        let found = check(&context).into_iter();
+        findings.extend(found.filter(|found| blocks_apply(found, policy)));
     }
     findings
 }
 
-/// As [`catalog`], with the canonical attributes of the resources, for the run that follows.
+/// The result of the checks before a run.
+pub(crate) struct RunCheck {
+    pub(crate) findings: Vec<Diagnostic>,
+    pub(crate) canonical: Canonical,
+    /// Resources that fail in the run, by index, with the reason.
+    pub(crate) failures: Vec<(usize, String)>,
+}
+
+/// As [`catalog`], with data for the run that follows.
 pub(crate) fn for_run(
     catalog: &Catalog,
     registry: &Registry,
     target: &CatalogTarget,
     policy: &Policy,
-) -> (Vec<Diagnostic>, Canonical) {
+) -> RunCheck {
     let context = RuleContext::new(catalog, registry, policy, target);
-    let findings = check(&context);
+    let rule_findings = check_rules(&context);
+    let failures = rule_findings.failures();
+    let findings = diagnostics(&context, rule_findings);
     let wanted = context.typed.into_iter().map(|typed| typed?.wanted);
-    (
+    RunCheck {
         findings,
-        wanted.map(|wanted| Some(wanted?.attributes)).collect(),
-    )
+        canonical: wanted.map(|wanted| Some(wanted?.attributes)).collect(),
+        failures,
+    }
 }
 
 /// The attributes of a catalog's resources in canonical form, in the order of the catalog. `None`:

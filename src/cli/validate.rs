@@ -7,8 +7,8 @@ mod checked;
 mod device_files;
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use clap::ValueEnum;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -21,12 +21,12 @@ use crate::catalog::{self, Loading};
 use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, RenderOptions};
-use crate::diagnostic::{Counts, Diagnostic, Severity, Source, json, limit};
+use crate::diagnostic::{Counts, Diagnostic, Severity, json, limit};
 use crate::inventory::{Inventory, InventoryOptions};
 use crate::route::HostResourcePolicy;
 use crate::validate::rule::RULES;
 use crate::validate::{
-    CatalogTarget, Policy, RuleContext, Severities, TargetKind, TargetResolver, cross_catalog,
+    CatalogTarget, Policy, RuleContext, TargetKind, TargetResolver, cross_catalog,
 };
 use checked::CheckedFile;
 use device_files::facts;
@@ -89,7 +89,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 
-    /// File with severities per rule; ./switchtender.toml unless given
+    /// File with severities per rule and host types; ./switchtender.toml unless given
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
 
@@ -126,8 +126,11 @@ struct Inputs<'a> {
 }
 
 pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
+    let settings = super::settings_file::load(args.settings.as_deref());
+    let settings = settings.map_err(|error| error.exit(2))?;
     let registry =
         super::definitions::load(args.definitions.as_deref()).map_err(|error| error.exit(2))?;
+    let registry = registry.with_host_types(settings.host_types);
     if let Some(name) = &args.platform
         && registry.platform(name).is_none()
     {
@@ -141,7 +144,8 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         host_resources: args.host_resources,
         allow_name_mismatch: false,
         max_shutdown: args.max_shutdown,
-        severities: severities(args.settings.as_deref())?,
+        severities: settings.severities,
+        ..Policy::default()
     };
     for directory in [&args.facts, &args.running].into_iter().flatten() {
         // A missing directory would count as a directory without files.
@@ -213,23 +217,6 @@ fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, Command
         ..InventoryOptions::default()
     };
     Inventory::load(path, &options).map_err(|found| CommandError::findings(found).exit(2))
-}
-
-fn severities(path: Option<&Path>) -> Result<Severities, CommandError> {
-    let default = Path::new("switchtender.toml");
-    let (path, is_given) = path.map_or((default, false), |path| (path, true));
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_given => {
-            return Ok(Severities::default());
-        }
-        Err(error) => {
-            let message = format!("cannot read settings {}", path.display());
-            return Err(CommandError::new(message).with_source(error).exit(2));
-        }
-    };
-    Severities::load(&Source::new(path.display().to_string(), text))
-        .map_err(|found| CommandError::findings(found).exit(2))
 }
 
 fn check_all(

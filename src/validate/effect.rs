@@ -2,6 +2,7 @@
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 
+use super::Policy;
 use super::rule::Rule;
 
 /// The effect of one finding in a run.
@@ -11,6 +12,8 @@ pub(crate) enum Effect {
     RefuseCatalog,
     /// Refuses the device: the run sends nothing to it.
     RefuseDevice,
+    /// Refuses the device. A run of `device` fails the resources and continues.
+    RefuseConflict,
     /// Fails the resource and skips its dependants; the run logs a warning first.
     FailResources,
     /// Logs a warning.
@@ -36,8 +39,13 @@ impl Effects {
     pub(crate) const REFUSE_DEVICE: Self = Self::of_error(Effect::RefuseDevice);
     /// Errors fail the resources.
     pub(crate) const FAIL_RESOURCES: Self = Self::of_error(Effect::FailResources);
-    /// Errors and warnings are logged.
-    pub(crate) const WARN: Self = Self::of_error(Effect::Warn);
+    /// Errors refuse the device, or fail the resources.
+    pub(crate) const REFUSE_CONFLICT: Self = Self::of_error(Effect::RefuseConflict);
+    /// Errors refuse the device; a plan prints warnings below the resource.
+    pub(crate) const INFORM: Self = Self {
+        warning: Effect::Inform,
+        ..Self::REFUSE_DEVICE
+    };
     /// Errors refuse the device; the rest is left to `validate`, or the run reports it itself.
     pub(crate) const ERRORS_ONLY: Self = Self {
         warning: Effect::Ignore,
@@ -69,16 +77,17 @@ pub(crate) fn effect_of(finding: &Diagnostic) -> Effect {
 }
 
 /// Whether a run with this finding must not connect to the device.
-pub(crate) fn blocks_apply(finding: &Diagnostic) -> bool {
-    matches!(
-        effect_of(finding),
-        Effect::RefuseCatalog | Effect::RefuseDevice
-    )
+pub(crate) fn blocks_apply(finding: &Diagnostic, policy: &Policy) -> bool {
+    match effect_of(finding) {
+        Effect::RefuseCatalog | Effect::RefuseDevice => true,
+        Effect::RefuseConflict => !policy.conflicts_fail_resources,
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Policy, example};
+    use super::super::example;
     use super::*;
 
     #[test]
@@ -89,14 +98,20 @@ mod tests {
             (
                 "network_trunk { 'Gi1/0/1': mode => 'access' }
                  ios_network_trunk { 'Gi1/0/1': mode => 'trunk' }",
-                false,
+                true,
             ),
         ];
         for (manifest, expected) in cases {
             let (_, found) =
                 example::findings(manifest, &example::device("cisco_ios"), &Policy::default());
             assert!(found.iter().any(|found| found.severity == Severity::Error));
-            assert_eq!(found.iter().any(blocks_apply), expected, "{manifest}");
+            assert_eq!(
+                found
+                    .iter()
+                    .any(|found| blocks_apply(found, &Policy::default())),
+                expected,
+                "{manifest}"
+            );
         }
     }
 
@@ -106,7 +121,11 @@ mod tests {
             ("wrong-name", Severity::Error, Effect::RefuseCatalog),
             ("cycle", Severity::Error, Effect::RefuseDevice),
             ("unknown-type", Severity::Error, Effect::FailResources),
-            ("conflicting-lines", Severity::Error, Effect::Warn),
+            ("conflicting-lines", Severity::Error, Effect::RefuseConflict),
+            ("conflicting-lines", Severity::Warning, Effect::Warn),
+            ("unsupported-type", Severity::Error, Effect::FailResources),
+            ("unknown-schedule", Severity::Error, Effect::FailResources),
+            ("reserved-name", Severity::Warning, Effect::Inform),
             (
                 "unsupported-attribute",
                 Severity::Error,

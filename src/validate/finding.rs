@@ -5,7 +5,8 @@
 
 use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Severity};
 
-use super::rule::Rule;
+use super::effect::Effect;
+use super::rule::{self, Rule};
 use super::severities::Severities;
 use crate::catalog::{Catalog, Segment, locate_all, redact_ranges};
 
@@ -166,6 +167,30 @@ impl FromIterator<RuleFinding> for RuleFindings {
 impl RuleFindings {
     pub(crate) fn push(&mut self, finding: RuleFinding) {
         self.list.push(finding);
+    }
+
+    /// The resources that fail in a run because of a finding, with the reason.
+    pub fn failures(&self) -> Vec<(usize, String)> {
+        let fails = |finding: &&RuleFinding| {
+            finding.severity == Severity::Error
+                && match finding.rule.effects.error {
+                    Effect::RefuseConflict => true,
+                    Effect::FailResources => finding.rule.code == rule::UNKNOWN_TYPE,
+                    _ => false,
+                }
+        };
+        let mut failures = Vec::new();
+        for finding in self.list.iter().filter(fails) {
+            let help = finding.help.as_ref().map(|help| format!("; {help}"));
+            let reason = format!("{}{}", finding.message, help.unwrap_or_default());
+            let also = finding.also.iter().map(|(at, _)| at);
+            for at in std::iter::once(&finding.at).chain(also) {
+                if let Location::Resource(index, _) = at {
+                    failures.push((*index, reason.clone()));
+                }
+            }
+        }
+        failures
     }
 
     /// The diagnostics with positions and the severities of the settings, sorted. The values at the

@@ -10,7 +10,7 @@ use rayon::iter::{
 use switchtender_devices::change::Wanted;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Driver, Problem, Registry};
-use switchtender_devices::model::canonical::ValueError;
+use switchtender_devices::model::canonical::{Defaults, ValueError};
 use switchtender_devices::model::{Role, TypeModel};
 use switchtender_devices::value::{Name, Value};
 
@@ -19,8 +19,10 @@ use super::order::EvaluationOrder;
 use super::relation::{DeclaredRelation, ReferenceIndex, relations};
 use super::target::CatalogTarget;
 use crate::catalog::{
-    Catalog, CatalogResource, METAPARAMETERS, ResourceRef, Segment, locate_all, redact_ranges,
+    Catalog, CatalogResource, METAPARAMETERS, ResourceRef, Segment, audited_properties, locate_all,
+    redact_ranges,
 };
+use crate::compat::{Deviation, Deviations};
 use crate::route::{Destination, route};
 
 /// A resource with its model.
@@ -65,7 +67,7 @@ impl<'a> RuleContext<'a> {
             CatalogTarget::Device { driver, .. } => driver.as_ref(),
             CatalogTarget::Host => None,
         };
-        let typed = type_resources(catalog, &destinations, driver);
+        let typed = type_resources(catalog, &destinations, driver, policy.deviations);
         for (index, typed) in typed.iter().enumerate() {
             let wanted = typed.as_ref().and_then(|typed| typed.wanted.as_ref());
             if let Some(name) = wanted.and_then(single_name) {
@@ -217,6 +219,9 @@ impl<'a> RuleContext<'a> {
 
     /// Whether the target skips a resource.
     pub(crate) fn is_skipped(&self, index: usize) -> bool {
+        if self.catalog.resources[index].is_virtual {
+            return true;
+        }
         if self.for_device() {
             self.destinations[index].only_host()
         } else {
@@ -281,9 +286,11 @@ fn type_resources(
     catalog: &Catalog,
     destinations: &[Destination],
     driver: Option<&Driver>,
+    deviations: Deviations,
 ) -> Vec<Option<TypedResource>> {
     let typed = |(resource, destination): (&CatalogResource, &Destination)| {
-        Some(type_resource(resource, destination.model()?, driver))
+        let model = destination.model()?;
+        Some(type_resource(resource, model, driver, deviations))
     };
     let resources = catalog.resources.as_slice();
     match resources.len() < LARGE {
@@ -308,6 +315,7 @@ fn type_resource(
     resource: &CatalogResource,
     model: &Arc<TypeModel>,
     driver: Option<&Driver>,
+    deviations: Deviations,
 ) -> TypedResource {
     let is_own = |name: &Name| {
         !METAPARAMETERS.contains(&name.as_str()) || model.attributes.contains_key(name.as_str())
@@ -316,8 +324,13 @@ fn type_resource(
     if !given.keys().all(is_own) {
         given.to_mut().retain(|name, _| is_own(name));
     }
+    let audited = audited_properties(&resource.parameters, model);
+    let defaults = Defaults {
+        except: &audited,
+        puppet: !deviations.has(Deviation::PortStateStays),
+    };
     let resolved = model
-        .resolve(resource.reference.title(), &given)
+        .resolve_with(resource.reference.title(), &given, defaults)
         .and_then(|attributes| match driver {
             Some(driver) => driver.canonicalize(model, attributes),
             None => Ok(attributes),

@@ -1,4 +1,4 @@
-//! The severities of rules: `switchtender.toml`.
+//! The severities of rules: `[validate]` of `switchtender.toml`.
 //!
 //! ```toml
 //! [validate.severity]              # error, warning, note or off, per rule
@@ -11,11 +11,10 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, nearest};
-use switchtender_devices::document::{self, Findings, Table};
+use switchtender_devices::diagnostic::{Diagnostic, Severity, nearest};
+use switchtender_devices::document::Table;
 
 use super::rule::{RULES, Rule};
 
@@ -33,34 +32,19 @@ struct PathRule {
 }
 
 impl Severities {
-    /// Reads `switchtender.toml`.
-    ///
-    /// # Errors
-    /// All errors of the file.
-    pub(crate) fn load(source: &Arc<Source>) -> Result<Self, Vec<Diagnostic>> {
-        let findings = Findings::new(source);
-        let severities = document::read(&findings, |root| {
-            let severities = root.table("validate").map(|table| {
-                let rules = table.table("severity").map(|table| read_rules(&table));
-                let paths = table.get("path").and_then(|item| item.list());
-                let paths = paths
-                    .iter()
-                    .flatten()
-                    .filter_map(|item| read_path(&item.table()?))
-                    .collect();
-                table.finish();
-                Self {
-                    rules: rules.unwrap_or_default(),
-                    paths,
-                }
-            });
-            root.finish();
-            severities.unwrap_or_default()
-        });
-        if findings.is_empty() {
-            Ok(severities)
-        } else {
-            Err(findings.into_list())
+    /// Reads `[validate]`.
+    pub(super) fn read(table: &Table<'_>) -> Self {
+        let rules = table.table("severity").map(|table| read_rules(&table));
+        let paths = table.get("path").and_then(|item| item.list());
+        let paths = paths
+            .iter()
+            .flatten()
+            .filter_map(|item| read_path(&item.table()?))
+            .collect();
+        table.finish();
+        Self {
+            rules: rules.unwrap_or_default(),
+            paths,
         }
     }
 
@@ -151,7 +135,10 @@ fn read_rules(table: &Table<'_>) -> BTreeMap<&'static str, Option<Severity>> {
 
 #[cfg(test)]
 mod tests {
+    use switchtender_devices::diagnostic::Source;
+
     use super::*;
+    use crate::validate::SettingsFile;
 
     #[test]
     fn severities_depend_on_rule_and_manifest() {
@@ -163,7 +150,8 @@ audit-parameter = "off"
 files = "*/legacy/*"
 severity = { clear-secret = "note" }
 "#;
-        let severities = Severities::load(&Source::new("switchtender.toml", text)).unwrap();
+        let source = Source::new("switchtender.toml", text);
+        let severities = SettingsFile::load(&source).unwrap().severities;
         let cases = [
             ("clear-secret", None, Some(Severity::Error)),
             ("clear-secret", Some("/m/new/a.pp"), Some(Severity::Error)),
@@ -181,7 +169,7 @@ severity = { clear-secret = "note" }
     fn severities_report_errors_with_positions() {
         let text = "[validate.severity]\nclear-secrt = \"error\"\ncycle = \"fatal\"\n[valdate]\n";
         let source = Source::new("switchtender.toml", text);
-        let messages: Vec<String> = Severities::load(&source)
+        let messages: Vec<String> = SettingsFile::load(&source)
             .unwrap_err()
             .iter()
             .map(|found| {

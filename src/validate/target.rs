@@ -196,12 +196,13 @@ mod tests {
             ("options.network_trunk.manage_vlan_lists = true", vec![]),
         ] {
             let device = inventory(keys).devices["sw1"].clone();
-            let (found, _) = for_run(
+            let checked = for_run(
                 &catalog,
                 &registry(),
                 &target_of(&device),
                 &Policy::default(),
             );
+            let found = checked.findings;
             let found: Vec<&str> = found.iter().map(|found| found.code).collect();
             assert_eq!(found, expected, "{keys}");
         }
@@ -212,7 +213,7 @@ mod tests {
         let device = |keys: &str| inventory(keys).devices["sw1"].clone();
         let run = |manifest: &str, policy: &Policy| -> Vec<&'static str> {
             let catalog = compile(manifest).catalog;
-            let (found, _) = for_run(&catalog, &registry(), &target_of(&device("")), policy);
+            let found = for_run(&catalog, &registry(), &target_of(&device("")), policy).findings;
             found.iter().map(|found| found.code).collect()
         };
         let policy = Policy::default();

@@ -81,7 +81,7 @@ fn validate_finds_errors_at_their_positions_only() {
         [
             (
                 "cycle1.json",
-                "error cycle site.pp:254 dependency cycle: Network_vlan[90], Network_interface[GigabitEthernet1/0/7] and Network_trunk[GigabitEthernet1/0/7]"
+                "error cycle site.pp:254 Found 1 dependency cycle: (Network_vlan[90] => Network_interface[GigabitEthernet1/0/7] => Network_trunk[GigabitEthernet1/0/7] => Network_vlan[90])"
             ),
             (
                 "failing1.json",

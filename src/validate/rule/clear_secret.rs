@@ -36,7 +36,11 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for (index, resource, typed) in context.typed() {
         for attribute in typed.model.attributes.values().filter(|attr| attr.sensitive) {
             let given = resource.parameters.get(&attribute.name);
-            if given.is_some_and(|value| !matches!(value, Value::Sensitive(_) | Value::Undef)) {
+            // `unset` removes the secret.
+            let is_clear = |value: &Value| {
+                !matches!(value, Value::Sensitive(_) | Value::Undef) && value.as_str() != Some("unset")
+            };
+            if given.is_some_and(is_clear) {
                 findings.push(
                     RuleFinding::new(
                         &RULE,

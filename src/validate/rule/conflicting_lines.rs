@@ -7,6 +7,7 @@ use switchtender_devices::driver::{Driver, Effect, EffectSlot};
 use switchtender_devices::model::TypeModel;
 
 use super::{Effects, Example, Rule, RuleCheck};
+use crate::compat::Deviation;
 use crate::diagnostic::Severity;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
@@ -14,12 +15,12 @@ use crate::validate::rule_context::RuleContext;
 pub(crate) const RULE: Rule = Rule {
     code: "conflicting-lines",
     severity: Severity::Error,
-    effects: Effects::WARN,
+    effects: Effects::REFUSE_CONFLICT,
     summary: "two resources that configure one setting with different values",
     explanation: "\
 Resources of different types can write the same line or field, and two port channels can claim one
-member. With different values they overwrite each other in each run. Configure the setting in one of
-them. It is a warning if both can be in sync at the same time (`unset` and another value), or if one of
+member. With different values they overwrite each other in each run. `apply` and `plan` refuse the device,
+and in `device` both resources fail. Configure the setting in one of them. It is a warning if both can be in sync at the same time (`unset` and another value), or if one of
 them is not always applied (`noop`, `schedule`).",
     bad: "
 network_trunk { 'GigabitEthernet1/0/1':
@@ -123,7 +124,8 @@ fn finding(
         parameters.contains_key("schedule")
             || parameters.get("noop").and_then(|noop| noop.as_bool()) == Some(true)
     });
-    let severity = match sometimes.is_some() || setting.is_compatible_with(other_setting) {
+    let is_refused = context.policy.deviations.has(Deviation::ConflictsAreRefused);
+    let severity = match !is_refused || sometimes.is_some() || setting.is_compatible_with(other_setting) {
         true => Severity::Warning,
         false => RULE.severity,
     };

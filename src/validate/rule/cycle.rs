@@ -65,7 +65,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let mut finding = RuleFinding::new(
             &RULE,
             at,
-            format!("dependency cycle: {}", render_list(&names)),
+            format!("Found 1 dependency cycle: ({})", render_list(&names)),
         )
         .label(label)
         .help(render_cycle(context, &cycle));
@@ -130,18 +130,16 @@ pub(crate) fn automatic(kind: AutoKind) -> &'static str {
     }
 }
 
+/// The members up to the first one again. A long list is shortened.
 fn render_list(names: &[String]) -> String {
-    const MAX_NAMES: usize = 4;
+    const MAX_NAMES: usize = 6;
     let mut listed: Vec<&str> = names.iter().take(MAX_NAMES).map(String::as_str).collect();
-    let more = format!("{} more", names.len().saturating_sub(MAX_NAMES));
+    let more = format!("… {} more", names.len().saturating_sub(MAX_NAMES));
     if names.len() > MAX_NAMES {
         listed.push(&more);
     }
-    match listed.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        Some((last, _)) => format!("{last} depends on itself"),
-        None => String::new(),
-    }
+    listed.extend(names.first().map(String::as_str));
+    listed.join(" => ")
 }
 
 #[cfg(test)]
@@ -186,7 +184,7 @@ mod tests {
         assert_eq!(cycles.len(), 1);
         assert_eq!(
             cycles[0].message,
-            "dependency cycle: Network_vlan[1] and Network_vlan[3]"
+            "Found 1 dependency cycle: (Network_vlan[1] => Network_vlan[3] => Network_vlan[1])"
         );
         assert_eq!(
             cycles[0].help.as_deref(),

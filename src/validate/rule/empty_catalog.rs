@@ -35,6 +35,16 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     if (0..context.destinations.len()).any(|index| context.is_applied(index) || unknown(index)) {
         return;
     }
+    let is_host = |found: &Destination| matches!(found, Destination::Host);
+    if context.for_device() && context.destinations.iter().any(is_host) {
+        let name = &context.catalog.name;
+        let message = format!("the catalog of {name} has only resources of hosts: hosts are out of scope");
+        findings.push(
+            RuleFinding::new(&RULE, Location::CatalogName, message)
+                .help("apply the catalog of a host with `puppet apply` on that host"),
+        );
+        return;
+    }
     let target = if context.for_device() { "device" } else { "host" };
     findings.push(
         RuleFinding::new(

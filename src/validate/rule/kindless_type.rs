@@ -6,6 +6,7 @@ use switchtender_devices::diagnostic::nearest;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::{CatalogResource, ResourceKind};
+use crate::compat::Deviation;
 use crate::diagnostic::Severity;
 use crate::route::Destination;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
@@ -19,7 +20,8 @@ pub(crate) const RULE: Rule = Rule {
     explanation: "\
 A compiler marks each resource as type, class or defined type (`kind`). Without the mark, an unknown
 type counts as a defined type, as in Puppet, and is not applied. A defined type that contains nothing is
-probably a misspelled type. Add `\"kind\": \"compilable_type\"` to make an unknown type an error.",
+probably a misspelled type: it is an error if the name is similar to a type. Add
+`\"kind\": \"compilable_type\"` to make each unknown type an error.",
     bad: r#"
 {
   "name": "sw1.example.net",
@@ -68,7 +70,11 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 resource.reference
             ),
         );
+        let is_typed = context.policy.deviations.has(Deviation::KindlessIsTyped);
         findings.push(match nearest(&name, models) {
+            Some(near) if is_typed => finding
+                .severity(Severity::Error)
+                .help(format!("did you mean `{near}`?")),
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help("if it is a type, add `\"kind\": \"compilable_type\"`"),
         });

@@ -63,6 +63,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compat::Deviations;
     use crate::validate::Policy;
     use crate::validate::example::{assert_marked, device};
 
@@ -84,6 +85,7 @@ mod tests {
         ] {
             let policy = Policy {
                 max_shutdown: allowed,
+                deviations: Deviations::puppet7(),
                 ..Policy::default()
             };
             let manifest = if refused { manifest.to_owned() } else { unmarked(manifest) };

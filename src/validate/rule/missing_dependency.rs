@@ -43,15 +43,16 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let titles = context.index.titles_of(reference.type_name());
         let near = nearest(reference.title(), titles)
             .map(|title| format!("did you mean {}[{title}]?", reference.type_name()));
+        let role = match relation.kind.is_reverse() {
+            true => "dependency",
+            false => "dependent",
+        };
         let part = FindingPart::Element(relation.kind.name().to_owned(), relation.inside.clone());
         findings.push(
             RuleFinding::new(
                 &RULE,
                 Location::Resource(relation.from, part),
-                format!(
-                    "{from} {} {reference}, which is not in the catalog",
-                    relation.kind.verb()
-                ),
+                format!("Could not find {role} {reference} for {from}"),
             )
             .help_if(near),
         );

@@ -48,7 +48,11 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let deaf = context.is_applied(receiver)
             && context.typed[receiver]
                 .as_ref()
-                .is_some_and(|typed| typed.model.refresh == Refresh::No);
+                .is_some_and(|typed| {
+                    let driver = context.driver();
+                    typed.model.refresh == Refresh::No
+                        || driver.is_some_and(|driver| !driver.has_refresh(&typed.model))
+                });
         if deaf {
             let reference = &context.catalog.resources[receiver].reference;
             let order = if relation.kind.is_reverse() {

@@ -7,12 +7,12 @@ use crate::diagnostic::Severity;
 
 pub(crate) const RULE: Rule = Rule {
     code: "reserved-name",
-    severity: Severity::Error,
-    effects: Effects::REFUSE_DEVICE,
+    severity: Severity::Warning,
+    effects: Effects::INFORM,
     summary: "a name that the device reserves",
     explanation: "\
 The device owns this instance, such as VLAN 1 or VLANs 1002 to 1005. It cannot be created, changed or
-removed, and the device would reject each command.",
+removed. A resource that is in sync is accepted. A resource that differs from the device fails.",
     bad: "
 network_vlan { «'1002'»:
   ensure => 'absent',

@@ -11,21 +11,12 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::REFUSE_DEVICE,
     summary: "an interface that a default shuts down",
     explanation: "\
-The model has a default that shuts the interface down, such as `enable => false`. A resource that only
-sets a description shuts down the port. This is the documented behavior of the type. Set the attribute
-in any case.",
-    bad: "
-network_interface { «'GigabitEthernet1/0/1'»:
-  description => 'printer',
-}
-",
-    good: "
-network_interface { 'GigabitEthernet1/0/1':
-  enable      => true,
-  description => 'printer',
-}
-",
-    example: Example::Device("cisco_ios"),
+The model has a default that shuts the interface down, such as `enable => false`, or the run has Puppet's
+defaults (`--compat puppet7`). A resource that only sets a description then shuts down the port. Set the
+attribute in any case.",
+    bad: "",
+    good: "",
+    example: Example::None,
     check: RuleCheck::Catalog(check),
 };
 
@@ -45,5 +36,29 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         );
         let help = format!("set `{attribute}`");
         findings.push(RuleFinding::new(&RULE, Location::title(index), message).help(help));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::Deviations;
+    use crate::validate::Policy;
+    use crate::validate::example::{assert_marked, device};
+
+    #[test]
+    fn shuts_down_reports_defaults_of_puppet() {
+        let policy = Policy {
+            deviations: Deviations::puppet7(),
+            ..Policy::default()
+        };
+        let given = "network_interface { 'GigabitEthernet1/0/1': enable => true, mtu => 1500 }";
+        let audited = "network_interface { 'GigabitEthernet1/0/1': audit => 'all' }";
+        let missing = "network_interface { «'GigabitEthernet1/0/1'»: mtu => 1500 }";
+        for manifest in [given, audited, missing] {
+            assert_marked(&RULE, manifest, &device("cisco_ios"), &policy);
+        }
+        let unmarked = missing.replace(['«', '»'], "");
+        assert_marked(&RULE, &unmarked, &device("cisco_ios"), &Policy::default());
     }
 }

@@ -85,7 +85,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 let runs = || context.has_running(&reference.target, &name);
                 let exists = match declared {
                     Some(declared) => !context.is_removed(declared),
-                    None => target.is_built_in(&name) || runs(),
+                    None => target.exists_undeclared(&name) || runs(),
                 };
                 if !exists {
                     let severity = match reference.numbers {

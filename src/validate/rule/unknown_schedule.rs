@@ -9,11 +9,11 @@ use crate::validate::rule_context::RuleContext;
 pub(crate) const RULE: Rule = Rule {
     code: "unknown-schedule",
     severity: Severity::Error,
-    effects: Effects::REFUSE_DEVICE,
+    effects: Effects::FAIL_RESOURCES,
     summary: "a schedule that is not in the catalog",
     explanation: "\
-Puppet aborts the run at such a resource with `Could not find schedule NAME`. The schedules puppet,
-hourly, daily, weekly, monthly and never always exist.",
+Puppet aborts the run at such a resource with `Could not find schedule NAME`. Here the resource fails and
+its dependants are skipped. The schedules puppet, hourly, daily, weekly, monthly and never always exist.",
     bad: "
 network_vlan { '40':
   schedule => «'maintenence'»,

@@ -16,7 +16,8 @@ pub(crate) const RULE: Rule = Rule {
     explanation: "\
 Neither Puppet nor the definitions have this type. Puppet refuses such a catalog with `Resource type 'X'
 was not found`. Switchtender fails the resource, skips its dependants and applies the rest. Add a model
-of your own type with `switchtender model import FILE.rb`.",
+of your own type with `switchtender model import FILE.rb`. If hosts apply the type, add it to `host_types`
+in switchtender.toml; runs of `device` also read the type files that Puppet synchronizes.",
     bad: "
 «network_vlna» { '40':
   vlan_name => 'printers',
@@ -44,13 +45,14 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let models = context.registry.models().map(|model| model.name.as_str());
         let help = match nearest(&name, models) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "add a model with `switchtender model import FILE.rb`".to_owned(),
+            None => "import its model with `switchtender model import FILE.rb`, or add it to `host_types`"
+                .to_owned(),
         };
         findings.push(
             RuleFinding::new(
                 &RULE,
                 Location::Resource(index, FindingPart::Type),
-                format!("{}: unknown type `{name}`", resource.reference),
+                format!("Resource type '{}' was not found", resource.reference.type_name()),
             )
             .help(help),
         );

@@ -8,12 +8,12 @@ use crate::validate::rule_context::RuleContext;
 pub(crate) const RULE: Rule = Rule {
     code: "unsupported-type",
     severity: Severity::Error,
-    effects: Effects::REFUSE_DEVICE,
+    effects: Effects::FAIL_RESOURCES,
     summary: "a type that the platform does not support",
     explanation: "\
 The type has a model, but no driver for this platform or for this model of device (with `--facts`). An
-example is a load balancer pool in the catalog of a switch. The device is refused, because the resource
-cannot be applied.",
+example is a load balancer pool in the catalog of a switch. The resource fails and its dependants are
+skipped.",
     bad: "
 «f5_pool» { '/Common/web':
   ensure => 'present',

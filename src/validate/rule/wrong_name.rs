@@ -2,6 +2,7 @@
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
+use crate::route::Destination;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 use crate::validate::target::CatalogTarget;
@@ -30,6 +31,12 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         return;
     };
     if context.catalog.name != *certname && !context.policy.allow_name_mismatch {
+        let is_host = |found: &Destination| matches!(found, Destination::Host);
+        let help = match context.destinations.iter().any(is_host) {
+            true => "set `certname` of the device in the inventory, or use --allow-name-mismatch; hosts are \
+                     out of scope, apply their catalogs with `puppet apply`",
+            false => "set `certname` of the device in the inventory, or use --allow-name-mismatch",
+        };
         findings.push(
             RuleFinding::new(
                 &RULE,
@@ -39,7 +46,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                     context.catalog.name
                 ),
             )
-            .help("set `certname` of the device in the inventory, or use --allow-name-mismatch"),
+            .help(help),
         );
     }
 }

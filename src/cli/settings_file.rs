@@ -1,0 +1,29 @@
+//! `--settings FILE`, and `switchtender.toml` in the current directory.
+
+use std::path::Path;
+use std::{fs, io};
+
+use super::exit::CommandError;
+use crate::diagnostic::Source;
+use crate::validate::SettingsFile;
+
+/// The settings of a file; without one, those of `switchtender.toml` if it exists.
+///
+/// # Errors
+/// The file cannot be read or is invalid.
+pub(crate) fn load(path: Option<&Path>) -> Result<SettingsFile, CommandError> {
+    let default = Path::new("switchtender.toml");
+    let (path, is_given) = path.map_or((default, false), |path| (path, true));
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_given => {
+            return Ok(SettingsFile::default());
+        }
+        Err(error) => {
+            let message = format!("cannot read settings {}", path.display());
+            return Err(CommandError::new(message).with_source(error));
+        }
+    };
+    SettingsFile::load(&Source::new(path.display().to_string(), text))
+        .map_err(CommandError::findings)
+}

@@ -1,0 +1,47 @@
+//! `switchtender.toml`: settings of a site.
+//!
+//! ```toml
+//! host_types = ["site_cron"]       # types that hosts apply
+//!
+//! [validate.severity]              # see `severities`
+//! ```
+
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::document::{self, Findings};
+use switchtender_devices::names::TypeName;
+
+use super::severities::Severities;
+
+/// The settings of a site.
+#[derive(Debug, Default)]
+pub(crate) struct SettingsFile {
+    pub(crate) severities: Severities,
+    /// Types that hosts apply, in lower case. Their resources are skipped on devices.
+    pub(crate) host_types: Vec<TypeName>,
+}
+
+impl SettingsFile {
+    /// Reads `switchtender.toml`.
+    ///
+    /// # Errors
+    /// All errors of the file.
+    pub(crate) fn load(source: &Arc<Source>) -> Result<Self, Vec<Diagnostic>> {
+        let findings = Findings::new(source);
+        let settings = document::read(&findings, |root| {
+            let host_types = root.strings("host_types").unwrap_or_default();
+            let host_types = host_types.iter().map(|name| name.to_lowercase());
+            let severities = root.table("validate").map(|table| Severities::read(&table));
+            root.finish();
+            Self {
+                severities: severities.unwrap_or_default(),
+                host_types: host_types.map(|name| name.as_str().into()).collect(),
+            }
+        });
+        match findings.is_empty() {
+            true => Ok(settings),
+            false => Err(findings.into_list()),
+        }
+    }
+}
