@@ -254,6 +254,7 @@ fn model() -> TypeModel {
         values: Vec::new(),
         array: None,
         default: None,
+        puppet_default: None,
         required: false,
         sensitive: false,
         canon: Vec::new(),
@@ -308,8 +309,8 @@ impl Provider for Empty {
         CommitResult::default()
     }
 
-    async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
-        Ok(())
+    async fn refresh(&mut self, _: &Wanted) -> Option<CommitResult> {
+        Some(CommitResult::default())
     }
 }
 

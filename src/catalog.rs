@@ -33,7 +33,9 @@ pub use level::Level;
 pub use load::{Loading, load, source};
 pub use load_error::LoadError;
 pub(crate) use load_error::LoadMessage;
-pub(crate) use metaparameters::{NAMES as METAPARAMETERS, read as read_metaparameters};
+pub(crate) use metaparameters::{
+    NAMES as METAPARAMETERS, audited as audited_properties, read as read_metaparameters,
+};
 pub(crate) use position::{Segment, locate, locate_all};
 pub(crate) use redact::{redact, redact_ranges};
 pub use resource_ref::ResourceRef;

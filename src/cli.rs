@@ -30,6 +30,7 @@ pub(crate) mod plan;
 pub(crate) mod puppet_settings;
 pub mod resource;
 pub mod run;
+mod settings_file;
 pub mod validate;
 pub(crate) mod view;
 

@@ -13,7 +13,7 @@ pub enum Deviation {
     StoppedRunFails,
     SecretsAreHidden,
     AuditDoesNotRefresh,
-    AuditKeepsDefaults,
+    PortStateStays,
     AuditOfParametersWarns,
     FalseIsEnforced,
     ListHistoryIsStored,
@@ -31,6 +31,8 @@ pub enum Deviation {
     InitOnlyIsChecked,
     FailuresLoggedOnce,
     NoopText,
+    SilentMistakesWarn,
+    ConflictsAreRefused,
 }
 
 /// A row of the table.
@@ -45,7 +47,7 @@ pub struct DeviationRow {
 }
 
 /// All deviations, in the order of the enumeration.
-pub const TABLE: [DeviationRow; 25] = [
+pub const TABLE: [DeviationRow; 27] = [
     DeviationRow {
         deviation: Deviation::ContainerEvents,
         name: "container-events",
@@ -104,11 +106,12 @@ pub const TABLE: [DeviationRow; 25] = [
         reason: "Nothing was changed.",
     },
     DeviationRow {
-        deviation: Deviation::AuditKeepsDefaults,
-        name: "audit-keeps-defaults",
-        puppet: "Auditing a property removes its default, also that of `ensure`.",
-        here: "The default stays.",
-        reason: "Auditing a property must not change its desired value.",
+        deviation: Deviation::PortStateStays,
+        name: "port-state-stays",
+        puppet: "A `network_interface` without `enable` is shut down, because the module's default is \
+                 `false`.",
+        here: "The interface stays enabled or shut down as it is.",
+        reason: "A resource that only sets a description must not take a port out of service.",
     },
     DeviationRow {
         deviation: Deviation::AuditOfParametersWarns,
@@ -233,6 +236,22 @@ pub const TABLE: [DeviationRow; 25] = [
         puppet: "Puppet 7 logs `current_value OLD, should be NEW (noop)`.",
         here: "The text of the change with ` (noop)`, as in Puppet 8.",
         reason: "It is the newer wording and easier to read.",
+    },
+    DeviationRow {
+        deviation: Deviation::SilentMistakesWarn,
+        name: "silent-mistakes-warn",
+        puppet: "A resource without `ensure` that does not exist is logged at debug level. Tags that \
+                 select no resource are not mentioned.",
+        here: "Both are warnings.",
+        reason: "In both cases the run does nothing, although it is successful.",
+    },
+    DeviationRow {
+        deviation: Deviation::ConflictsAreRefused,
+        name: "conflicts-are-refused",
+        puppet: "Two resources with different values for one setting overwrite each other in each \
+                 run.",
+        here: "`apply` and `plan` refuse the catalog. In `device`, both resources fail.",
+        reason: "The order of the resources must not decide the configuration of a device.",
     },
 ];
 

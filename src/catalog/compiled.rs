@@ -57,6 +57,8 @@ pub struct CatalogResource {
     pub(crate) tags: Vec<Arc<str>>,
     /// The position in the manifest. A line without a file is dropped.
     pub(crate) place: Option<ManifestPosition>,
+    /// Declared and not realized: it is skipped. Servers leave such resources out.
+    pub(crate) is_virtual: bool,
     /// Rich data is decoded and deferred calls are resolved. Values of sensitive parameters are
     /// wrapped.
     pub parameters: Attributes,

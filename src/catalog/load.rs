@@ -160,6 +160,7 @@ fn declare(
                 file: texts.get(&file.0),
                 line,
             }),
+        is_virtual: resource.is_virtual,
         parameters: Attributes::default(),
         sensitive: resource.sensitive_parameters,
     };

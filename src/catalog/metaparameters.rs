@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use switchtender_devices::model::TypeModel;
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
@@ -119,6 +120,17 @@ pub(crate) fn read(
         }
     }
     Ok((meta, relations))
+}
+
+/// The properties of the model that `audit` names; `all` names every property.
+pub(crate) fn audited(parameters: &Attributes, model: &TypeModel) -> Vec<Name> {
+    let names = parameters.get("audit").map(texts).unwrap_or_default();
+    let is_all = names == ["all"];
+    let properties = model.properties().map(|property| &property.name);
+    properties
+        .filter(|name| is_all || names.iter().any(|audited| **name == **audited))
+        .cloned()
+        .collect()
 }
 
 fn flatten<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {

@@ -41,6 +41,10 @@ pub(crate) struct CatalogNode {
     pub(crate) container: Option<NodeId>,
     /// A default resource, not from the catalog.
     pub(crate) is_default: bool,
+    /// Declared and not realized: skipped.
+    pub(crate) is_virtual: bool,
+    /// Why the resource fails when it is evaluated, found before the run.
+    pub(crate) refusal: Option<Arc<str>>,
     /// References from the outermost container to the node. A class has only its title.
     pub(crate) path: Arc<[Arc<str>]>,
     /// Messages name the node without its containers.
@@ -59,6 +63,8 @@ impl CatalogNode {
             resource: None,
             container: None,
             is_default: false,
+            is_virtual: false,
+            refusal: None,
             path: Arc::default(),
             cut_path: false,
         }

@@ -162,6 +162,7 @@ impl Resources {
         let mut new = CatalogNode::new(node.reference, node.place).with_meta(node.meta);
         new.tags = node.tags.into();
         new.resource = node.resource.map(Arc::new);
+        new.is_virtual = node.is_virtual;
         self.push(new);
         for (relation, other) in node.relations {
             self.relate(id, relation, other);
@@ -194,6 +195,13 @@ impl Resources {
     pub(crate) fn relate_all(&mut self) {
         for (id, relation, other) in std::mem::take(&mut self.unrelated) {
             self.relate(id, relation, other);
+        }
+    }
+
+    /// Makes the resource at this index of the catalog fail when it is evaluated.
+    pub(crate) fn refuse(&mut self, index: usize, reason: &str) {
+        if let Some(node) = self.nodes.get_mut(index) {
+            node.refusal.get_or_insert_with(|| reason.into());
         }
     }
 
@@ -367,6 +375,7 @@ impl Resources {
 
 /// A node that is not in the catalog yet.
 pub(crate) struct NewNode {
+    pub(crate) is_virtual: bool,
     pub(crate) reference: ResourceRef,
     pub(crate) place: Option<ManifestPosition>,
     pub(crate) tags: Vec<Arc<str>>,

@@ -38,6 +38,17 @@ impl ResourceType {
     }
 }
 
+impl ResourceType {
+    /// Whether Puppet's type is one of the Resource API.
+    pub fn is_resource_api(&self) -> bool {
+        match self.behavior.values() {
+            ValueStyle::ResourceApi => true,
+            ValueStyle::Canonical => self.model.style == Style::ResourceApi,
+            ValueStyle::Classic => false,
+        }
+    }
+}
+
 /// Finds types by their lower-case name.
 pub trait TypeSource: Sync {
     fn find(&self, name: &str) -> Option<ResourceType>;
@@ -57,6 +68,8 @@ impl<F: Fn(&str) -> Option<Arc<TypeModel>>> Types<F> {
 impl<F: Fn(&str) -> Option<Arc<TypeModel>> + Sync> TypeSource for Types<F> {
     fn find(&self, name: &str) -> Option<ResourceType> {
         match (self.models)(name) {
+            // The attributes of a type that is not applied here do not matter.
+            Some(model) if model.runs_on == RunsOn::Host => Some(host::resource_type(name)),
             Some(model) => Some(ResourceType::from_model(model)),
             None => built_in(name),
         }
@@ -328,6 +341,7 @@ fn small_attribute(name: &str, role: Role) -> AttributeModel {
         values: Vec::new(),
         array: None,
         default: None,
+        puppet_default: None,
         required: false,
         sensitive: false,
         canon: Vec::new(),

@@ -188,6 +188,8 @@ pub(super) struct WireResource<'a> {
     #[serde(borrow)]
     pub(crate) file: Option<Text<'a>>,
     pub(crate) line: Option<u64>,
+    #[serde(default, rename = "virtual")]
+    pub(crate) is_virtual: bool,
     #[serde(default, borrow)]
     pub(crate) parameters: Parameters<'a>,
     #[serde(default)]

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, eprint_notice, print};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::SettingFlags;
 use super::resource::{ManifestResource, ResourceFormat};
@@ -64,6 +64,10 @@ pub(crate) struct DeviceArgs {
         requires = "resource"
     )]
     to_yaml: bool,
+
+    /// With --resource: print secrets in clear text
+    #[arg(long = "show-secrets", requires = "resource")]
+    show_secrets: bool,
 
     /// Exit with 2 (changes), 4 (failures), 6 (both), 1 (a device could not run)
     #[arg(long, alias = "detailed_exitcodes")]
@@ -140,6 +144,9 @@ pub fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandError> {
         names => names,
     };
     let log = LogDestinations::open(names, level, global.colored_stdout())?;
+    for (name, why) in settings.without_effect() {
+        eprint_notice(&format!("warning: the setting {name} has no effect: {why}"));
+    }
     let stop = CancellationToken::new();
     let fleet = Arc::new(ServerFleet {
         secrets: Secrets::new(args.credentials_readers == CredentialsReaders::Anyone),
@@ -148,6 +155,8 @@ pub fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandError> {
             settings: args.transaction_settings(&settings),
             policy: Policy {
                 host_resources: args.host_resources,
+                deviations: super::run::deviations(args.compat),
+                conflicts_fail_resources: true,
                 ..Policy::default()
             },
             mode: RunMode::Apply,
@@ -168,7 +177,8 @@ pub fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandError> {
             return show_facts(&fleet, &devices[0]).await;
         }
         if let Some(wanted) = &args.resource {
-            return show_resources(&fleet, &devices[0], wanted, args.to_yaml).await;
+            return show_resources(&fleet, &devices[0], wanted, args.to_yaml, args.show_secrets)
+                .await;
         }
         let bits = run_all(fleet, devices, Box::new(log)).await;
         Ok(exit_code(bits, args.detailed_exitcodes))
@@ -347,6 +357,7 @@ async fn show_resources(
     device: &DeviceSection,
     wanted: &[String],
     yaml: bool,
+    show_secrets: bool,
 ) -> Result<Exit, CommandError> {
     let type_name = wanted[0].to_lowercase();
     let text = format!("cannot read {type_name} of {}", device.name);
@@ -370,10 +381,7 @@ async fn show_resources(
         hint: error.hint(),
         ..CommandError::new(text).with_source(error)
     })?;
-    let mut resources: Vec<_> = instances
-        .into_iter()
-        .map(|instance| ManifestResource::new(&driver, model, instance))
-        .collect();
+    let mut resources = ManifestResource::list(&driver, model, instances, show_secrets);
     if let Some(name) = wanted.get(1) {
         resources.retain(|resource| resource.title == *name);
     }
@@ -381,6 +389,9 @@ async fn show_resources(
         true => ("---\n", ResourceFormat::Yaml),
         false => ("", ResourceFormat::Puppet),
     };
+    if let Some(notice) = super::resource::notices(format, &resources) {
+        eprint_notice(&notice);
+    }
     let text = super::resource::render(format, &type_name, &resources);
     print(&format!("{start}{text}"));
     Ok(Exit::SUCCESS)

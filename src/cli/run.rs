@@ -45,6 +45,10 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) definitions: Option<PathBuf>,
 
+    /// File with host types; ./switchtender.toml unless given
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
+
     /// Apply even if the name of the catalog does not match the device
     #[arg(long)]
     pub(crate) allow_name_mismatch: bool,
@@ -94,7 +98,7 @@ pub(crate) struct ResourceFilterArgs {
     pub(crate) skip_tags: Vec<String>,
 
     /// Ignore the schedules of resources
-    #[arg(long)]
+    #[arg(long, alias = "ignoreschedules")]
     pub(crate) ignore_schedules: bool,
 
     /// Behave like this program where Switchtender deliberately differs from it
@@ -170,7 +174,9 @@ impl RunCommand<'_> {
     /// # Errors
     /// An argument or a file of the run is invalid.
     pub(crate) async fn prepare(&self) -> Result<PreparedRun, CommandError> {
+        let settings = super::settings_file::load(self.targets.settings.as_deref())?;
         let registry = super::definitions::load(self.targets.definitions.as_deref())?;
+        let registry = registry.with_host_types(settings.host_types);
         let inventory = Inventory::load(&self.targets.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;
         let devices = inventory.select(&self.targets.selection.parse()?);
@@ -254,6 +260,7 @@ impl RunCommand<'_> {
                 policy: Policy {
                     host_resources: self.targets.host_resources,
                     allow_name_mismatch: self.targets.allow_name_mismatch,
+                    deviations: deviations(self.filter.compat),
                     ..Policy::default()
                 },
                 mode: self.mode,

@@ -12,7 +12,9 @@ use super::convert_resources;
 use super::device_run::{DeviceRunError, RunMode, RunOptions};
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, Resources};
-use crate::validate::{self, Effect, effect_of};
+use crate::compat::{Deviation, Deviations};
+use crate::graph::{self, cycle, dot};
+use crate::validate::{self, Effect, blocks_apply as blocks, effect_of};
 
 /// A catalog that may be applied.
 pub(super) struct PreparedCatalog {
@@ -27,12 +29,14 @@ pub(super) struct PreparedCatalog {
 }
 
 /// Loads a catalog, checks everything that needs no device, and gives the resources their types.
+/// The message about cycles names `cycles_file`, if graphs are written.
 ///
 /// # Errors
 /// [`DeviceRunError::Refused`] with everything that is wrong with the catalog.
 pub(super) fn check_catalog(
     text: CatalogText,
     options: &RunOptions,
+    cycles_file: Option<&str>,
 ) -> Result<PreparedCatalog, DeviceRunError> {
     let CatalogText {
         source,
@@ -43,8 +47,8 @@ pub(super) fn check_catalog(
     } = text;
     let policy = &options.policy;
     let loaded = catalog::load(&source, &loading);
-    let mut catalog = loaded.map_err(|error| DeviceRunError::Refused {
-        findings: validate::for_partial(error, &target, &registry, policy),
+    let mut catalog = loaded.map_err(|error| {
+        DeviceRunError::refused(validate::for_partial(error, &target, &registry, policy))
     })?;
     if options.mode == RunMode::Plan {
         // A plan shows what an apply would do; a resource cannot opt out of noop.
@@ -54,31 +58,74 @@ pub(super) fn check_catalog(
                 .retain(|name, value| name != "noop" || *value != Value::Bool(false));
         }
     }
-    let (findings, canonical) = validate::for_run(&catalog, &registry, &target, policy);
-    let findings = admit(findings)?;
-    let has_noop_override = has_noop_override(&catalog);
-    let environment = catalog.environment.clone();
+    let checked = validate::for_run(&catalog, &registry, &target, policy);
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let deviations = options.settings.deviations;
-    let resources = convert_resources::convert(catalog, &platform, &types, deviations, canonical)
-        .map_err(|error| DeviceRunError::Refused {
-        findings: error.diagnostics,
-    })?;
+    let convert = |catalog, canonical| {
+        convert_resources::convert(catalog, &platform, &types, deviations, canonical)
+    };
+    if checked.findings.iter().any(|found| blocks(found, policy)) {
+        let has_cycle = checked.findings.iter().any(|found| found.code == CYCLE);
+        let cycles = has_cycle
+            .then(|| convert(catalog, checked.canonical).ok())
+            .flatten()
+            .and_then(|resources| CycleReport::new(&resources, cycles_file, deviations));
+        return Err(DeviceRunError::Refused {
+            findings: blocking(checked.findings),
+            cycles: cycles.map(Box::new),
+        });
+    }
+    let has_noop_override = has_noop_override(&catalog);
+    let environment = catalog.environment.clone();
+    let mut resources = convert(catalog, checked.canonical)
+        .map_err(|error| DeviceRunError::refused(error.diagnostics))?;
+    for (index, reason) in &checked.failures {
+        resources.refuse(*index, reason);
+    }
     Ok(PreparedCatalog {
         registry,
         platform,
         resources,
         environment,
-        findings,
+        findings: checked.findings,
         has_noop_override,
     })
 }
 
-/// Returns the findings of a catalog that may be applied.
-fn admit(mut findings: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, DeviceRunError> {
-    if !findings.iter().any(validate::blocks_apply) {
-        return Ok(findings);
+/// The code of the rule about cycles.
+const CYCLE: &str = "cycle";
+
+/// The dependency cycles of a refused catalog.
+#[derive(Debug)]
+pub(crate) struct CycleReport {
+    /// Puppet's message.
+    pub(crate) message: String,
+    /// Names and texts of the graphs.
+    pub(crate) graphs: Vec<(&'static str, String)>,
+}
+
+impl CycleReport {
+    fn new(resources: &Resources, file: Option<&str>, deviations: Deviations) -> Option<Self> {
+        let built = graph::build(resources);
+        let cycles = cycle::find(&built.graph, resources);
+        if cycles.is_empty() {
+            return None;
+        }
+        let wording = match deviations.has(Deviation::ShortCycles) {
+            true => cycle::Wording::Lines,
+            false => cycle::Wording::Puppet,
+        };
+        let mut graphs = dot::files(&built, resources);
+        graphs.push(("cycles.dot", dot::cycles(&cycles, &built.graph, resources)));
+        Some(Self {
+            message: cycle::message(&cycles, &built.graph, resources, file, wording),
+            graphs,
+        })
     }
+}
+
+/// The findings that explain why a catalog is refused.
+fn blocking(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     // Errors must not disappear among remarks, and other findings in the catalog of another
     // device say nothing about this device.
     let is_foreign = |found: &Diagnostic| effect_of(found) == Effect::RefuseCatalog;
@@ -87,7 +134,7 @@ fn admit(mut findings: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, DeviceRunErro
         true => is_foreign(found),
         false => found.severity >= Severity::Warning,
     });
-    Err(DeviceRunError::Refused { findings })
+    findings
 }
 
 fn has_noop_override(catalog: &Catalog) -> bool {
@@ -105,7 +152,13 @@ impl PreparedCatalog {
                 .position
                 .as_ref()
                 .map(|place| format!(" ({}:{})", place.file, place.line));
-            let text = format!("{}{}", finding.message, place.unwrap_or_default());
+            let help = finding.help.as_ref().map(|help| format!("; {help}"));
+            let text = [
+                finding.message.as_str(),
+                place.as_deref().unwrap_or_default(),
+                help.as_deref().unwrap_or_default(),
+            ]
+            .concat();
             Some((log_level(finding)?, text))
         })
     }

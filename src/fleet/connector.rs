@@ -1,6 +1,7 @@
 //! Connects to devices: from a device of the inventory to an open session and its facts.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -165,5 +166,15 @@ impl DeviceConnector {
 impl Reconnect for DeviceConnector {
     async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
         self.reopen().await
+    }
+
+    async fn addresses(&self) -> Vec<IpAddr> {
+        let host = self.target.host.as_str();
+        let found = tokio::net::lookup_host((host, 0)).await;
+        // Behind a jump host, the name may have no meaning here.
+        found.map_or_else(
+            |_| Vec::new(),
+            |found| found.map(|address| address.ip().to_canonical()).collect(),
+        )
     }
 }

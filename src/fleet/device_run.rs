@@ -13,6 +13,7 @@ mod apply;
 mod error;
 mod recorder;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -134,6 +135,7 @@ pub async fn run<P: CatalogSource + ReportSink>(
         options,
         stop,
         events,
+        graph_dir: None,
     };
     let lock = match peer.wait_for_start(&run.stop).await {
         Ok(()) => run.lock().await,
@@ -152,6 +154,8 @@ struct Running<'a> {
     options: &'a RunOptions,
     stop: CancellationToken,
     events: EventRecorder<'a>,
+    /// The directory of the graphs of the run.
+    graph_dir: Option<PathBuf>,
 }
 
 impl Running<'_> {
@@ -213,18 +217,32 @@ impl Running<'_> {
         peer: &mut P,
     ) -> Result<DeviceRunResult, DeviceRunError> {
         let state = DeviceState::load(self.store)?;
+        if let Some(notice) = state.remembered.drop_notice() {
+            self.events.run_log().notice(notice);
+        }
         let settings = peer.prepare(&self.stop, &mut self.events).await?;
         self.events.secrets = settings.secrets;
+        self.graph_dir = settings.graph_dir;
         let early = unless_stopped(&self.stop, peer.catalog(None, &mut self.events)).await??;
         let early = early.map(|text| self.check(text)).transpose()?;
         let access = early.as_ref().map_or(self.options.access(), |catalog| {
             self.options.access_for(catalog)
         });
         let mut connector = unless_stopped(&self.stop, peer.connector(access)).await??;
-        let (mut session, facts) = connector.open().await?;
+        let (mut session, mut facts) = connector.open().await?;
         let catalog = match early {
             Some(catalog) => Ok(catalog),
-            None => self.late_catalog(peer, &facts).await,
+            None => loop {
+                match self.late_catalog(peer, &facts).await {
+                    Ok(Some(catalog)) => break Ok(catalog),
+                    Err(error) => break Err(error),
+                    Ok(None) => {
+                        session.close().await;
+                        connector = peer.connector(access).await?;
+                        (session, facts) = connector.open().await?;
+                    }
+                }
+            },
         };
         let ready = match catalog {
             Ok(catalog) => {
@@ -255,33 +273,38 @@ impl Running<'_> {
         };
         let files = apply::RunFiles {
             state,
-            graph_dir: settings.graph_dir,
             save: settings.save,
         };
         Ok(self.apply(catalog, contact, files).await)
     }
 
-    /// The catalog of a source that needs the facts of the device.
+    /// The catalog of a source that needs the facts of the device. `None`: read the facts again.
     async fn late_catalog<P: CatalogSource>(
         &mut self,
         peer: &mut P,
         facts: &Facts,
-    ) -> Result<PreparedCatalog, DeviceRunError> {
+    ) -> Result<Option<PreparedCatalog>, DeviceRunError> {
         let text =
             unless_stopped(&self.stop, peer.catalog(Some(facts), &mut self.events)).await??;
-        self.check(text.expect("a source that has the facts has a catalog"))
+        text.map(|text| self.check(text)).transpose()
     }
 
     fn check(&self, text: CatalogText) -> Result<PreparedCatalog, DeviceRunError> {
         if self.stop.is_cancelled() {
             return Err(DeviceRunError::Stopped);
         }
-        let prepared = check_catalog(text, self.options)?;
+        let prepared = check_catalog(text, self.options, self.cycles_file().as_deref())?;
         tracing::info!(
             resources = prepared.resources.len(),
             "the catalog is loaded and checked"
         );
         Ok(prepared)
+    }
+
+    /// The file with the graph of dependency cycles, if graphs are written.
+    fn cycles_file(&self) -> Option<String> {
+        let file = self.graph_dir.as_ref()?.join("cycles.dot");
+        Some(file.display().to_string())
     }
 
     fn emit_findings(&mut self, catalog: &PreparedCatalog) {
@@ -301,7 +324,10 @@ impl Running<'_> {
             .err()
             .is_none_or(|error| !error.is_before_lock());
         match &result {
-            Err(error) => self.events.record_error(error),
+            Err(error) => {
+                self.events.record_error(error);
+                self.write_graphs().await;
+            }
             Ok(_) if self.events.is_cut_short() => self
                 .events
                 .run_log()

@@ -5,10 +5,26 @@ use std::fmt::Write;
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
+use super::build::BuiltGraph;
 use super::cycle::{self, DependencyCycle};
 use super::edges::Edges;
 use super::subgraph::{EdgeRelation, Subgraph};
 use super::vertex::{Graph, VertexId};
+
+/// Names and texts of the graphs of every run.
+pub fn files(built: &BuiltGraph, resources: &Resources) -> Vec<(&'static str, String)> {
+    vec![
+        ("resources.dot", self::resources(resources)),
+        (
+            "relationships.dot",
+            relationships(&built.relationships, resources),
+        ),
+        (
+            "expanded_relationships.dot",
+            expanded(&built.graph, resources),
+        ),
+    ]
+}
 
 /// The maximum number of walks to draw for a cycle.
 const WALKS_PER_CYCLE: usize = 10;

@@ -69,7 +69,9 @@ impl Transaction<'_> {
         }
         match evaluation.recorded.get(property.name.as_str()) {
             Some(StoredValue(old))
-                if *old != Value::Undef && self.differs(evaluation, property, old) =>
+                // Puppet takes a recorded `false` for no recorded value.
+                if !matches!(old, Value::Undef | Value::Bool(false))
+                    && self.differs(evaluation, property, old) =>
             {
                 format!(
                     " (previously recorded value was {})",

@@ -32,6 +32,15 @@ pub(super) struct Evaluation {
     pub(crate) recorded: BTreeMap<String, StoredValue>,
 }
 
+impl Evaluation {
+    /// Whether the catalog has desired values, but none for `ensure`.
+    pub(super) fn lacks_ensure(&self) -> bool {
+        let mut properties = self.resource.properties();
+        properties.any(|(_, property)| property.wanted.is_some())
+            && self.resource.wanted("ensure").is_none()
+    }
+}
+
 impl Transaction<'_> {
     /// Evaluates a resource into its status.
     pub(super) async fn evaluate(&mut self, id: VertexId, node: NodeId) {
@@ -62,6 +71,9 @@ impl Transaction<'_> {
         node: NodeId,
         resource: Arc<Resource>,
     ) -> Result<(), String> {
+        if let Some(reason) = &self.resources.node(node).refusal {
+            return Err(reason.to_string());
+        }
         if let Some(reason) = resource.ty.behavior.unusable() {
             return Err(reason);
         }

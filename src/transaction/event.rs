@@ -156,6 +156,8 @@ pub enum Skip {
     FailedDependencies,
     /// The prefetch of its type failed.
     PrefetchFailed,
+    /// Declared and not realized.
+    Virtual,
     /// A host resource in a device run, or a device resource in a host run.
     OtherKindOfRun,
     /// The run was stopped.

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::secret::MASK;
 use switchtender_devices::value::Attributes;
 
 use crate::catalog::resource::{NodeId, Relation};
@@ -89,10 +91,12 @@ impl Transaction<'_> {
             .instances(&ty.model)
             .await
             .map_err(|error| error.message)?;
+        let spared = self.provider.keep(&ty.model, &instances).await;
+        let spared = spared.map_err(|error| error.message)?;
         let meta = self.resources.node(generator).meta().clone();
         let relations = self.resources.node(generator).relations.clone();
         let mut removals = Vec::new();
-        for instance in instances {
+        for (instance, spared) in instances.into_iter().zip(spared) {
             let names: Attributes = ty
                 .model
                 .namevars()
@@ -114,7 +118,18 @@ impl Transaction<'_> {
             if is_declared {
                 continue;
             }
+            if let Some(reason) = spared {
+                self.log_spared(generator, &ty.model, &title, &reason);
+                continue;
+            }
             let mut parameters = names;
+            for attribute in ty.model.attributes.values() {
+                if attribute.required
+                    && let Some(value) = instance.attributes.get(&attribute.name)
+                {
+                    parameters.insert(attribute.name.clone(), value.clone());
+                }
+            }
             parameters.insert("ensure".to_owned(), "absent".into());
             if let Some(noop) = meta.noop {
                 parameters.insert("noop".to_owned(), noop.into());
@@ -145,6 +160,25 @@ impl Transaction<'_> {
             });
         }
         Ok(removals)
+    }
+
+    /// Logs that purging keeps an instance. A secret name is not shown.
+    fn log_spared(&mut self, generator: NodeId, model: &TypeModel, title: &str, reason: &str) {
+        let mut namevars = model.namevars();
+        let is_secret = namevars.any(|name| model.attributes[name].sensitive);
+        let title = if is_secret { MASK } else { title };
+        let reference = ResourceRef::new(&model.name, title);
+        let node = self.resources.node(generator);
+        let entry = LogEntry {
+            level: Level::Info,
+            message: format!("{reference} is kept: {reason}"),
+            source: self.path(generator),
+            tags: node.tags.clone(),
+            time: self.now(),
+            file: node.place.as_ref().map(|place| place.file.clone()),
+            line: node.place.as_ref().map(|place| place.line),
+        };
+        self.sink.emit(entry.into());
     }
 
     /// Adds a generated resource, unless the catalog contains it. Returns whether it is new.

@@ -25,7 +25,7 @@ impl Transaction<'_> {
             return;
         }
         // Reading for skipped resources costs time on the device.
-        if (!self.is_applied(self.runs_on(resource)) || self.is_deselected(id))
+        if (self.is_never_applied(node) || self.is_deselected(id))
             && self.deviations.has(Deviation::PrefetchOnlyApplied)
         {
             return;

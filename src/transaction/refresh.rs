@@ -3,10 +3,11 @@
 use switchtender_devices::model::Refresh;
 
 use crate::catalog::Level;
+use crate::catalog::types::ValueStyle;
 use crate::compat::Deviation;
 use crate::graph::{Vertex, VertexId};
 
-use super::event::{Event, EventStatus};
+use super::event::{Event, EventStatus, OperationRecord};
 use super::run::Transaction;
 
 /// Events that wait for a vertex.
@@ -50,6 +51,9 @@ impl Transaction<'_> {
             .iter()
             .any(|event| event.invalidates_refreshes);
         let groups: Vec<EventGroup> = groups.into_iter().map(|(_, group)| group).collect();
+        if !groups.is_empty() {
+            self.log_without_refresh(id);
+        }
         for group in groups {
             self.deliver(id, group);
         }
@@ -59,6 +63,29 @@ impl Transaction<'_> {
             if let Some(queue) = self.progress.queues.get_mut(&id) {
                 *queue = EventQueue::default();
             }
+        }
+    }
+
+    /// Logs the targets of `notify` and `subscribe` on a device that have no refresh.
+    fn log_without_refresh(&mut self, source: VertexId) {
+        if self.graph.vertex(source).is_marker() {
+            return;
+        }
+        let edges = self.graph.edges.outgoing(source);
+        let targets = edges.filter(|(_, counts)| counts.refresh > 0);
+        let targets: Vec<VertexId> = targets
+            .map(|(target, _)| target)
+            .filter(|target| match self.graph.vertex(*target) {
+                Vertex::Resource(node) => self.resources.resource(node).is_some_and(|resource| {
+                    resource.ty.behavior.values() == ValueStyle::Canonical
+                        && resource.model().refresh == Refresh::No
+                }),
+                _ => false,
+            })
+            .collect();
+        for target in targets {
+            let name = self.graph.vertex(target).display_name(&self.resources);
+            self.log_vertex(source, Level::Info, format!("{name} has no refresh action"));
         }
     }
 
@@ -161,7 +188,21 @@ impl Transaction<'_> {
             && let Some(resource) = self.resources.resource(node)
         {
             let wanted = self.progress.desired.get(node, resource);
-            if let Err(error) = self.provider.refresh(&wanted).await {
+            let Some(refreshed) = self.provider.refresh(&wanted).await else {
+                let message = format!(
+                    "a refresh has no action on {}: {events} ignored",
+                    self.provider_name
+                );
+                self.log_vertex(id, Level::Info, message);
+                return;
+            };
+            let records = refreshed.operations.into_iter();
+            let records = records.map(|(operation, result)| OperationRecord {
+                operation,
+                result: Some((result.outcome, result.duration)),
+            });
+            self.emit_operations(id, node, records.collect());
+            if let Some(error) = refreshed.failure {
                 self.failed_refresh(id, &error.message);
                 return;
             }

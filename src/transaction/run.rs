@@ -11,7 +11,7 @@ use switchtender_devices::names::TypeName;
 use switchtender_devices::provider::Provider;
 
 use crate::catalog::resource::{NodeId, Resource, Tags};
-use crate::catalog::types::TypeSource;
+use crate::catalog::types::{self, TypeSource};
 use crate::catalog::{Level, LoadError, LoadMessage, Resources};
 use crate::compat::{Deviation, Deviations};
 use crate::graph::{self, Graph, Vertex, VertexId, cycle, dot};
@@ -196,6 +196,7 @@ impl Transaction<'_> {
             .map(|id| self.resources.node(*id))
             .filter(|node| {
                 !node.is_default
+                    && !types::is_auxiliary(&node.reference.model_name())
                     && node
                         .resource
                         .as_ref()
@@ -235,27 +236,18 @@ impl Transaction<'_> {
     }
 
     fn build_graph(&mut self) {
-        let built = graph::build(&self.resources);
-        self.graph = built.graph;
-        for (node, message) in built.messages {
-            if let Some((vertex, _)) = self.graph.ends(node) {
-                self.log_vertex(vertex, Level::Debug, message);
-            }
-        }
+        let mut built = graph::build(&self.resources);
         if self.settings.cycles_file.is_some() {
-            let graphs = [
-                ("resources.dot", dot::resources(&self.resources)),
-                (
-                    "relationships.dot",
-                    dot::relationships(&built.relationships, &self.resources),
-                ),
-                (
-                    "expanded_relationships.dot",
-                    dot::expanded(&self.graph, &self.resources),
-                ),
-            ];
+            let graphs = dot::files(&built, &self.resources);
             for (file, text) in graphs {
                 self.sink.emit(RunEvent::Graph { file, text });
+            }
+        }
+        let messages = std::mem::take(&mut built.messages);
+        self.graph = built.graph;
+        for (node, message) in messages {
+            if let Some((vertex, _)) = self.graph.ends(node) {
+                self.log_vertex(vertex, Level::Debug, message);
             }
         }
     }
@@ -301,9 +293,9 @@ impl Transaction<'_> {
             .filter(|id| !self.graph.vertex(*id).is_marker() && !self.is_deselected(*id))
             .map(|id| self.graph.vertex(id).node())
             .filter(|node| {
-                self.resources.resource(*node).is_some_and(|resource| {
-                    !resource.ty.behavior.providerless() && self.is_applied(self.runs_on(resource))
-                })
+                let resource = self.resources.resource(*node);
+                resource.is_some_and(|resource| !resource.ty.behavior.providerless())
+                    && !self.is_never_applied(*node)
             })
             .collect();
         read.into_iter()
@@ -315,6 +307,13 @@ impl Transaction<'_> {
                 )
             })
             .collect()
+    }
+
+    /// Whether a resource is skipped in every run of this kind: it is for the other side, or virtual.
+    pub(super) fn is_never_applied(&self, node: NodeId) -> bool {
+        let node = self.resources.node(node);
+        let resource = node.resource.as_ref();
+        node.is_virtual || resource.is_some_and(|resource| !self.is_applied(self.runs_on(resource)))
     }
 
     /// Whether resources of this side are applied in this run.

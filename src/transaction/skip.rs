@@ -96,6 +96,12 @@ impl Transaction<'_> {
             );
             return Ok(Some(Skip::PrefetchFailed));
         }
+        if let Vertex::Resource(node) = vertex
+            && self.resources.node(node).is_virtual
+        {
+            self.log_vertex(id, Level::Debug, "Skipping because virtual");
+            return Ok(Some(Skip::Virtual));
+        }
         let runs_on = match vertex {
             Vertex::Resource(node) => self
                 .resources

@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use switchtender_devices::change::{Change, Instance};
-use switchtender_devices::model::Role;
+use switchtender_devices::model::{Role, ValueSpec};
 use switchtender_devices::provider::{
     CommitResult, Note, NoteLevel, ProviderError, ProviderErrorKind,
 };
 use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::Level;
-use crate::catalog::resource::Resource;
+use crate::catalog::resource::{NodeId, Resource};
 use crate::catalog::types::ValueStyle;
 use crate::compat::Deviation;
 use crate::graph::VertexId;
@@ -52,11 +52,13 @@ impl Transaction<'_> {
         let properties: Vec<OutOfSync> = match ensure {
             Some(ensure) => vec![ensure],
             None if evaluation.current.get("ensure").is_some_and(is_absent) => {
-                self.log_vertex(
-                    evaluation.id,
-                    Level::Debug,
-                    "Nothing to manage: no ensure and the resource doesn't exist",
-                );
+                if self.deviations.has(Deviation::SilentMistakesWarn) && evaluation.lacks_ensure() {
+                    let message = "it does not exist and has no `ensure`: nothing is managed";
+                    self.log_vertex(evaluation.id, Level::Warning, message);
+                } else {
+                    let message = "Nothing to manage: no ensure and the resource doesn't exist";
+                    self.log_vertex(evaluation.id, Level::Debug, message);
+                }
                 return SyncResult::default();
             }
             None => resource
@@ -91,10 +93,7 @@ impl Transaction<'_> {
         if self.in_sync(evaluation, name, current, expected) {
             return None;
         }
-        // Puppet cannot distinguish a desired false from no desired value.
-        if resource.ty.behavior.values() == ValueStyle::Classic
-            && *desired == Value::Bool(false)
-            && !self.deviations.has(Deviation::FalseIsEnforced)
+        if !self.deviations.has(Deviation::FalseIsEnforced) && is_ignored(resource, name, &desired)
         {
             return None;
         }
@@ -114,7 +113,7 @@ impl Transaction<'_> {
     pub(super) fn event_value(&self, resource: &Resource, desired: Value) -> Value {
         match desired {
             Value::Bool(truth)
-                if resource.ty.behavior.values() == ValueStyle::ResourceApi
+                if resource.ty.is_resource_api()
                     && !self.deviations.has(Deviation::ResourceApiBooleansAlike) =>
             {
                 Value::Symbol(truth.to_string())
@@ -208,7 +207,7 @@ impl Transaction<'_> {
                         result: None,
                     })
                     .collect();
-                self.emit_operations(evaluation, records);
+                self.emit_operations(evaluation.id, evaluation.node, records);
             }
             Err(error) => self.log_vertex(
                 evaluation.id,
@@ -218,16 +217,23 @@ impl Transaction<'_> {
         }
     }
 
-    fn emit_operations(&mut self, evaluation: &Evaluation, records: Vec<OperationRecord>) {
+    /// Emits operations of a resource and adds them to its status.
+    pub(super) fn emit_operations(
+        &mut self,
+        id: VertexId,
+        node: NodeId,
+        records: Vec<OperationRecord>,
+    ) {
         if records.is_empty() {
             return;
         }
         let operations: Arc<[OperationRecord]> = records.into();
-        if let Some(status) = self.status_mut(evaluation.id) {
-            status.operations = Arc::clone(&operations);
+        if let Some(status) = self.status_mut(id) {
+            let earlier = status.operations.iter().chain(operations.iter());
+            status.operations = earlier.cloned().collect();
         }
         self.sink.emit(RunEvent::Operations {
-            reference: self.resources.node(evaluation.node).reference.clone(),
+            reference: self.resources.node(node).reference.clone(),
             operations,
         });
     }
@@ -264,8 +270,8 @@ impl Transaction<'_> {
                 result: Some((result.outcome, result.duration)),
             })
             .collect();
-        self.emit_operations(evaluation, records);
-        if resource.ty.behavior.values() == ValueStyle::ResourceApi {
+        self.emit_operations(evaluation.id, evaluation.node, records);
+        if resource.ty.is_resource_api() {
             self.hide_outcomes_as_resource_api(&mut committed);
         }
         committed
@@ -351,6 +357,31 @@ impl Transaction<'_> {
     fn log_level(&self, evaluation: &Evaluation) -> Level {
         let meta = self.resources.node(evaluation.node).meta();
         meta.level.unwrap_or(Level::Notice)
+    }
+}
+
+/// Whether Puppet ignores a desired value: it cannot distinguish `false`, or an empty list, from no
+/// desired value. Allowed values become symbols, which it distinguishes.
+fn is_ignored(resource: &Resource, name: &str, desired: &Value) -> bool {
+    if resource.ty.is_resource_api() {
+        return false;
+    }
+    let attribute = resource.model().attributes.get(name);
+    let is_allowed = |value: &Value| {
+        attribute.is_some_and(|attribute| {
+            let mut specs = attribute.values.iter();
+            specs.any(|spec| matches!(spec, ValueSpec::Literal(literal) if literal == value))
+        })
+    };
+    match desired {
+        Value::Bool(false) => {
+            resource.ty.behavior.values() == ValueStyle::Classic || !is_allowed(desired)
+        }
+        // Classic types compare lists by themselves.
+        Value::List(items) => {
+            items.is_empty() && resource.ty.behavior.values() == ValueStyle::Canonical
+        }
+        _ => false,
     }
 }
 

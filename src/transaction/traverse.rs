@@ -40,6 +40,7 @@ impl Transaction<'_> {
             }
             stopped = (self.stop)();
         }
+        self.warn_about_tags();
         let mut cancelled = false;
         if stopped {
             if !deferred.is_empty() && self.deviations.has(Deviation::StoppedRunFails) {
@@ -70,8 +71,28 @@ impl Transaction<'_> {
             return true;
         };
         self.resources.resource(node).is_none_or(|resource| {
-            resource.ty.behavior.providerless() || self.provider.supports(resource.model()).is_ok()
+            resource.ty.behavior.providerless()
+                || self.is_never_applied(node)
+                || self.provider.supports(resource.model()).is_ok()
         })
+    }
+
+    /// Warns if the tags of the run select no resource.
+    fn warn_about_tags(&mut self) {
+        let is_selected = |id: VertexId| match self.graph.vertex(id) {
+            Vertex::Resource(node) => {
+                !self.resources.node(node).is_default && !self.is_deselected(id)
+            }
+            _ => false,
+        };
+        if self.settings.tags.is_empty()
+            || !self.deviations.has(Deviation::SilentMistakesWarn)
+            || self.graph.ids().any(is_selected)
+        {
+            return;
+        }
+        let tags = self.settings.tags.render();
+        self.log(Level::Warning, format!("no resource has the tags {tags}"));
     }
 
     /// Fails a resource without a suitable provider.
@@ -87,8 +108,7 @@ impl Transaction<'_> {
             return;
         };
         let mut status = self.new_status(node);
-        let tags = &self.resources.node(node).tags;
-        if self.settings.tags.is_empty() || self.settings.tags.matches(tags) {
+        if !self.is_deselected(id) {
             if !providerless.contains(&model.name) {
                 providerless.push(model.name.clone());
             }

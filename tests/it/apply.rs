@@ -1,14 +1,18 @@
 //! The main job as a user runs it: catalogs applied to a switch over SSH and a load balancer over
 //! HTTPS, with real sockets, against mocks that know nothing of the program. One file per promise.
 
+mod audit;
+mod compat;
 mod defaults;
 mod empty_values;
 mod faults;
 mod host_and_device;
 mod interrupt;
 mod ios_ports;
+mod mistakes;
 mod mock;
 mod plan;
+mod purge;
 mod recorded;
 mod resource;
 mod saving;

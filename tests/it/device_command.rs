@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
+use test_support::catalog::{resource, vlan};
 use test_support::device_host::{DeviceHost, catalog, logs, name, terminate};
 use test_support::lab::PASSWORD;
 use test_support::proxy_host::write;
@@ -69,21 +70,21 @@ async fn device_command_configures_ten_devices_and_second_run_changes_nothing() 
 #[tokio::test(flavor = "multi_thread")]
 async fn catalog_concurrency_limits_requests_to_the_server() {
     let host = DeviceHost::new(10).await;
-    // Long enough that more would meet if more were asked for.
-    host.server.state().compile_time = std::time::Duration::from_millis(150);
     for (arguments, expected) in [
         (&[][..], 4),
         (&["--catalog-concurrency", "2"], 2),
         (&["--catalog-concurrency", "10"], 10),
         (&["--concurrency", "3"], 3),
     ] {
-        host.server.state().max_compiling = 0;
+        {
+            let mut state = host.server.state();
+            state.max_compiling = 0;
+            state.compile_together = expected;
+        }
         let (code, text) = host.run(arguments).await;
         assert_eq!(code, 0, "{text}");
         let most = host.server.state().max_compiling;
-        assert!(most <= expected, "{arguments:?}: {most}");
-        // Ten that begin together meet, unless they are kept apart.
-        assert!(most * 2 > expected, "{arguments:?}: {most}");
+        assert_eq!(most, expected, "{arguments:?}");
     }
 }
 
@@ -232,6 +233,117 @@ async fn device_command_environments_and_hooks_are_per_device() {
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("Not using catalog because its environment 'staging' does not match agent specified environment 'production'"), "{text}");
     assert_eq!(host.report(&name(1))["status"], "failed");
+}
+
+/// Definitions of the other environment can make other facts.
+#[tokio::test(flavor = "multi_thread")]
+async fn facts_are_read_again_after_a_restart_in_another_environment() {
+    let host = DeviceHost::new(1).await;
+    host.server
+        .state()
+        .classifier
+        .insert(name(1), vec!["staging".to_owned()]);
+    host.server.state().inject(
+        "/puppet/v3/node/",
+        [ServerResponse::json(
+            500,
+            &json!({"message": "Server Error"}),
+        )],
+    );
+    let (code, text) = host.run(&["--verbose"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("reading the facts again"), "{text}");
+    assert_eq!(host.report(&name(1))["environment"], "staging");
+    let log = host.switches[0].log();
+    let received = log.received();
+    let reads = received.iter().filter(|line| *line == "show version");
+    assert_eq!(reads.count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_without_effect_are_a_warning() {
+    let host = DeviceHost::new(1).await;
+    let (code, text) = host.run(&["--node_name_fact", "hostname"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("warning: the setting node_name_fact has no effect"),
+        "{text}"
+    );
+}
+
+fn give(host: &DeviceHost, resources: &[Value]) {
+    let catalog = test_support::catalog::catalog(&name(1), resources);
+    let key = (name(1), "*".to_owned());
+    host.server.state().catalogs.insert(key, catalog);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conflicting_resources_fail_and_others_are_applied() {
+    let host = DeviceHost::new(1).await;
+    let port = |type_name: &str, mode: &str| {
+        let attributes = json!({ "ensure": "present", "mode": mode });
+        resource(type_name, "GigabitEthernet1/0/1", attributes)
+    };
+    let resources = [
+        port("Network_trunk", "access"),
+        port("Ios_network_trunk", "trunk"),
+        vlan(30, "three"),
+    ];
+    give(&host, &resources);
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 6, "{text}");
+    let report = host.report(&name(1));
+    for reference in [
+        "Network_trunk[GigabitEthernet1/0/1]",
+        "Ios_network_trunk[GigabitEthernet1/0/1]",
+    ] {
+        let status = &report["resource_statuses"][reference];
+        assert_eq!(status["failed"], true, "{reference}: {text}");
+    }
+    let lines = host.switches[0].log().configuration_lines();
+    assert_eq!(lines, ["vlan 30", "name three"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn compat_restores_deviations() {
+    for (arguments, shut_down) in [(&[][..], false), (&["--compat", "puppet7"], true)] {
+        let host = DeviceHost::new(1).await;
+        let attributes = json!({ "description": "desk" });
+        let port = resource("Network_interface", "GigabitEthernet1/0/1", attributes);
+        give(&host, &[port]);
+        let (code, text) = host.run(arguments).await;
+        assert_eq!(code, 0, "{text}");
+        let lines = host.switches[0].log().configuration_lines();
+        assert_eq!(lines.iter().any(|line| line == "shutdown"), shut_down);
+    }
+}
+
+/// The type files of modules are read as text.
+#[tokio::test(flavor = "multi_thread")]
+async fn host_types_of_modules_are_skipped() {
+    let host = DeviceHost::new(1).await;
+    let file = "Puppet::Type.newtype(:site_cron) do\n  newparam(:name)\n  raise 'executed'\nend\n";
+    host.server.state().plugins.insert(
+        (
+            "production".to_owned(),
+            "puppet/type/site_cron.rb".to_owned(),
+        ),
+        file.to_owned(),
+    );
+    let cron = resource("Site_cron", "nightly", json!({ "hour": 2 }));
+    let mut dependant = vlan(30, "three");
+    dependant["parameters"]["require"] = json!("Site_cron[nightly]");
+    give(&host, &[cron, dependant]);
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 2, "{text}");
+    let report = host.report(&name(1));
+    let status = &report["resource_statuses"]["Site_cron[nightly]"];
+    assert_eq!(
+        (&status["skipped"], &status["failed"]),
+        (&json!(true), &json!(false))
+    );
+    let synced = "var/devices/sw1.lab.test/lib/puppet/type/site_cron.rb";
+    assert_eq!(host.file(synced), file);
 }
 
 #[tokio::test(flavor = "multi_thread")]

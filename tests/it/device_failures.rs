@@ -67,8 +67,8 @@ async fn device_failure_of_a_catalog_lists_all_errors_and_sends_nothing() {
     for expected in [
         "(file: /etc/puppet/manifests/site.pp, line: 2)",
         "colour",
-        "Error: sw1.lab.test: cannot use the catalog: it has 2 errors",
-        "Error: sw1.lab.test: Could not retrieve catalog; skipping run",
+        "Error: sw1.lab.test: the catalog was refused: it has 2 errors",
+        "Error: sw1.lab.test: The catalog was refused; skipping run",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }

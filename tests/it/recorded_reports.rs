@@ -97,6 +97,7 @@ fn model(name: &str, given: Vec<Name>) -> TypeModel {
                 values: Vec::new(),
                 array: None,
                 default: None,
+                puppet_default: None,
                 required: false,
                 sensitive: false,
                 canon: Vec::new(),
@@ -175,8 +176,8 @@ impl Provider for Empty {
         }
     }
 
-    async fn refresh(&mut self, _: &Wanted) -> Result<(), ProviderError> {
-        Ok(())
+    async fn refresh(&mut self, _: &Wanted) -> Option<CommitResult> {
+        Some(CommitResult::default())
     }
 }
 

@@ -99,7 +99,7 @@ fn refused(catalog: &str) -> String {
     ]);
     assert_eq!((code, err.as_str()), (Some(1), ""), "{out}");
     assert!(
-        out.contains("sw1: Error: cannot use the catalog: it has 1 error\n\nDevice"),
+        out.contains("sw1: Error: the catalog was refused: it has 1 error\n\nDevice"),
         "{out}"
     );
     out

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::nearest;
-use switchtender_devices::model::canonical::ValueError;
+use switchtender_devices::model::canonical::{Defaults, ValueError};
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
-use switchtender_devices::value::{Attributes, Name, Value};
+use switchtender_devices::value::{Attributes, Value};
 
 use super::Typing;
 use super::resource_error::ResourceError;
@@ -37,9 +37,7 @@ impl Conversion<'_, '_> {
         let reference = self.declared.reference.clone();
         let mut tags = std::mem::take(&mut self.declared.tags);
         let mut place = self.declared.place.clone();
-        let api = ty
-            .as_ref()
-            .is_some_and(|ty| ty.behavior.values() == ValueStyle::ResourceApi);
+        let api = ty.as_ref().is_some_and(ResourceType::is_resource_api);
         let mut intern = |tag: &str| self.resources.intern_tag(tag);
         if api && !self.typing.deviations.has(Deviation::ResourceApiKeepsTags) {
             tags.clear();
@@ -69,6 +67,7 @@ impl Conversion<'_, '_> {
             add_tag(&mut tags, tag, &mut intern);
         }
         Ok(NewNode {
+            is_virtual: self.declared.is_virtual,
             reference,
             place,
             tags,
@@ -118,7 +117,7 @@ impl Conversion<'_, '_> {
             let attributes = self.canonical_attributes(&ty.model, at)?;
             let mut resource = Resource::canonical(ty, reference, attributes);
             let meta = self.meta(Some(&resource.ty), at)?;
-            for name in self.audited(&resource, &meta.0) {
+            for name in metaparameters::audited(&self.declared.parameters, &resource.ty.model) {
                 resource.audit(&name);
             }
             resource.names = names_beside_title(&resource);
@@ -147,7 +146,7 @@ impl Conversion<'_, '_> {
                 return Err(unknown_attribute(&model, name));
             }
         }
-        let audited = self.audited(&resource, &meta.0);
+        let audited = metaparameters::audited(&self.declared.parameters, &model);
         resource.names = names_beside_title(&resource);
         let name = resource.name().to_owned();
         for role in [Role::Namevar, Role::Property, Role::Parameter] {
@@ -161,9 +160,7 @@ impl Conversion<'_, '_> {
                 let Some(default) = resource.ty.behavior.default(attribute, &name, managed) else {
                     continue;
                 };
-                if audited.contains(&attribute.name)
-                    && !self.typing.deviations.has(Deviation::AuditKeepsDefaults)
-                {
+                if audited.contains(&attribute.name) {
                     continue;
                 }
                 self.assign(&mut resource, attribute, &default, at)?;
@@ -185,16 +182,6 @@ impl Conversion<'_, '_> {
         }
         self.mark_sensitive(&mut resource);
         Ok((resource, meta))
-    }
-
-    /// The names of `audit` that become properties.
-    fn audited(&self, resource: &Resource, meta: &Metaparameters) -> Vec<Name> {
-        let model = &resource.ty.model;
-        if meta.audit == ["all"] {
-            return model.properties().map(|one| one.name.clone()).collect();
-        }
-        let property = |name: &&Name| model.properties().any(|attribute| attribute.name == **name);
-        meta.audit.iter().filter(property).cloned().collect()
     }
 
     /// Model and platform define the canonical attributes.
@@ -231,7 +218,13 @@ impl Conversion<'_, '_> {
         if let Some(attributes) = self.canonical.take() {
             return Ok(attributes);
         }
-        let resolved = model.resolve(reference.title(), &given).map_err(|errors| {
+        let audited = metaparameters::audited(&self.declared.parameters, model);
+        let defaults = Defaults {
+            except: &audited,
+            puppet: !self.typing.deviations.has(Deviation::PortStateStays),
+        };
+        let resolved = model.resolve_with(reference.title(), &given, defaults);
+        let resolved = resolved.map_err(|errors| {
             let mut errors = errors.into_iter().map(&error);
             let mut first = errors.next().expect("a failure has an error");
             first.further = errors.collect();
@@ -424,6 +417,7 @@ pub(crate) fn convert_generated(
         kind: ResourceKind::Compilable,
         tags: Vec::new(),
         place: None,
+        is_virtual: false,
         parameters: new.parameters.clone(),
         sensitive: Vec::new(),
     };

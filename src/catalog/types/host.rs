@@ -7,7 +7,7 @@ use switchtender_devices::model::{Refresh, Role, RunsOn};
 
 use super::{ResourceType, TypeBehavior, ValueStyle, small_model};
 
-/// Puppet's own types, and those of the modules that ship with its agent.
+/// The names of Puppet's own types, and those of the modules that ship with its agent.
 pub(super) const NAMES: [&str; 21] = [
     "augeas",
     "cron",

@@ -3,7 +3,6 @@
 //! Nothing here ends early: a step that fails is a failure of the run, and the next step follows.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchtender_devices::driver::{Driver, Facts, Registry};
@@ -39,7 +38,6 @@ pub(super) struct Contact {
 /// The state of earlier runs, and what this run writes.
 pub(super) struct RunFiles {
     pub(crate) state: DeviceState,
-    pub(crate) graph_dir: Option<PathBuf>,
     pub(crate) save: SavePolicy,
 }
 
@@ -84,7 +82,7 @@ impl Running<'_> {
         for message in provider.left_out() {
             self.events.run_log().notice(message.clone());
         }
-        self.write_graphs(files.graph_dir.as_deref()).await;
+        self.write_graphs().await;
         if self.options.mode == RunMode::Apply {
             self.verify(&mut provider).await;
             if access == Access::ReadWrite {
@@ -135,9 +133,8 @@ impl Running<'_> {
             Access::ReadWrite => provider,
         };
         let types = Types::new(|name: &str| registry.model(name).cloned());
-        let cycles_file = files.graph_dir.as_ref().map(|dir| dir.join("cycles.dot"));
         let settings = TransactionSettings {
-            cycles_file: cycles_file.map(|path| path.display().to_string()),
+            cycles_file: self.cycles_file(),
             ..self.options.settings.clone()
         };
         let began = Instant::now();
@@ -162,16 +159,17 @@ impl Running<'_> {
         ));
     }
 
-    async fn write_graphs(&mut self, dir: Option<&std::path::Path>) {
-        let Some(dir) = dir else {
+    /// Writes the graphs. An error is logged and affects nothing else.
+    pub(super) async fn write_graphs(&mut self) {
+        let Some(dir) = &self.graph_dir else {
             return;
         };
         let graphs = std::mem::take(&mut self.events.graphs).into_iter();
         let graphs: Vec<_> = graphs.map(|(file, text)| (dir.join(file), text)).collect();
         let written = blocking_io::run(move || state_files::write_graphs(&graphs)).await;
         if let Err(error) = written {
-            self.events
-                .fail(format!("cannot write a graph: {}", chain(&error)));
+            let text = format!("cannot write a graph: {}", chain(&error));
+            self.events.run_log().error(text);
         }
     }
 

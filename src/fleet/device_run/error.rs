@@ -7,6 +7,7 @@ use crate::agent::device_file::FileError;
 use crate::agent::hook::HookError;
 use crate::agent::run::RunError;
 use crate::error_chain::chain;
+use crate::fleet::catalog_check::CycleReport;
 use crate::fleet::catalog_files::CatalogError;
 use crate::store::{LockError, StoreError};
 
@@ -24,8 +25,12 @@ pub(crate) enum DeviceRunError {
     /// The Puppet Server gave no catalog.
     #[error(transparent)]
     Agent(#[from] RunError),
-    #[error("cannot use the catalog: {}", count_errors(findings))]
-    Refused { findings: Vec<Diagnostic> },
+    #[error("the catalog was refused: {}", count_errors(findings))]
+    Refused {
+        findings: Vec<Diagnostic>,
+        /// The dependency cycles of the catalog.
+        cycles: Option<Box<CycleReport>>,
+    },
     #[error("cannot obtain the credentials")]
     Credentials { findings: Vec<Diagnostic> },
     #[error("Can't load {kind} for {device}: {}", render_findings(findings))]
@@ -55,10 +60,18 @@ pub(crate) enum DeviceRunError {
 }
 
 impl DeviceRunError {
+    /// A catalog that has these findings.
+    pub(in crate::fleet) fn refused(findings: Vec<Diagnostic>) -> Self {
+        DeviceRunError::Refused {
+            findings,
+            cycles: None,
+        }
+    }
+
     /// Findings in files, rendered with their positions.
     pub(crate) fn findings(&self) -> &[Diagnostic] {
         match self {
-            DeviceRunError::Refused { findings } | DeviceRunError::Credentials { findings } => {
+            DeviceRunError::Refused { findings, .. } | DeviceRunError::Credentials { findings } => {
                 findings
             }
             _ => &[],
@@ -98,12 +111,15 @@ impl DeviceRunError {
         )
     }
 
-    /// Whether there is no usable catalog.
-    pub(super) fn is_without_catalog(&self) -> bool {
-        matches!(
-            self,
-            DeviceRunError::Agent(_) | DeviceRunError::Catalog(_) | DeviceRunError::Refused { .. }
-        )
+    /// Puppet's last message about a run without a usable catalog.
+    pub(super) fn skip_message(&self) -> Option<&'static str> {
+        match self {
+            DeviceRunError::Agent(_) | DeviceRunError::Catalog(_) => {
+                Some("Could not retrieve catalog; skipping run")
+            }
+            DeviceRunError::Refused { .. } => Some("The catalog was refused; skipping run"),
+            _ => None,
+        }
     }
 }
 

@@ -82,6 +82,14 @@ impl<'a> EventRecorder<'a> {
 
     /// Records why the run ended without, or in spite of, a transaction.
     pub(crate) fn record_error(&mut self, error: &DeviceRunError) {
+        if let DeviceRunError::Refused {
+            cycles: Some(cycles),
+            ..
+        } = error
+        {
+            self.run_log().error(cycles.message.clone());
+            self.graphs.clone_from(&cycles.graphs);
+        }
         for finding in error.findings() {
             let place = finding.position.as_ref();
             let level = match finding.severity {
@@ -101,8 +109,7 @@ impl<'a> EventRecorder<'a> {
             Level::Err,
             format!("{text}{}", hint.as_deref().unwrap_or_default()),
         ));
-        if error.is_without_catalog() {
-            let text = "Could not retrieve catalog; skipping run";
+        if let Some(text) = error.skip_message() {
             self.emit_error(self.entry(Level::Err, text.to_owned()));
         }
         // Whatever was applied, a run with an error is a failed run.

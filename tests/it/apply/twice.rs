@@ -101,7 +101,7 @@ async fn twice_skips_devices_that_failed_to_run() {
     assert_eq!(runs(&ran), 2);
     assert_eq!(
         ran.text()
-            .matches("cannot use the catalog: it has 1 error")
+            .matches("the catalog was refused: it has 1 error")
             .count(),
         1
     );

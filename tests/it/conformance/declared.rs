@@ -84,14 +84,6 @@ fn rows() -> Vec<Row> {
             ],
         ),
         (
-            "ensure-default",
-            Deviation::AuditKeepsDefaults,
-            vec![(
-                "/0/resources/Dev_vlan[30]/events/0/name",
-                json!("dev_vlan_created"),
-            )],
-        ),
-        (
             "property-false-and-empty",
             Deviation::FalseIsEnforced,
             vec![

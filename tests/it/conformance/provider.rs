@@ -374,9 +374,13 @@ impl Provider for Simulated {
         }
     }
 
-    async fn refresh(&mut self, wanted: &Wanted) -> Result<(), ProviderError> {
+    async fn refresh(&mut self, wanted: &Wanted) -> Option<CommitResult> {
         let mut world = self.world();
         world.call(json!(["refresh", *wanted.reference]));
-        world.fault(&["refresh", &wanted.reference])
+        let failure = world.fault(&["refresh", &wanted.reference]).err();
+        Some(CommitResult {
+            failure,
+            ..CommitResult::default()
+        })
     }
 }

@@ -79,6 +79,7 @@ impl Draft {
                 values: Vec::new(),
                 array: None,
                 default: None,
+                puppet_default: None,
                 required: false,
                 sensitive: false,
                 canon: Vec::new(),

@@ -1,0 +1,288 @@
+//! Mistakes in a catalog: which fail a resource, which refuse the device, and what is only a warning.
+
+use serde_json::{Value, json};
+
+use test_support::catalog::{catalog, resource, vlan};
+use test_support::lab::Lab;
+use test_support::program::ProgramOutput;
+
+async fn lab(resources: &[Value]) -> Lab {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", resources);
+    lab
+}
+
+fn with(mut resource: Value, name: &str, value: Value) -> Value {
+    resource["parameters"][name] = value;
+    resource
+}
+
+/// The first resource failed, the second was skipped, VLAN 30 was applied.
+#[track_caller]
+fn assert_fails_alone(lab: &Lab, ran: &ProgramOutput, first: &str, message: &str) {
+    ran.assert_code(6);
+    assert_eq!(ran.resource("sw1", first)["failed"], true);
+    assert_eq!(ran.resource("sw1", "Network_vlan[20]")["skipped"], true);
+    ran.assert_contains(message);
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["vlan 30", "name three"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unsupported_type_fails_its_resource_and_dependants() {
+    let pool = resource("F5_pool", "/Common/web", json!({ "ensure": "present" }));
+    let dependant = with(vlan(20, "two"), "require", json!("F5_pool[/Common/web]"));
+    let lab = lab(&[pool, dependant, vlan(30, "three")]).await;
+    let ran = lab.apply().await;
+    let message = "f5_pool has no implementation on cisco_ios";
+    assert_fails_alone(&lab, &ran, "F5_pool[/Common/web]", message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_schedule_fails_its_resource_and_dependants() {
+    let first = with(vlan(10, "one"), "schedule", json!("nightly"));
+    let dependant = with(vlan(20, "two"), "require", json!("Network_vlan[10]"));
+    let lab = lab(&[first, dependant, vlan(30, "three")]).await;
+    let ran = lab.apply().await;
+    let message = "Could not find schedule nightly";
+    assert_fails_alone(&lab, &ran, "Network_vlan[10]", message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_type_fails_with_a_near_miss() {
+    let first = resource("Network_vlna", "10", json!({ "ensure": "present" }));
+    let dependant = with(vlan(20, "two"), "require", json!("Network_vlna[10]"));
+    let lab = lab(&[first, dependant, vlan(30, "three")]).await;
+    let ran = lab.apply().await;
+    let message = "Resource type 'Network_vlna' was not found; did you mean `network_vlan`?";
+    assert_fails_alone(&lab, &ran, "Network_vlna[10]", message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn misspelled_type_without_kind_is_refused_with_a_suggestion() {
+    let mut misspelled = resource("Network_vlann", "10", json!({ "ensure": "present" }));
+    misspelled.as_object_mut().unwrap().remove("kind");
+    let lab = lab(&[misspelled, vlan(30, "three")]).await;
+    let ran = lab.run(&["apply"]).await;
+    ran.assert_code(1);
+    ran.assert_contains("did you mean `network_vlan`?");
+    assert_eq!(lab.log("sw1").connections(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conflicting_values_are_refused_by_apply() {
+    let port = |type_name: &str, mode: &str| {
+        let attributes = json!({ "ensure": "present", "mode": mode });
+        resource(type_name, "GigabitEthernet1/0/1", attributes)
+    };
+    let resources = [
+        port("Network_trunk", "access"),
+        port("Ios_network_trunk", "trunk"),
+    ];
+    let lab = lab(&resources).await;
+    for command in ["apply", "plan"] {
+        let ran = lab.run(&[command]).await;
+        ran.assert_code(1);
+        ran.assert_contains("with different values");
+        assert_eq!(lab.log("sw1").connections(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn virtual_resource_is_skipped() {
+    let mut hidden = vlan(10, "one");
+    hidden["virtual"] = json!(true);
+    let lab = lab(&[hidden, vlan(30, "three")]).await;
+    let ran = lab.apply().await;
+    ran.assert_code(2);
+    assert_eq!(ran.resource("sw1", "Network_vlan[10]")["skipped"], true);
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["vlan 30", "name three"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_that_match_nothing_are_a_warning() {
+    let lab = lab(&[vlan(30, "three")]).await;
+    let ran = lab
+        .run(&["apply", "--output", "json", "--tags", "core,spine"])
+        .await;
+    ran.assert_code(0);
+    assert_eq!(
+        ran.warnings("sw1"),
+        ["no resource has the tags core, spine"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn absent_resource_without_ensure_is_a_warning() {
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    let node = resource("F5_node", "/Common/web1", json!({ "description": "x" }));
+    lab.write_resources("lb1", &[node]);
+    let ran = lab.apply().await;
+    ran.assert_code(0);
+    let expected = "it does not exist and has no `ensure`: nothing is managed";
+    assert!(
+        ran.warnings("lb1").iter().any(|text| text == expected),
+        "{}",
+        ran.text()
+    );
+}
+
+fn cycle() -> [Value; 2] {
+    [
+        with(vlan(10, "one"), "require", json!("Network_vlan[20]")),
+        with(vlan(20, "two"), "require", json!("Network_vlan[10]")),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cycle_is_refused_in_puppets_words_and_its_graph_written() {
+    let lab = lab(&cycle()).await;
+    let graphs = lab.path("graphs");
+    let ran = lab
+        .run(&["apply", "--graph", graphs.to_str().unwrap()])
+        .await;
+    ran.assert_code(1);
+    ran.assert_contains("Found 1 dependency cycle:");
+    ran.assert_contains("(Network_vlan[10] => Network_vlan[20] => Network_vlan[10])");
+    let file = graphs.join("sw1/cycles.dot");
+    ran.assert_contains(&format!("Cycle graph written to {}.", file.display()));
+    let graph = std::fs::read_to_string(file).unwrap();
+    assert!(graph.starts_with("digraph Resource_Cycles"), "{graph}");
+    assert_eq!(lab.log("sw1").connections(), 0);
+
+    let ran = lab.run(&["apply"]).await;
+    ran.assert_contains("Try the '--graph' option");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_dependency_is_refused_in_puppets_words() {
+    let first = with(vlan(10, "one"), "require", json!("Network_vlan[99]"));
+    let second = with(vlan(20, "two"), "before", json!("Network_vlan[98]"));
+    let lab = lab(&[first, second]).await;
+    let ran = lab.run(&["apply"]).await;
+    ran.assert_code(1);
+    ran.assert_contains("Could not find dependency Network_vlan[99] for Network_vlan[10]");
+    ran.assert_contains("Could not find dependent Network_vlan[98] for Network_vlan[20]");
+    assert_eq!(lab.log("sw1").connections(), 0);
+}
+
+/// A graph is for people: what the run does and stores is the same without it.
+#[tokio::test(flavor = "multi_thread")]
+async fn unwritable_graph_affects_nothing_else() {
+    let mut lab = lab(&[vlan(30, "three")]).await;
+    lab.configure("sw1", "save_config = \"on_change\"");
+    std::fs::write(lab.path("graphs"), "a file").unwrap();
+    let ran = lab
+        .run(&[
+            "apply",
+            "--output",
+            "json",
+            "--detailed-exitcodes",
+            "--graph",
+            lab.path("graphs").to_str().unwrap(),
+        ])
+        .await;
+    ran.assert_code(2);
+    ran.assert_contains("cannot write a graph");
+    let received = lab.log("sw1").received();
+    let sent = |line: &str| received.iter().filter(|sent| *sent == line).count();
+    assert_eq!(sent("show vlan brief"), 2, "read and verified");
+    assert_eq!(sent("copy running-config startup-config"), 1);
+    let files: Vec<_> = lab.files("state");
+    for name in ["memory.json", "last_run_summary.yaml", "resources.txt"] {
+        assert!(files.iter().any(|(path, _)| path.ends_with(name)), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refresh_sends_the_action_of_the_type_and_other_types_have_none() {
+    let dns = |domain: &str| {
+        let attributes = json!({ "ensure": "present", "domain": domain });
+        resource("Network_dns", "default", attributes)
+    };
+    let first = with(
+        vlan(10, "one"),
+        "notify",
+        json!(["Network_dns[default]", "Network_vlan[20]"]),
+    );
+    let lab = lab(&[first, dns("example.net"), vlan(20, "two")]).await;
+    let ran = lab
+        .run(&["apply", "-v", "--output", "json", "--detailed-exitcodes"])
+        .await;
+    ran.assert_code(2);
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        [
+            "vlan 10",
+            "name one",
+            "ip domain name example.net",
+            "vlan 20",
+            "name two",
+        ]
+    );
+    assert!(sent_do(&lab));
+    let events = ran.events("sw1");
+    assert!(
+        events.contains(
+            &"Network_dns[default]/: success: Triggered 'refresh' from 1 event".to_owned()
+        ),
+        "{events:?}"
+    );
+    ran.assert_contains("Network_vlan[20] has no refresh action");
+    lab.log("sw1").clear();
+    lab.apply().await.assert_code(0);
+    assert!(!sent_do(&lab), "nothing has changed");
+}
+
+fn sent_do(lab: &Lab) -> bool {
+    let received = lab.log("sw1").received();
+    received.iter().any(|line| line == "do clear host *")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn catalog_of_a_host_reaches_no_device() {
+    let file = resource("File", "/etc/motd", json!({ "ensure": "file" }));
+    let lab = lab(&[]).await;
+    lab.write_catalog(
+        "sw1",
+        &catalog("web1.lab.test", &[file.clone(), vlan(10, "one")]),
+    );
+    for command in ["apply", "plan"] {
+        let ran = lab.run(&[command]).await;
+        ran.assert_code(1);
+        ran.assert_contains("hosts are out of scope");
+        ran.assert_contains("`puppet apply`");
+        assert_eq!(lab.log("sw1").connections(), 0);
+    }
+    lab.write_resources("sw1", &[file]);
+    let ran = lab.run(&["apply"]).await;
+    ran.assert_contains("hosts are out of scope");
+    ran.assert_contains("`puppet apply`");
+    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn host_types_of_the_settings_are_skipped_with_their_dependants_applied() {
+    let first = resource("Site_cron", "nightly", json!({ "hour": 2 }));
+    let dependant = with(vlan(20, "two"), "require", json!("Site_cron[nightly]"));
+    let lab = lab(&[first, dependant]).await;
+    std::fs::write(
+        lab.path("switchtender.toml"),
+        "host_types = [\"site_cron\"]\n",
+    )
+    .unwrap();
+    let ran = lab.apply().await;
+    ran.assert_code(2);
+    assert_eq!(ran.resource("sw1", "Site_cron[nightly]")["skipped"], true);
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["vlan 20", "name two"]
+    );
+}

@@ -1,0 +1,165 @@
+//! `resources { TYPE: purge => true }` removes what the catalog does not declare, and nothing that the
+//! device or the session needs.
+
+use serde_json::{Value, json};
+use switchtender_mocks::SwitchOptions;
+
+use test_support::catalog::{example, resource, vlan};
+use test_support::lab::{Lab, switch_options};
+use test_support::program::ProgramOutput;
+
+fn purge(type_name: &str) -> Value {
+    resource("Resources", type_name, json!({ "purge": true }))
+}
+
+async fn switch(config: &str, vlans: &[(u16, &str)]) -> Lab {
+    let mut lab = Lab::new();
+    let vlans = vlans.iter().map(|(id, name)| (*id, (*name).to_owned()));
+    lab.add_switch_with(SwitchOptions {
+        config: Some(config.to_owned()),
+        vlans: vlans.collect(),
+        ..switch_options("sw1")
+    })
+    .await;
+    lab
+}
+
+async fn verbose(lab: &Lab) -> ProgramOutput {
+    lab.run(&["apply", "-v", "--output", "json", "--detailed-exitcodes"])
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_spares_reserved_vlans_and_logs_them() {
+    let lab = switch("", &[(10, "one"), (20, "two")]).await;
+    lab.write_resources("sw1", &[vlan(10, "one"), purge("network_vlan")]);
+    let ran = verbose(&lab).await;
+    ran.assert_code(2);
+    assert_eq!(lab.log("sw1").configuration_lines(), ["no vlan 20"]);
+    for number in [1, 1002, 1003, 1004, 1005] {
+        ran.assert_contains(&format!(
+            "Network_vlan[{number}] is kept: it belongs to the device"
+        ));
+    }
+    lab.log("sw1").clear();
+    verbose(&lab).await.assert_code(0);
+    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+}
+
+/// The lab reaches the switch at 127.0.0.1, which is the address of its VLAN 10.
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_spares_what_the_session_uses() {
+    let config = "vrf definition OPS\n rd 1:1\n address-family ipv4\n\
+                  vrf definition OLD\n rd 2:2\n address-family ipv4\n\
+                  interface Vlan10\n vrf forwarding OPS\n ip address 127.0.0.1 255.0.0.0\n\
+                  interface Vlan20\n ip address 198.51.100.1 255.255.255.0\n";
+    let lab = switch(config, &[(10, "ops"), (20, "old")]).await;
+    lab.write_resources("sw1", &[purge("network_vlan"), purge("vrf")]);
+    let ran = verbose(&lab).await;
+    ran.assert_code(2);
+    let mut lines = lab.log("sw1").configuration_lines();
+    lines.sort();
+    assert_eq!(lines, ["no vlan 20", "no vrf definition OLD"]);
+    for kept in ["Network_vlan[10]", "Vrf[OPS]"] {
+        ran.assert_contains(&format!(
+            "{kept} is kept: the session to the device uses it"
+        ));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_removes_all_objects_of_a_load_balancer_but_its_own() {
+    const TYPES: [&str; 9] = [
+        "f5_virtualserver",
+        "f5_pool",
+        "f5_node",
+        "f5_monitor",
+        "f5_irule",
+        "f5_selfip",
+        "f5_vlan",
+        "f5_partition",
+        "f5_ntp",
+    ];
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    lab.write_catalog("lb1", &example("lb1"));
+    lab.run(&["apply"]).await.assert_code(0);
+
+    let purgers: Vec<Value> = TYPES.iter().map(|name| purge(name)).collect();
+    lab.write_resources("lb1", &purgers);
+    let ran = verbose(&lab).await;
+    ran.assert_code(2);
+    for path in [
+        "/mgmt/tm/auth/partition/shop",
+        "/mgmt/tm/ltm/monitor/http/~shop~http_health",
+        "/mgmt/tm/ltm/virtual/~shop~web_vs",
+        "/mgmt/tm/ltm/pool/~shop~web",
+        "/mgmt/tm/ltm/node/~shop~web1",
+        "/mgmt/tm/net/vlan/~Common~servers",
+    ] {
+        assert_eq!(lab.load_balancers["lb1"].get(path), None, "{path}");
+    }
+    ran.assert_contains("F5_partition[Common] is kept: it belongs to the device");
+    ran.assert_contains("is kept: each device has exactly one");
+    verbose(&lab).await.assert_code(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_spares_the_self_ip_of_the_session_with_its_vlan() {
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    let present = |type_name: &str, title: &str, mut attributes: Value| {
+        attributes["ensure"] = json!("present");
+        resource(type_name, title, attributes)
+    };
+    lab.write_resources(
+        "lb1",
+        &[
+            present("F5_vlan", "/Common/ops", json!({ "vlan_tag": 10 })),
+            present("F5_vlan", "/Common/old", json!({ "vlan_tag": 20 })),
+            present(
+                "F5_selfip",
+                "/Common/self-ops",
+                json!({ "address": "127.0.0.1/24", "vlan": "/Common/ops" }),
+            ),
+        ],
+    );
+    lab.run(&["apply"]).await.assert_code(0);
+    lab.log("lb1").clear();
+    lab.write_resources("lb1", &[purge("f5_selfip"), purge("f5_vlan")]);
+    let ran = verbose(&lab).await;
+    ran.assert_code(2);
+    assert_eq!(
+        lab.log("lb1").writes(),
+        ["DELETE /mgmt/tm/net/vlan/~Common~old"]
+    );
+    for kept in ["F5_selfip[/Common/self-ops]", "F5_vlan[/Common/ops]"] {
+        ran.assert_contains(&format!(
+            "{kept} is kept: the session to the device uses it"
+        ));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reserved_vlan_in_sync_is_in_sync_and_another_fails_alone() {
+    let lab = switch("", &[]).await;
+    let named = |name: &str| json!({ "ensure": "present", "vlan_name": name });
+    lab.write_resources("sw1", &[resource("Network_vlan", "1", named("default"))]);
+    lab.apply().await.assert_code(0);
+
+    lab.write_resources(
+        "sw1",
+        &[
+            resource("Network_vlan", "1", named("other")),
+            vlan(30, "three"),
+        ],
+    );
+    let ran = lab.apply().await;
+    ran.assert_code(6);
+    assert_eq!(ran.resource("sw1", "Network_vlan[1]")["failed"], true);
+    ran.assert_contains("cannot change it: 1 is reserved on cisco_ios");
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["vlan 30", "name three"]
+    );
+}
