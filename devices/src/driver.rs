@@ -314,6 +314,15 @@ impl Driver {
         }
     }
 
+    /// Whether [`Driver::config_diff`] shows changes of the type.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn supports_diff(&self, model: &TypeModel, state: &State) -> Result<(), String> {
+        self.implementation(model)
+            .map_or(Ok(()), |implementation| implementation.supports_diff(state))
+    }
+
     /// The difference between two states as a unified diff of the configuration. Secrets are
     /// masked. Empty if there is no difference.
     pub fn config_diff(&self, before: &State, after: &State) -> String {

@@ -18,6 +18,16 @@ pub struct Operation {
     pub action: Action,
 }
 
+impl Operation {
+    /// A warning for the user about an effect of the operation.
+    pub fn warning(&self) -> Option<&str> {
+        match &self.action {
+            Action::Line(line) => line.warning.as_deref(),
+            Action::Request(_) => None,
+        }
+    }
+}
+
 /// What an operation sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {

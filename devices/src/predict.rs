@@ -4,22 +4,23 @@
 use similar::{DiffTag, TextDiff};
 
 use crate::pattern::Pattern;
-use crate::read::{Parsed, State, json_text};
+use crate::read::{CONFIG, Parsed, State, json_text};
 use crate::secret::MASK;
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// The configuration of a state: trees as text, JSON objects with a line for each field.
+/// The configuration of a state: the tree of the configuration as text, JSON objects with a line
+/// for each field.
 pub(crate) fn configuration(state: &State) -> String {
     let mut text = String::new();
     for (name, parsed) in state.iter() {
         match parsed {
-            Parsed::Tree(tree) => text.push_str(&tree.text()),
+            Parsed::Tree(tree) if name == CONFIG => text.push_str(&tree.text()),
             Parsed::Json(json) => {
                 text.push_str(&json_text::text(name, json));
             }
-            Parsed::Columns(_) | Parsed::Stanzas(_) | Parsed::Text(_) => {}
+            Parsed::Tree(_) | Parsed::Columns(_) | Parsed::Stanzas(_) | Parsed::Text(_) => {}
         }
     }
     text

@@ -107,7 +107,8 @@ pub trait Provider: Send {
         Ok(vec![None; instances.len()])
     }
 
-    /// The operations that [`commit`](Provider::commit) would send, for `plan` and noop. Pure.
+    /// The operations that [`commit`](Provider::commit) would send, for `plan` and noop. Earlier
+    /// previews count as committed. Nothing is sent.
     ///
     /// # Errors
     /// The device does not support the change.

@@ -25,6 +25,9 @@ use derived::Derived;
 use indent::Tree;
 use row::Row;
 
+/// The read whose tree is the configuration.
+pub(crate) const CONFIG: &str = "config";
+
 /// A read: one request to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadRequest {

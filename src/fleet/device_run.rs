@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
+use switchtender_devices::provider::driver_provider::PredictedDiff;
 use switchtender_devices::session::{Access, Statistics};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -82,7 +83,7 @@ pub(crate) struct DeviceRunResult {
     /// The first failure after the transaction: verification, saving, files.
     pub(crate) failure: Option<String>,
     /// The difference to the device's configuration that the commands make, for plans.
-    pub(crate) predicted: Option<String>,
+    pub(crate) predicted: Option<PredictedDiff>,
     pub(crate) facts: Facts,
     pub(crate) statistics: Statistics,
     /// Findings about the catalog that did not prevent the run.

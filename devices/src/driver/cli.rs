@@ -357,6 +357,24 @@ impl Implementation for CliType {
         self.table_as_configuration(state)
     }
 
+    fn supports_diff(&self, state: &State) -> Result<(), String> {
+        let from = &self.instance.from;
+        match self.instance.kind {
+            rules::InstanceKind::Row { enter: Some(_), .. } => Ok(()),
+            rules::InstanceKind::Row { .. } if state.tree(rules::CONFIG).is_none() => {
+                Err("the configuration was not read".to_owned())
+            }
+            rules::InstanceKind::Row { .. } => Ok(()),
+            _ if from == rules::CONFIG => Ok(()),
+            _ => {
+                let mut requests = self.requests.iter();
+                let request = requests.find(|request| request.name == *from);
+                let command = request.map_or(from, |request| &request.command);
+                Err(format!("its lines are read from `{command}`"))
+            }
+        }
+    }
+
     fn effect_slots(&self) -> Vec<EffectSlot> {
         self.all_touches()
     }

@@ -104,6 +104,15 @@ pub trait Implementation: fmt::Debug + Send + Sync {
         String::new()
     }
 
+    /// Whether the configuration that was read shows what changes of the type do.
+    ///
+    /// # Errors
+    /// Why not.
+    fn supports_diff(&self, state: &State) -> Result<(), String> {
+        let _ = state;
+        Ok(())
+    }
+
     /// The settings that attributes of the type can change.
     fn effect_slots(&self) -> Vec<EffectSlot>;
 

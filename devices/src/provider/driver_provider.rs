@@ -49,6 +49,15 @@ pub trait SecretDigestStore: SecretHistory + Send + Sync {
     fn remember(&self, reference: &str, attribute: &str, value: &Value);
 }
 
+/// The effect of operations on a configuration.
+#[derive(Clone, Debug, Default)]
+pub struct PredictedDiff {
+    /// A unified diff; empty without a difference.
+    pub diff: String,
+    /// Messages about types whose changes the diff does not show.
+    pub without_diff: Vec<String>,
+}
+
 /// The provider for one device and one run.
 pub struct DriverProvider {
     driver: Driver,
@@ -65,6 +74,9 @@ pub struct DriverProvider {
     read: State,
     /// The state with the changes of the run.
     state: State,
+    /// The state with the previewed changes, until a change is committed. Later previews depend on
+    /// earlier ones as commits do.
+    previewed: Mutex<Option<State>>,
     /// The reads that were sent, each with its error if its last answer was none.
     sent_reads: HashMap<String, Option<ProviderError>>,
     /// Resources that this run set without a failure.
@@ -108,6 +120,7 @@ impl DriverProvider {
             sent_reads: HashMap::default(),
             applied: Vec::new(),
             changed: false,
+            previewed: Mutex::default(),
             inspections: Mutex::default(),
             disconnect: None,
             closed_statistics: Statistics::default(),
@@ -119,16 +132,29 @@ impl DriverProvider {
         self.closed_statistics.plus(self.session.statistics())
     }
 
-    /// The configuration diff that these operations would cause, with secrets masked. Pure.
+    /// The configuration diff that these operations would cause, with secrets masked, and the types
+    /// whose changes it does not show, with reasons. Pure.
     pub fn predicted_diff<'a>(
         &self,
         operations: impl IntoIterator<Item = (&'a TypeModel, &'a [Operation])>,
-    ) -> String {
+    ) -> PredictedDiff {
         let mut after = self.read.clone();
+        let mut without_diff = Vec::new();
         for (model, operations) in operations {
             self.driver.predict(model, &mut after, operations);
+            if let Err(reason) = self.driver.supports_diff(model, &self.read)
+                && !operations.is_empty()
+            {
+                let message = format!("no difference shown for {}: {reason}", model.name);
+                if !without_diff.contains(&message) {
+                    without_diff.push(message);
+                }
+            }
         }
-        self.driver.config_diff(&self.read, &after)
+        PredictedDiff {
+            diff: self.driver.config_diff(&self.read, &after),
+            without_diff,
+        }
     }
 
     /// Whether this run changed the device, also if a resource was applied only in part.
@@ -423,7 +449,19 @@ impl Provider for DriverProvider {
     }
 
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
-        self.render(&self.resolved(change))
+        let change = self.resolved(change);
+        let mut previewed = self
+            .previewed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let state = previewed.get_or_insert_with(|| self.state.clone());
+        let operations = self
+            .driver
+            .render(&change, state)
+            .map_err(|error| ProviderError::failed(error.to_string()))?;
+        self.driver
+            .predict(&change.wanted.model, state, &operations);
+        Ok(operations)
     }
 
     async fn commit(&mut self, change: &Change) -> CommitResult {
@@ -448,6 +486,10 @@ impl Provider for DriverProvider {
             operations = operations.len(),
             "changing the device"
         );
+        *self
+            .previewed
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner) = None;
         let results = self.session.commit(&operations).await;
         let (mut done, mut notes) = (Vec::new(), Vec::new());
         for (operation, result) in operations.iter().zip(&results) {
@@ -460,6 +502,7 @@ impl Provider for DriverProvider {
                     )
                 });
                 notes.extend(warnings.map(Note::warning));
+                notes.extend(operation.warning().map(Note::warning));
             }
         }
         self.changed |= !done.is_empty();

@@ -163,7 +163,7 @@ snmp-server community monitoring RO snmp-ro
 interface TenGigabitEthernet1/1/1
  description uplink to core1.lab.test
  mtu 9000
- speed 10g
+ speed 10000
  duplex full
 interface TenGigabitEthernet1/1/1
  switchport trunk encapsulation dot1q

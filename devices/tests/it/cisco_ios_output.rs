@@ -341,6 +341,7 @@ fn entry(record: &Record) -> BTreeMap<String, String> {
         "" => {}
         word => put(&word.replace('-', "_"), "true"),
     }
+    put("log_cookie", field(record, "log_tag"));
     put("icmp_message_type", number(field(record, "icmp_type")));
     put("time_range", field(record, "time"));
     entry
@@ -427,7 +428,9 @@ fn switchport_vlans_are_read() {
                 (
                     field(record, "access_vlan").parse().unwrap(),
                     field(record, "voice_vlan").to_owned(),
-                    field(record, "switchport_negotiation") == "Off",
+                    // An access port does not negotiate, whatever is configured.
+                    field(record, "switchport_negotiation") == "Off"
+                        && field(record, "admin_mode") != "static access",
                     record["trunking_vlans"].join(",").to_lowercase(),
                 )
             })

@@ -112,7 +112,14 @@ impl View for Json {
                 object["round_trips"] = result.statistics.round_trips.into();
                 object["failure"] = json!(result.failure);
                 if self.mode == RunMode::Plan || result.predicted.is_some() {
-                    object["configuration_diff"] = json!(result.predicted);
+                    let predicted = result.predicted.as_ref();
+                    let without_diff = predicted.map(|predicted| &predicted.without_diff);
+                    if let Some(without_diff) = without_diff.filter(|messages| !messages.is_empty())
+                    {
+                        object["no_configuration_diff"] = json!(without_diff);
+                    }
+                    object["configuration_diff"] =
+                        json!(predicted.map(|predicted| &predicted.diff));
                 }
             }
             Err(failure) => {

@@ -39,6 +39,11 @@ pub(crate) fn text(
         for line in operations::lines(status.operations.iter().map(|record| &record.operation)) {
             let _ = writeln!(text, "    > {line}");
         }
+        for record in status.operations.iter() {
+            if let Some(warning) = record.operation.warning() {
+                let _ = writeln!(text, "    warning: {warning}");
+            }
+        }
         let own = format!("{}: ", status.reference);
         for note in result
             .findings
@@ -57,9 +62,14 @@ pub(crate) fn text(
     } else if !planned {
         text.push_str("  nothing to change\n");
     }
-    if let Some(diff) = result.predicted.as_deref().filter(|diff| !diff.is_empty()) {
-        text.push_str("\n  configuration difference:\n");
-        for line in diff.lines() {
+    if let Some(predicted) = &result.predicted {
+        for message in &predicted.without_diff {
+            let _ = writeln!(text, "  {message}");
+        }
+        if !predicted.diff.is_empty() {
+            text.push_str("\n  configuration difference:\n");
+        }
+        for line in predicted.diff.lines() {
             let _ = writeln!(text, "  {line}");
         }
     }

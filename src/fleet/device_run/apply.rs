@@ -8,7 +8,7 @@ use std::sync::Arc;
 use switchtender_devices::driver::{Driver, Facts, Registry};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::driver_provider::{Difference, DriverProvider};
+use switchtender_devices::provider::driver_provider::{Difference, DriverProvider, PredictedDiff};
 use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, Session};
 use tokio::time::Instant;
@@ -219,7 +219,7 @@ fn predicted(
     registry: &Registry,
     provider: &DriverProvider,
     operations: &[ResourceOperations],
-) -> String {
+) -> PredictedDiff {
     let changes: Vec<(&TypeModel, Vec<Operation>)> = operations
         .iter()
         .filter_map(|(reference, operations)| {

@@ -18,13 +18,54 @@ async fn lab(model: Option<&str>, config: &str) -> Lab {
     lab
 }
 
-/// Applies resources twice. The lines of the first run; the second one has nothing to do.
+/// The lines of a text that another lacks, each as often as it is missing.
+fn missing(from: &str, text: &str) -> Vec<String> {
+    let mut left: Vec<&str> = from.lines().map(str::trim).collect();
+    let mut missing: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        match left.iter().position(|other| *other == line) {
+            Some(place) => drop(left.swap_remove(place)),
+            None => missing.push(line.to_owned()),
+        }
+    }
+    missing.retain(|line| line != "!" && line != "exit-address-family");
+    missing.sort();
+    missing
+}
+
+/// The added or removed lines of a plan, or the reason why it shows none.
+fn planned(plan: &str, sign: char) -> Result<Vec<String>, String> {
+    if let Some(reason) = plan
+        .lines()
+        .find(|line| line.contains("no difference shown"))
+    {
+        return Err(reason.trim().to_owned());
+    }
+    let difference = plan
+        .lines()
+        .skip_while(|line| !line.contains("configuration difference:"));
+    let difference = difference.skip(1).take_while(|line| !line.is_empty());
+    let lines = difference.filter_map(|line| line.trim_start().strip_prefix(sign));
+    let mut lines: Vec<String> = lines.map(|line| line.trim().to_owned()).collect();
+    lines.sort();
+    Ok(lines)
+}
+
+/// Applies resources twice. The lines of the first run; the second one has nothing to do. The plan
+/// shows the difference that the device then prints.
 async fn applied(lab: &Lab, resources: &[Value]) -> Vec<String> {
     lab.write_resources("sw1", resources);
     let before = lab.log("sw1").configuration_lines().len();
+    let old = lab.switches["sw1"].running_config();
+    let plan = lab.run(&["plan"]).await.stdout;
     let first = lab.apply().await;
     first.assert_code(2);
     let sent = lab.log("sw1").configuration_lines()[before..].to_vec();
+    let new = lab.switches["sw1"].running_config();
+    if let (Ok(added), Ok(removed)) = (planned(&plan, '+'), planned(&plan, '-')) {
+        assert_eq!(added, missing(&old, &new), "{plan}");
+        assert_eq!(removed, missing(&new, &old), "{plan}");
+    }
     lab.apply().await.assert_code(0);
     assert_eq!(
         lab.log("sw1").configuration_lines().len(),
@@ -115,17 +156,27 @@ async fn access_list_entries_exchange_their_numbers_in_one_run() {
             }),
         )
     };
+    let lines = [
+        "ip access-list extended A",
+        "no 20",
+        "no 10",
+        "10 permit tcp any any eq 23",
+        "20 permit tcp any any eq 22",
+    ];
+    lab.write_resources("sw1", &[entry(10, "23"), entry(20, "22")]);
+    let plan = lab.run(&["plan"]).await;
+    let commands = plan
+        .stdout
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("> "));
+    let mut commands: Vec<&str> = commands.map(str::trim).collect();
+    // Each resource of a plan names its mode.
+    commands.dedup();
+    let place = commands.iter().rposition(|line| *line == lines[0]);
+    commands.remove(place.unwrap());
+    assert_eq!(commands, lines);
     let sent = applied(&lab, &[entry(10, "23"), entry(20, "22")]).await;
-    assert_eq!(
-        sent,
-        [
-            "ip access-list extended A",
-            "no 20",
-            "no 10",
-            "10 permit tcp any any eq 23",
-            "20 permit tcp any any eq 22",
-        ]
-    );
+    assert_eq!(sent, lines);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -251,5 +302,157 @@ async fn speeds_beyond_a_gigabit_are_sent_as_the_device_prints_them() {
     assert_eq!(
         sent,
         ["interface TenGigabitEthernet1/1/1", "speed nonegotiate"]
+    );
+}
+
+/// A plan that shows a difference: `applied` compares it with what the device prints.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_shows_the_lines_that_the_device_prints_afterwards() {
+    let config = "\
+system mtu 2000
+vrf definition BLUE
+ rd 1:1
+ !
+ address-family ipv4
+  route-target import 1:1
+ exit-address-family
+!
+interface GigabitEthernet1/0/1
+ description old
+ switchport access vlan 10
+ switchport mode access
+!
+interface GigabitEthernet1/0/2
+ no switchport
+ speed 100
+ duplex full
+!
+interface GigabitEthernet1/0/3
+ channel-group 3 mode active
+!
+interface GigabitEthernet1/0/4
+!
+banner motd ^C
+old
+^C
+";
+    let lab = lab(None, config).await;
+    let resources = [
+        resource(
+            "Network_interface",
+            "Gi1/0/1",
+            json!({"enable": false, "description": "new", "mtu": 9000}),
+        ),
+        resource(
+            "Network_interface",
+            "Gi1/0/2",
+            json!({"enable": true, "speed": "1g", "duplex": "auto", "mtu": 1500}),
+        ),
+        resource(
+            "Network_interface",
+            "Loopback1",
+            json!({"enable": true, "description": "id"}),
+        ),
+        resource(
+            "Ios_network_trunk",
+            "Gi1/0/1",
+            json!({
+                "ensure": "present", "mode": "trunk", "untagged_vlan": 20, "access_vlan": false,
+                "allowed_vlans": "10,20-29", "switchport_nonegotiate": true,
+            }),
+        ),
+        resource(
+            "Ios_interface",
+            "Gi1/0/2",
+            json!({
+                "vrf": "BLUE", "logging_event": ["status"], "logging_event_link_status": false,
+                "ip_dhcp_snooping_limit": 100, "ip_dhcp_snooping_trust": true, "route_cache_cef": false,
+                "flowcontrol_receive": "on", "link_status_duplicates": true,
+                "mac_notification_added": true, "mac_notification_removed": true,
+            }),
+        ),
+        resource(
+            "Port_channel",
+            "Port-channel3",
+            json!({
+                "ensure": "present", "interfaces": ["Gi1/0/3", "Gi1/0/4"], "mode": "passive",
+                "minimum_links": 2, "description": "bundle", "flowcontrol_receive": "desired",
+            }),
+        ),
+        resource(
+            "Vrf",
+            "BLUE",
+            json!({
+                "ensure": "present", "route_distinguisher": "1:2", "import_map": "IN",
+                "route_targets": [["both", "1:2"]],
+            }),
+        ),
+        resource(
+            "Banner",
+            "default",
+            json!({"motd": "new", "login": "two\nlines"}),
+        ),
+    ];
+    applied(&lab, &resources).await;
+    let unset = [
+        resource(
+            "Network_interface",
+            "Gi1/0/1",
+            json!({"enable": true, "description": "unset", "mtu": "unset"}),
+        ),
+        resource(
+            "Network_interface",
+            "Gi1/0/2",
+            json!({"enable": true, "speed": "unset"}),
+        ),
+        resource(
+            "Ios_network_trunk",
+            "Gi1/0/1",
+            json!({
+                "ensure": "present", "mode": "dynamic_auto", "untagged_vlan": 1,
+                "allowed_vlans": "all", "switchport_nonegotiate": false, "voice_vlan": 30,
+            }),
+        ),
+        resource(
+            "Ios_interface",
+            "Gi1/0/2",
+            json!({
+                "vrf": "unset", "logging_event": "unset", "logging_event_link_status": true,
+                "ip_dhcp_snooping_limit": false, "ip_dhcp_snooping_trust": false, "route_cache_cef": true,
+                "flowcontrol_receive": "off", "link_status_duplicates": false,
+            }),
+        ),
+        resource("Port_channel", "Port-channel3", json!({"ensure": "absent"})),
+        resource(
+            "Vrf",
+            "BLUE",
+            json!({"ensure": "present", "import_map": "unset", "route_targets": "unset"}),
+        ),
+        resource("Banner", "default", json!({"motd": "unset"})),
+    ];
+    applied(&lab, &unset).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_names_types_whose_changes_its_difference_does_not_show() {
+    let lab = lab(None, "interface GigabitEthernet1/0/1\n").await;
+    let entry = json!({"ensure": "present", "permission": "deny", "source_address_any": true});
+    let port = json!({"ensure": "present", "mode": "access"});
+    lab.write_resources(
+        "sw1",
+        &[
+            resource("Ios_acl", "7 standard 10", entry),
+            resource("Network_trunk", "Gi1/0/1", port),
+        ],
+    );
+    let plan = lab.run(&["plan"]).await;
+    plan.assert_contains(
+        "no difference shown for ios_acl: its lines are read from `show ip access-lists`",
+    );
+    plan.assert_contains("no difference shown for network_trunk: the configuration was not read");
+    assert!(
+        !plan.stdout.contains("configuration difference"),
+        "{}",
+        plan.stdout
     );
 }

@@ -12,8 +12,7 @@ use crate::model::AttributeModel;
 use crate::pattern::Pattern;
 use crate::value::{Attributes, Name, Value};
 
-/// The read with the device's configuration as a tree.
-pub(crate) const CONFIG: &str = "config";
+pub(crate) use crate::read::CONFIG;
 
 /// How instances are recognized, created and removed.
 #[derive(Clone, Debug)]
