@@ -401,12 +401,17 @@ fn access_list_entries_are_all_parsed() {
 #[test]
 fn switchport_vlans_are_read() {
     for sample in samples("show interfaces switchport") {
+        let records = sample.records.iter();
+        let enabled: Vec<&Record> = records
+            .filter(|record| field(record, "switchport") == "Enabled")
+            .collect();
         let found: Vec<(i64, String, bool, String)> =
             instances("ios_network_trunk", "switchport", &sample.raw)
                 .iter()
+                .zip(&enabled)
                 // A port without a module prints only its mode.
-                .filter(|port| port.contains_key("switchport_nonegotiate"))
-                .map(|port| {
+                .filter(|(_, record)| !field(record, "switchport_negotiation").is_empty())
+                .map(|(port, _)| {
                     let voice = match &port["voice_vlan"] {
                         Value::Integer(id) => id.to_string(),
                         other => other.as_str().unwrap().to_owned(),
@@ -419,11 +424,9 @@ fn switchport_vlans_are_read() {
                     )
                 })
                 .collect();
-        let expected: Vec<(i64, String, bool, String)> = sample
-            .records
+        let expected: Vec<(i64, String, bool, String)> = enabled
             .iter()
             .filter(|record| !field(record, "switchport_negotiation").is_empty())
-            .filter(|record| field(record, "switchport") == "Enabled")
             .map(|record| {
                 (
                     field(record, "access_vlan").parse().unwrap(),

@@ -453,6 +453,12 @@ fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         .iter()
         .any(|line| line.identity.starts_with("ip address"));
     block.retain(|line| !line.identity.starts_with("ip address"));
+    if command.is_set() {
+        // An interface is in one VRF, whatever the form of its line.
+        block.retain(|line| {
+            !["vrf forwarding", "ip vrf forwarding"].contains(&line.identity.as_str())
+        });
+    }
     store(session, command);
     if !addresses {
         return Reply::Silent;
