@@ -22,7 +22,7 @@ use switchtender_devices::session::connect_params::ConnectParams;
 
 use super::inventory::{SavePolicy, Secrets};
 
-pub use credentials::CredentialsReaders;
+pub(crate) use credentials::CredentialsReaders;
 pub(crate) use file::DeviceSection;
 pub(crate) use file::parse;
 
@@ -59,7 +59,7 @@ pub(crate) struct ResolveContext<'a> {
 ///
 /// # Errors
 /// All errors of the file, with their lines.
-pub fn load(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
+pub(crate) fn load(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
     match std::fs::read_to_string(path) {
         Ok(text) => parse(&path.display().to_string(), &text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),

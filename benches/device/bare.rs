@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use super::proxy::{last_report, name};
 
 /// `bare PROXY COUNT`
-pub fn main(arguments: &[String]) {
+pub(crate) fn main(arguments: &[String]) {
     let [dir, count] = arguments else {
         panic!("bare PROXY COUNT");
     };

@@ -10,17 +10,17 @@ use super::mocks::{ENABLE_PASSWORD, PASSWORD, Switch, USER};
 use super::process::{Finished, run};
 use super::site::{Site, program, write};
 
-pub struct Proxy {
+pub(crate) struct Proxy {
     dir: PathBuf,
 }
 
 /// The name of a device.
-pub fn name(number: usize) -> String {
+pub(crate) fn name(number: usize) -> String {
     format!("dev{number}.lab.test")
 }
 
 impl Proxy {
-    pub fn new(site: &Site, port: u16) -> Self {
+    pub(crate) fn new(site: &Site, port: u16) -> Self {
         let dir = site.path("proxy");
         std::fs::create_dir_all(&dir).expect("a directory can be made");
         let conf = format!("[main]\nserver = localhost\nserverport = {port}\nwaitforcert = 0\n");
@@ -29,7 +29,7 @@ impl Proxy {
     }
 
     /// Writes `device.conf` for these switches, numbered from `first` on.
-    pub fn describe(&self, switches: &[Switch], first: usize) {
+    pub(crate) fn describe(&self, switches: &[Switch], first: usize) {
         let mut conf = String::new();
         for (number, switch) in (first..).zip(switches) {
             let name = name(number);
@@ -50,7 +50,7 @@ impl Proxy {
     }
 
     /// `switchtender device` over all of them.
-    pub fn run(&self) -> Finished {
+    pub(crate) fn run(&self) -> Finished {
         let log = self.dir.join("log");
         let mut command = program();
         command
@@ -62,7 +62,7 @@ impl Proxy {
     }
 
     /// The same requests of the first devices by a bare client, in a process of its own.
-    pub fn bare(&self, count: usize) -> Finished {
+    pub(crate) fn bare(&self, count: usize) -> Finished {
         let myself = std::env::current_exe().expect("a process knows its program");
         let mut command = Command::new(myself);
         command
@@ -75,6 +75,6 @@ impl Proxy {
 }
 
 /// Where the report of a device's last run lies, below the proxy's directory.
-pub fn last_report(dir: &Path, name: &str) -> PathBuf {
+pub(crate) fn last_report(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("var/devices/{name}/state/last_run_report.json"))
 }

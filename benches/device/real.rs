@@ -22,14 +22,14 @@ node default {
 ";
 
 /// The server with its directory; stopped when dropped.
-pub struct Server {
+pub(crate) struct Server {
     dir: tempfile::TempDir,
     port: u16,
 }
 
 impl Server {
     /// Starts the server and waits for it; `None` if there is none.
-    pub fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         if !Path::new("/usr/share/puppetserver/puppetserver.jar").exists() {
             return None;
         }
@@ -55,7 +55,7 @@ impl Server {
         Some(Self { dir, port })
     }
 
-    pub fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 }

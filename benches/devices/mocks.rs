@@ -10,26 +10,26 @@ use serde_json::Value;
 use super::process;
 use super::site::{self, Site};
 
-pub const LATENCY: &str = "latency=20ms";
-pub const USER: &str = "admin";
-pub const PASSWORD: &str = "admin";
-pub const ENABLE_PASSWORD: &str = "enable";
+pub(crate) const LATENCY: &str = "latency=20ms";
+pub(crate) const USER: &str = "admin";
+pub(crate) const PASSWORD: &str = "admin";
+pub(crate) const ENABLE_PASSWORD: &str = "enable";
 
 /// Where a mock is and by which key it is known.
-pub struct Switch {
+pub(crate) struct Switch {
     pub port: u16,
     pub fingerprint: String,
 }
 
 /// Running mocks; stopped when dropped.
-pub struct Mocks {
+pub(crate) struct Mocks {
     child: Child,
     log: PathBuf,
     pub switches: Vec<Switch>,
 }
 
 impl Mocks {
-    pub fn start(count: usize, site: &Site) -> Self {
+    pub(crate) fn start(count: usize, site: &Site) -> Self {
         let log = site.path("exchanges.jsonl");
         let mut command = site::program();
         command
@@ -57,12 +57,12 @@ impl Mocks {
     }
 
     /// Processors' time that they have used until now.
-    pub fn cpu(&self) -> Duration {
+    pub(crate) fn cpu(&self) -> Duration {
         process::cpu(self.child.id()).unwrap_or_default()
     }
 
     /// The lines of the newest connection, in order.
-    pub fn last_connection(&self) -> Vec<String> {
+    pub(crate) fn last_connection(&self) -> Vec<String> {
         let exchanges = self.exchanges();
         let last = exchanges
             .last()

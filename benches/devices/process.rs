@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A process that ended well.
-pub struct Finished {
+pub(crate) struct Finished {
     pub elapsed: Duration,
     /// Of all its threads, user and system.
     pub cpu: Duration,
@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(5);
 ///
 /// # Panics
 /// When it fails: there is nothing to measure then.
-pub fn run(command: &mut Command) -> Finished {
+pub(crate) fn run(command: &mut Command) -> Finished {
     let before = of_children();
     let began = Instant::now();
     let mut child = command
@@ -48,7 +48,7 @@ pub fn run(command: &mut Command) -> Finished {
 }
 
 /// Processors' time that a process has used until now.
-pub fn cpu(id: u32) -> Option<Duration> {
+pub(crate) fn cpu(id: u32) -> Option<Duration> {
     /// Of user and system; the fields are counted from the state of the process.
     const OWN: usize = 11;
     times(&id.to_string(), OWN)

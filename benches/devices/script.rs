@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use super::mocks::{ENABLE_PASSWORD, PASSWORD, USER};
 
 /// `script line-by-line|at-once LINES.json PORT…`
-pub fn main(arguments: &[String]) {
+pub(crate) fn main(arguments: &[String]) {
     let [manner, lines, ports @ ..] = arguments else {
         panic!("script line-by-line|at-once LINES.json PORT…");
     };

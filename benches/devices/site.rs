@@ -12,27 +12,27 @@ use super::mocks::{ENABLE_PASSWORD, Mocks, PASSWORD, USER};
 use super::process::{Finished, run};
 
 /// The built program.
-pub fn program() -> Command {
+pub(crate) fn program() -> Command {
     program::switchtender(&[])
 }
 
 /// A directory with everything that a run needs.
-pub struct Site {
+pub(crate) struct Site {
     dir: tempfile::TempDir,
 }
 
 impl Site {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("a directory can be made");
         Self { dir }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
     /// Writes inventory and catalogs for running mocks.
-    pub fn describe(&self, mocks: &Mocks) {
+    pub(crate) fn describe(&self, mocks: &Mocks) {
         let mut inventory = format!(
             "[defaults]\nplatform = \"cisco_ios\"\nuser = \"{USER}\"\n\
              password = {{ env = \"BENCH_PASSWORD\" }}\nenable_password = {{ env = \"BENCH_ENABLE\" }}\n"
@@ -56,7 +56,7 @@ impl Site {
     }
 
     /// `switchtender apply` over all devices; they are all at work at once.
-    pub fn apply(&self) -> Finished {
+    pub(crate) fn apply(&self) -> Finished {
         let output = std::fs::File::create(self.path("output.jsonl")).expect("a file can be made");
         let mut command = program();
         command
@@ -74,7 +74,7 @@ impl Site {
     }
 
     /// What the last run told of its first device.
-    pub fn device(&self) -> Value {
+    pub(crate) fn device(&self) -> Value {
         let text = std::fs::read_to_string(self.path("output.jsonl")).expect("it was written");
         text.lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
@@ -83,7 +83,13 @@ impl Site {
     }
 
     /// The bare script over the first devices, in a process of its own as the program is.
-    pub fn script(&self, mocks: &Mocks, lines: &[String], count: usize, manner: &str) -> Finished {
+    pub(crate) fn script(
+        &self,
+        mocks: &Mocks,
+        lines: &[String],
+        count: usize,
+        manner: &str,
+    ) -> Finished {
         let file = self.path("lines.json");
         write(&file, &json!(lines).to_string());
         let myself = std::env::current_exe().expect("a process knows its program");
@@ -99,12 +105,12 @@ impl Site {
 }
 
 /// Writes a file that only its owner may read.
-pub fn write(path: &Path, text: &str) {
+pub(crate) fn write(path: &Path, text: &str) {
     proxy_host::write(path, text, 0o600);
 }
 
 /// 50 VLANs, 24 interfaces, 4 NTP servers, 4 log hosts, as a Puppet server sends them.
-pub fn catalog(device: &str) -> Value {
+pub(crate) fn catalog(device: &str) -> Value {
     let vlans = (101..=150).map(|id| {
         let parameters =
             json!({ "ensure": "present", "vlan_name": format!("bench-{id}"), "shutdown": false });

@@ -31,7 +31,7 @@ pub(crate) enum HookError {
 ///
 /// # Cancellation
 /// May be dropped at any time; the command is then killed.
-pub async fn run(
+pub(crate) async fn run(
     setting: &'static str,
     command: &str,
     device: &str,

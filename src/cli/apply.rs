@@ -29,7 +29,7 @@ pub(crate) struct ApplyArgs {
     arguments: RunArgs,
 }
 
-pub fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandError> {
     block_on(async {
         let arguments = &args.arguments;
         let command = RunCommand {

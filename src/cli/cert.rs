@@ -56,7 +56,7 @@ struct CertNameArgs {
     settings: SettingFlags,
 }
 
-pub fn run(args: &CertArgs) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &CertArgs) -> Result<Exit, CommandError> {
     match &args.command {
         CertCommand::List(args) => list(&args.settings.read()?),
         CertCommand::Request(args) => {

@@ -15,7 +15,7 @@ pub(crate) struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
-pub fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
     clap_complete::generate(
         args.shell,
         &mut Cli::command(),

@@ -8,7 +8,7 @@ use switchtender_devices::driver::Registry;
 use super::exit::CommandError;
 
 /// Models and drivers. Those of the directory replace built-in ones of the same name.
-pub fn load(directory: Option<&Path>) -> Result<Registry, CommandError> {
+pub(crate) fn load(directory: Option<&Path>) -> Result<Registry, CommandError> {
     Registry::load(&read(directory)?).map_err(CommandError::findings)
 }
 

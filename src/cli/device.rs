@@ -117,7 +117,7 @@ pub(crate) struct DeviceArgs {
     compat: Option<Compat>,
 }
 
-pub fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandError> {
     let settings = args.settings.read()?;
     args.check_combination()?;
     let devices = args.devices(&settings)?;

@@ -110,7 +110,7 @@ impl CheckResult {
     }
 }
 
-pub fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     super::block_on(async {
         let checks = check_all(args).await?;
         for check in &checks {

@@ -60,7 +60,7 @@ enum DriverCommand {
     },
 }
 
-pub fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
         DriverCommand::List { dir } => list(&definitions::load(dir.as_deref())?),
         DriverCommand::Validate { dir } => {

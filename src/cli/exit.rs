@@ -118,7 +118,7 @@ pub(crate) fn eprint_notice(text: &str) {
     clippy::print_stderr,
     reason = "errors of commands are printed here only"
 )]
-pub fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
+pub(crate) fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
     let result = match (result, WRITE_ERROR.get()) {
         (Ok(_), Some(lost)) => Err(CommandError::new(format!(
             "cannot write all of the output: {lost}"

@@ -15,7 +15,7 @@ pub(crate) struct ExplainArgs {
     code: Option<String>,
 }
 
-pub fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
     let (bold, reset) = match global.colored_stdout() {
         true => ("\x1b[1m", "\x1b[0m"),
         false => ("", ""),

@@ -62,7 +62,7 @@ struct InventoryFileArgs {
     definitions: Option<PathBuf>,
 }
 
-pub fn run(args: &InventoryArgs, global: &Global) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &InventoryArgs, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
         InventoryCommand::Validate(args) => validate(args, global),
         InventoryCommand::Show(args) => show(args),

@@ -16,7 +16,7 @@ pub(crate) struct ManArgs {
     dir: PathBuf,
 }
 
-pub fn run(args: &ManArgs) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &ManArgs) -> Result<Exit, CommandError> {
     std::fs::create_dir_all(&args.dir)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.dir))
         .map_err(|error| {

@@ -85,7 +85,7 @@ struct MockDeviceArgs {
     log: Option<PathBuf>,
 }
 
-pub fn run(args: &MockArgs) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
     let (common, devices) = match &args.command {
         MockCommand::Faults => {
             print(&render_faults());

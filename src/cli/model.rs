@@ -43,7 +43,7 @@ struct ModelImportArgs {
     force: bool,
 }
 
-pub fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
     let ModelCommand::Import(args) = &args.command;
     let mut files = Vec::new();
     for path in &args.paths {

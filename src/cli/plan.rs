@@ -18,7 +18,7 @@ pub(crate) struct PlanArgs {
     arguments: RunArgs,
 }
 
-pub fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError> {
     block_on(async {
         let command = RunCommand {
             targets: &args.targets,

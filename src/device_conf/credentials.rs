@@ -14,7 +14,7 @@ use crate::inventory::setting::{InventoryTable, SettingOrigin, TableSetting};
 
 /// Accepted readers of credentials files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum CredentialsReaders {
+pub(crate) enum CredentialsReaders {
     /// Owner and group; files that all users can read are refused
     #[default]
     Group,

@@ -117,7 +117,7 @@ impl RunOptions {
 ///
 /// # Cancellation
 /// Must not be dropped midway; it ends by itself soon after [`RunOptions::stop`] was cancelled.
-pub async fn run<P: CatalogSource + ReportSink>(
+pub(crate) async fn run<P: CatalogSource + ReportSink>(
     device: &str,
     store: &DeviceStore,
     peer: &mut P,

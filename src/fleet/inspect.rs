@@ -36,7 +36,7 @@ impl InspectError {
 ///
 /// # Cancellation
 /// Must not be dropped midway.
-pub async fn facts(connector: &DeviceConnector) -> Result<Facts, DeviceRunError> {
+pub(crate) async fn facts(connector: &DeviceConnector) -> Result<Facts, DeviceRunError> {
     let (mut session, facts) = connector.open().await?;
     session.close().await;
     Ok(facts)

@@ -25,7 +25,7 @@ pub(crate) enum TaskError {
 /// # Cancellation
 /// After `stop` no device is started. Running devices are awaited: they check the token between
 /// resources.
-pub async fn run<D, T, W, F>(
+pub(crate) async fn run<D, T, W, F>(
     devices: Vec<(D, Membership)>,
     limits: &Limits,
     stop: &CancellationToken,

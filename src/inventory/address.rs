@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A hint, if the text is neither a host name nor an IP address.
-pub fn check(text: &str) -> Option<&'static str> {
+pub(crate) fn check(text: &str) -> Option<&'static str> {
     if text.contains("://") || text.contains('/') {
         return Some("write only the host, without scheme and path; set `port` separately");
     }

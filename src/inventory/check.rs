@@ -10,7 +10,7 @@ use super::device::DeviceEntry;
 use super::table_settings::Jump;
 
 /// Reports findings that need all devices.
-pub fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
+pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
     let source = &findings.source;
     let mut certnames: BTreeMap<&str, &DeviceEntry> = BTreeMap::new();
     let mut addresses: BTreeMap<(&str, Option<u16>, Option<&str>), &DeviceEntry> = BTreeMap::new();

@@ -23,7 +23,10 @@ use super::verification::{Fingerprint, HostKey};
 const START: u64 = 64 << 10;
 
 /// Reports missing and unusable files, each once at the setting that names it.
-pub fn check(devices: &IndexMap<String, DeviceEntry>, allow_readable: bool) -> Vec<Diagnostic> {
+pub(crate) fn check(
+    devices: &IndexMap<String, DeviceEntry>,
+    allow_readable: bool,
+) -> Vec<Diagnostic> {
     let mut files = ReferencedFiles {
         allow_readable,
         seen: BTreeSet::new(),

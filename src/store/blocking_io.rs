@@ -7,7 +7,7 @@
 ///
 /// # Panics
 /// If `access` panics.
-pub async fn run<T: Send + 'static>(access: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn run<T: Send + 'static>(access: impl FnOnce() -> T + Send + 'static) -> T {
     let result = tokio::task::spawn_blocking(access).await;
     result.expect("file access does not panic")
 }

@@ -51,7 +51,10 @@ struct Versioned<T> {
     content: T,
 }
 
-pub fn load<T: DeserializeOwned>(path: &Path, supported: u32) -> Result<Option<T>, StoreError> {
+pub(crate) fn load<T: DeserializeOwned>(
+    path: &Path,
+    supported: u32,
+) -> Result<Option<T>, StoreError> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -83,7 +83,7 @@ impl SecretDigests {
     }
 
     /// Why the run sends secrets again that the device already has, if it does.
-    pub fn drop_notice(&self) -> Option<&'static str> {
+    pub(crate) fn drop_notice(&self) -> Option<&'static str> {
         self.dropped.then_some(
             "secrets that the device does not print are sent once more: their digests were stored \
              by an older version",

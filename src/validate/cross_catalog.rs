@@ -165,7 +165,7 @@ impl CrossFindings {
 }
 
 /// The findings of all rules about several catalogs, and the warnings of the inventory.
-pub fn check(
+pub(crate) fn check(
     summaries: &[CatalogSummary],
     inventory: Option<&Inventory>,
     is_complete: bool,

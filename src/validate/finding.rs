@@ -170,7 +170,7 @@ impl RuleFindings {
     }
 
     /// The resources that fail in a run because of a finding, with the reason.
-    pub fn failures(&self) -> Vec<(usize, String)> {
+    pub(crate) fn failures(&self) -> Vec<(usize, String)> {
         let fails = |finding: &&RuleFinding| {
             finding.severity == Severity::Error
                 && match finding.rule.effects.error {

@@ -1,6 +1,6 @@
 //! Rules that no compiler checks: what modules must not use, how files begin, who prints.
 
-pub mod code;
+pub(crate) mod code;
 mod names;
 
 use std::fs;
@@ -235,7 +235,7 @@ fn prints_a_note() {
 }
 
 /// Reads the Rust files of a folder.
-pub fn for_each_source(folder: &Path, read: &mut impl FnMut(&str)) {
+pub(crate) fn for_each_source(folder: &Path, read: &mut impl FnMut(&str)) {
     let mut found = Vec::new();
     collect(folder, &mut found);
     for path in found {

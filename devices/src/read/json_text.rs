@@ -19,7 +19,7 @@ pub(crate) fn text(read: &str, answer: &Json) -> String {
 }
 
 /// The field with the objects of a collection.
-pub const COLLECTION_LIST: &str = "items";
+pub(crate) const COLLECTION_LIST: &str = "items";
 
 /// The objects of a collection. An empty collection has no `items`.
 pub(crate) fn items(answer: &Json) -> &[Json] {

@@ -1,7 +1,11 @@
 //! Helpers that several test modules share.
 
-pub mod catalog;
-pub mod offline;
-pub mod session;
+pub(crate) mod catalog;
+pub(crate) mod offline;
+pub(crate) mod session;
 #[path = "../../../tests/support/src/stderr_note.rs"]
-pub mod stderr_note;
+#[expect(
+    unreachable_pub,
+    reason = "a module of another package, where it is public"
+)]
+pub(crate) mod stderr_note;

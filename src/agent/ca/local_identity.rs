@@ -13,7 +13,7 @@ use crate::agent::puppet_conf::{Revocation, Settings};
 ///
 /// # Errors
 /// A file is unreadable or invalid, or the files do not match.
-pub fn load(
+pub(crate) fn load(
     settings: &Settings,
     layout: &Layout,
 ) -> Result<Option<TlsCredentials>, BootstrapError> {

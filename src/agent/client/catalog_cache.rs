@@ -41,7 +41,7 @@ impl CatalogHeader {
 }
 
 /// The cached catalog, if it is valid.
-pub fn load(layout: &Layout) -> Result<Option<(String, CatalogHeader)>, FileError> {
+pub(crate) fn load(layout: &Layout) -> Result<Option<(String, CatalogHeader)>, FileError> {
     let Some(text) = device_file::read(&layout.cached_catalog())? else {
         return Ok(None);
     };

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::validate::RunningConfig;
 
 /// The facts of a device by dotted name, from `DIR/<certname>.json`.
-pub fn facts(directory: Option<&Path>, certname: &str, checked: &mut CheckedFile) -> Facts {
+pub(crate) fn facts(directory: Option<&Path>, certname: &str, checked: &mut CheckedFile) -> Facts {
     let mut facts = Facts::default();
     let Some(directory) = directory else {
         return facts;

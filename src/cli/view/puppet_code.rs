@@ -6,7 +6,7 @@ use switchtender_devices::value::{Attributes, Value};
 
 /// A resource declaration: title, then one attribute a line with the arrows below each other.
 /// `comments` are lines after the attributes. Secrets are in clear text.
-pub fn resource(
+pub(crate) fn resource(
     type_name: &str,
     title: &str,
     attributes: &Attributes,

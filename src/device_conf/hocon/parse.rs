@@ -7,7 +7,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use super::{Mark, Redacted};
 
 /// The root object of a file.
-pub struct Document {
+pub(crate) struct Document {
     pub entries: Vec<RawEntry>,
     pub(crate) mark: Mark,
 }
@@ -25,7 +25,7 @@ pub(crate) struct RawField {
 }
 
 /// `include "file"`
-pub struct Include {
+pub(crate) struct Include {
     pub(crate) path: String,
     pub required: bool,
     pub(crate) mark: Mark,

@@ -7,7 +7,7 @@ use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
 /// Reports the errors of one kind.
-pub fn report(
+pub(crate) fn report(
     context: &RuleContext<'_>,
     findings: &mut RuleFindings,
     rule: &'static Rule,

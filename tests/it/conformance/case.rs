@@ -42,12 +42,12 @@ const DEBUG: [&str; 11] = [
 
 /// Applies all steps of a case with these deviations from Puppet 7; the case decides whether events
 /// cross container boundaries. Returns the runs.
-pub fn play(case: &Json, deviations: Deviations) -> Vec<Json> {
+pub(crate) fn play(case: &Json, deviations: Deviations) -> Vec<Json> {
     play_steps(case, deviations, true)
 }
 
 /// The same with exactly these deviations.
-pub fn play_with_containers(case: &Json, deviations: Deviations) -> Vec<Json> {
+pub(crate) fn play_with_containers(case: &Json, deviations: Deviations) -> Vec<Json> {
     play_steps(case, deviations, false)
 }
 

@@ -3,13 +3,13 @@
 use serde_json::Value as Json;
 
 /// One difference: where, what was expected, what came.
-pub struct Difference {
+pub(crate) struct Difference {
     path: String,
     expected: Option<Json>,
     actual: Option<Json>,
 }
 
-pub fn of(expected: &[Json], actual: &[Json]) -> Vec<Difference> {
+pub(crate) fn of(expected: &[Json], actual: &[Json]) -> Vec<Difference> {
     let mut found = Vec::new();
     walk(
         "runs",
@@ -61,7 +61,7 @@ fn walk(path: &str, expected: Option<&Json>, actual: Option<&Json>, found: &mut 
     }
 }
 
-pub fn shown(differences: &[Difference]) -> String {
+pub(crate) fn shown(differences: &[Difference]) -> String {
     let text = |value: &Option<Json>| {
         value
             .as_ref()

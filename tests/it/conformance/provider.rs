@@ -15,7 +15,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 use super::types::fields;
 use super::world::{Shared, World, set};
 
-pub struct Simulated {
+pub(crate) struct Simulated {
     world: Shared,
     /// Rows as prefetch saw them, by reference; `None` is missing.
     copies: HashMap<String, Option<Map<String, Json>>>,
@@ -24,7 +24,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    pub fn new(world: &Shared) -> Self {
+    pub(crate) fn new(world: &Shared) -> Self {
         Self {
             world: Arc::clone(world),
             copies: HashMap::new(),
@@ -231,7 +231,7 @@ fn key(wanted: &Wanted) -> String {
 }
 
 /// A value as the device stores it.
-pub fn encode(value: &Value) -> Json {
+pub(crate) fn encode(value: &Value) -> Json {
     match value.unwrap_sensitive() {
         Value::Absent => Json::Null,
         Value::List(items) => items.iter().map(encode).collect(),

@@ -18,7 +18,7 @@ use switchtender_devices::value::Value;
 use super::world::Shared;
 
 /// Fields of a type on the device: name, and whether it holds an enumerated value.
-pub fn fields(type_name: &str) -> &'static [(&'static str, bool)] {
+pub(crate) fn fields(type_name: &str) -> &'static [(&'static str, bool)] {
     match type_name {
         "dev_vlan" => &[("label", false), ("mtu", false)],
         "dev_port" => &[
@@ -38,7 +38,7 @@ pub fn fields(type_name: &str) -> &'static [(&'static str, bool)] {
     }
 }
 
-pub struct TestTypes(HashMap<&'static str, ResourceType>);
+pub(crate) struct TestTypes(HashMap<&'static str, ResourceType>);
 
 impl TypeSource for TestTypes {
     fn find(&self, name: &str) -> Option<ResourceType> {
@@ -179,7 +179,7 @@ impl Draft {
 }
 
 impl TestTypes {
-    pub fn new(world: &Shared) -> Self {
+    pub(crate) fn new(world: &Shared) -> Self {
         let device = |name| Draft::new(name, RunsOn::Device);
         let drafts = [
             device("dev_vlan")

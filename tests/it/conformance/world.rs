@@ -7,10 +7,10 @@ use serde_json::{Map, Value as Json};
 use switchtender_devices::provider::{ProviderError, ProviderErrorKind};
 
 /// Shared by the provider, the types and the observer of a run.
-pub type Shared = Arc<Mutex<World>>;
+pub(crate) type Shared = Arc<Mutex<World>>;
 
 #[derive(Debug, Default)]
-pub struct World {
+pub(crate) struct World {
     /// Type → object → field.
     pub device: Map<String, Json>,
     pub faults: Json,
@@ -23,7 +23,7 @@ pub struct World {
 
 impl World {
     /// The objects of a type; the table exists once it was looked at.
-    pub fn table(&mut self, type_name: &str) -> &mut Map<String, Json> {
+    pub(crate) fn table(&mut self, type_name: &str) -> &mut Map<String, Json> {
         self.device
             .entry(type_name)
             .or_insert_with(|| Json::Object(Map::new()))
@@ -31,18 +31,18 @@ impl World {
             .expect("tables are objects")
     }
 
-    pub fn row(&mut self, type_name: &str, name: &str) -> Option<Map<String, Json>> {
+    pub(crate) fn row(&mut self, type_name: &str, name: &str) -> Option<Map<String, Json>> {
         self.table(type_name)
             .get(name)
             .map(|row| row.as_object().cloned().unwrap_or_default())
     }
 
-    pub fn call(&mut self, entry: Json) {
+    pub(crate) fn call(&mut self, entry: Json) {
         self.calls.push(entry);
     }
 
     /// The fault injected into an operation, if there is one.
-    pub fn fault(&self, path: &[&str]) -> Result<(), ProviderError> {
+    pub(crate) fn fault(&self, path: &[&str]) -> Result<(), ProviderError> {
         let mut fault = &self.faults;
         for key in path {
             fault = &fault[*key];
@@ -63,7 +63,7 @@ impl World {
         Err(error)
     }
 
-    pub fn suitable(&self, type_name: &str) -> bool {
+    pub(crate) fn suitable(&self, type_name: &str) -> bool {
         let unsuitable = self.faults["unsuitable"]
             .as_array()
             .is_some_and(|types| types.iter().any(|name| name == type_name));
@@ -72,7 +72,7 @@ impl World {
     }
 
     /// Changes from outside: `null` deletes.
-    pub fn drift(&mut self, drift: &Json) {
+    pub(crate) fn drift(&mut self, drift: &Json) {
         for (type_name, rows) in drift.as_object().into_iter().flatten() {
             for (name, row) in rows.as_object().into_iter().flatten() {
                 let table = self.table(type_name);
@@ -94,7 +94,7 @@ impl World {
         }
     }
 
-    pub fn write(&mut self, type_name: &str, name: &str, field: &str, value: &Json) {
+    pub(crate) fn write(&mut self, type_name: &str, name: &str, field: &str, value: &Json) {
         let row = self
             .table(type_name)
             .entry(name)
@@ -106,7 +106,7 @@ impl World {
 }
 
 /// Sets a field; `null` removes it.
-pub fn set(row: &mut Map<String, Json>, field: &str, value: &Json) {
+pub(crate) fn set(row: &mut Map<String, Json>, field: &str, value: &Json) {
     if value.is_null() {
         row.shift_remove(field);
     } else {

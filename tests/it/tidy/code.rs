@@ -5,7 +5,7 @@ use std::path::Path;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// The sources of a package with their tokens. Files and modules of tests are left out.
-pub fn product(package: &str) -> Vec<(String, Vec<TokenTree>)> {
+pub(crate) fn product(package: &str) -> Vec<(String, Vec<TokenTree>)> {
     let is_test = |path: &Path| {
         path.components()
             .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")

@@ -101,7 +101,7 @@ impl LineTemplate {
     }
 
     /// Names of words without an attribute.
-    pub fn captures(&self) -> Vec<&str> {
+    pub(crate) fn captures(&self) -> Vec<&str> {
         let mut names = Vec::new();
         collect_holes(&self.parts, &mut |hole| {
             if hole.name.starts_with(CAPTURE_MARK) {

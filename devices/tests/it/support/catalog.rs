@@ -19,7 +19,7 @@ const METAPARAMETERS: [&str; 10] = [
 ];
 
 /// A resource as the catalog has it, without its metaparameters.
-pub struct CatalogResource {
+pub(crate) struct CatalogResource {
     /// In lower case.
     pub type_name: String,
     pub title: String,
@@ -29,7 +29,7 @@ pub struct CatalogResource {
 }
 
 /// The resources of a recorded catalog, in its order.
-pub fn resources(catalog: &str) -> Vec<CatalogResource> {
+pub(crate) fn resources(catalog: &str) -> Vec<CatalogResource> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../tests/fixtures/puppetserver/catalogs")
         .join(catalog)
@@ -56,7 +56,7 @@ pub fn resources(catalog: &str) -> Vec<CatalogResource> {
 }
 
 /// A catalog value from its JSON form.
-pub fn value(json: &Json) -> Value {
+pub(crate) fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Undef,
         Json::Bool(truth) => Value::Bool(*truth),

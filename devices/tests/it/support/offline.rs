@@ -8,16 +8,16 @@ use switchtender_devices::operation::Operation;
 use switchtender_devices::read::State;
 
 /// All shipped definitions, loaded once.
-pub static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::shipped);
+pub(crate) static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::shipped);
 
 /// The driver of a shipped platform.
-pub fn driver(platform: &str) -> Driver {
+pub(crate) fn driver(platform: &str) -> Driver {
     let platform = REGISTRY.platform(platform).expect("a shipped platform");
     Driver::new(platform, &Facts::default())
 }
 
 /// Returns the operations for a resource and applies them to the state.
-pub fn apply(driver: &Driver, wanted: &Wanted, state: &mut State) -> Vec<Operation> {
+pub(crate) fn apply(driver: &Driver, wanted: &Wanted, state: &mut State) -> Vec<Operation> {
     let current = driver.instance(wanted, state).expect("understood");
     let wanted = driver.resolve(wanted, current.as_ref());
     let attributes = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);

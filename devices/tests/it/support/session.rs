@@ -15,7 +15,7 @@ use switchtender_devices::session::connect_params::{
 use switchtender_mocks::{RunningLoadBalancer, RunningSwitch};
 
 /// The protocol of a shipped platform.
-pub fn protocol(platform: &str) -> Protocol {
+pub(crate) fn protocol(platform: &str) -> Protocol {
     let name = format!("{platform}/platform.toml");
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("definitions")
@@ -27,7 +27,7 @@ pub fn protocol(platform: &str) -> Protocol {
 }
 
 /// A mock switch with the right passwords.
-pub fn switch_target(switch: &RunningSwitch) -> ConnectParams {
+pub(crate) fn switch_target(switch: &RunningSwitch) -> ConnectParams {
     ConnectParams {
         enable_password: Some(SecretString::from("enable")),
         ssh: SshOptions {
@@ -40,7 +40,7 @@ pub fn switch_target(switch: &RunningSwitch) -> ConnectParams {
 }
 
 /// A mock load balancer with the right password and fingerprint.
-pub fn load_balancer_target(device: &RunningLoadBalancer) -> ConnectParams {
+pub(crate) fn load_balancer_target(device: &RunningLoadBalancer) -> ConnectParams {
     ConnectParams {
         rest: RestOptions {
             tls: TlsPolicy::Fingerprint(device.fingerprint()),
@@ -67,7 +67,7 @@ fn target(device: &str, port: u16) -> ConnectParams {
 }
 
 /// A read of one command or path.
-pub fn read_request(command: &str) -> ReadRequest {
+pub(crate) fn read_request(command: &str) -> ReadRequest {
     ReadRequest {
         name: command.to_owned(),
         command: command.to_owned(),
@@ -77,7 +77,7 @@ pub fn read_request(command: &str) -> ReadRequest {
 }
 
 /// The outcomes as text.
-pub fn outcomes(results: &[OperationResult]) -> Vec<String> {
+pub(crate) fn outcomes(results: &[OperationResult]) -> Vec<String> {
     results
         .iter()
         .map(|result| match &result.outcome {

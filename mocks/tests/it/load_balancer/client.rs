@@ -4,12 +4,12 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
 
-pub struct Box {
+pub(crate) struct Box {
     pub running: RunningLoadBalancer,
     pub http: Client,
 }
 
-pub fn client(running: &RunningLoadBalancer) -> Client {
+pub(crate) fn client(running: &RunningLoadBalancer) -> Client {
     // The second test in a process finds it installed, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let authority = reqwest::Certificate::from_pem(running.ca_pem().as_bytes()).unwrap();
@@ -20,25 +20,25 @@ pub fn client(running: &RunningLoadBalancer) -> Client {
         .unwrap()
 }
 
-pub async fn start(options: LoadBalancerOptions) -> Box {
+pub(crate) async fn start(options: LoadBalancerOptions) -> Box {
     let running = LoadBalancer::start(options, 0).await.unwrap();
     let http = client(&running);
     Box { running, http }
 }
 
 impl Box {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         start(LoadBalancerOptions::default()).await
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!(
             "https://127.0.0.1:{}/mgmt/{path}",
             self.running.address().port()
         )
     }
 
-    pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
+    pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {
         self.http.request(
             Method::from_bytes(method.as_bytes()).unwrap(),
             self.url(path),
@@ -46,7 +46,7 @@ impl Box {
     }
 
     /// Status and body of a request below `/mgmt/tm`, with the administrator's credentials.
-    pub async fn ask(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn ask(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
         let request = self
             .request(method, &format!("tm/{path}"))
             .basic_auth("admin", Some("admin"));
@@ -58,20 +58,20 @@ impl Box {
         answer(request).await
     }
 
-    pub async fn get(&self, path: &str) -> Value {
+    pub(crate) async fn get(&self, path: &str) -> Value {
         let (status, body) = self.ask("GET", path, Value::Null).await;
         assert_eq!(status, 200, "GET {path}: {body}");
         body
     }
 
-    pub async fn done(&self, method: &str, path: &str, body: Value) -> Value {
+    pub(crate) async fn done(&self, method: &str, path: &str, body: Value) -> Value {
         let (status, answer) = self.ask(method, path, body.clone()).await;
         assert_eq!(status, 200, "{method} {path} {body}: {answer}");
         answer
     }
 
     /// The refusal's status and message.
-    pub async fn refused(&self, method: &str, path: &str, body: Value) -> (u16, String) {
+    pub(crate) async fn refused(&self, method: &str, path: &str, body: Value) -> (u16, String) {
         let (status, answer) = self.ask(method, path, body.clone()).await;
         assert!(
             status >= 400,
@@ -82,7 +82,7 @@ impl Box {
     }
 }
 
-pub async fn answer(request: RequestBuilder) -> (u16, Value) {
+pub(crate) async fn answer(request: RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
     let status = response.status().as_u16();
     let text = response.text().await.unwrap();

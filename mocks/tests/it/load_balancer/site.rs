@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::client::Box;
 
 /// A small site in the partition `shop`.
-pub async fn site(lb: &Box) {
+pub(crate) async fn site(lb: &Box) {
     for (path, body) in [
         ("auth/partition", json!({"name": "shop"})),
         (
@@ -50,7 +50,7 @@ pub async fn site(lb: &Box) {
 }
 
 /// Some fields of an object.
-pub fn part(value: &Value, names: &[&str]) -> Value {
+pub(crate) fn part(value: &Value, names: &[&str]) -> Value {
     Value::Object(
         names
             .iter()

@@ -12,16 +12,16 @@ use switchtender_mocks::{CliSwitch, SwitchOptions};
 /// Nothing on loopback takes longer; a test that waits for silence waits for [`SILENCE`].
 const LIMIT: Duration = Duration::from_secs(20);
 /// How long a stalled device is listened to.
-pub const SILENCE: Duration = Duration::from_millis(300);
+pub(crate) const SILENCE: Duration = Duration::from_millis(300);
 
 /// A machine of today.
-pub const XE: &str = "C9300-48P";
+pub(crate) const XE: &str = "C9300-48P";
 /// One with 100 Mbit/s ports, which knows one kind of trunk.
-pub const OLD: &str = "WS-C2960-24TT-L";
+pub(crate) const OLD: &str = "WS-C2960-24TT-L";
 /// One that knows two.
-pub const ISL: &str = "WS-C3750G-24TS-1U";
+pub(crate) const ISL: &str = "WS-C3750G-24TS-1U";
 
-pub struct Trusting;
+pub(crate) struct Trusting;
 
 impl Handler for Trusting {
     type Error = russh::Error;
@@ -31,7 +31,7 @@ impl Handler for Trusting {
     }
 }
 
-pub async fn connect(switch: &RunningSwitch) -> Handle<Trusting> {
+pub(crate) async fn connect(switch: &RunningSwitch) -> Handle<Trusting> {
     let config = Arc::new(Config {
         nodelay: true,
         ..Config::default()
@@ -41,14 +41,14 @@ pub async fn connect(switch: &RunningSwitch) -> Handle<Trusting> {
         .expect("the mock accepts connections")
 }
 
-pub struct Terminal {
+pub(crate) struct Terminal {
     _handle: Handle<Trusting>,
     channel: Channel<russh::client::Msg>,
     pub unread: String,
 }
 
 impl Terminal {
-    pub async fn open(handle: Handle<Trusting>) -> Self {
+    pub(crate) async fn open(handle: Handle<Trusting>) -> Self {
         let channel = handle.channel_open_session().await.unwrap();
         channel
             .request_pty(true, "vt100", 511, 0, 0, 0, &[])
@@ -63,7 +63,7 @@ impl Terminal {
     }
 
     /// Logs in with the password and reads the first prompt.
-    pub async fn login(switch: &RunningSwitch) -> Self {
+    pub(crate) async fn login(switch: &RunningSwitch) -> Self {
         let mut handle = connect(switch).await;
         assert!(
             handle
@@ -77,7 +77,7 @@ impl Terminal {
         terminal
     }
 
-    pub async fn write(&mut self, text: &str) {
+    pub(crate) async fn write(&mut self, text: &str) {
         self.channel.data(text.as_bytes()).await.unwrap();
     }
 
@@ -99,7 +99,7 @@ impl Terminal {
     }
 
     /// Everything up to and including the text.
-    pub async fn until(&mut self, text: &str) -> String {
+    pub(crate) async fn until(&mut self, text: &str) -> String {
         loop {
             if let Some(at) = self.unread.find(text) {
                 let rest = self.unread.split_off(at + text.len());
@@ -114,7 +114,7 @@ impl Terminal {
     }
 
     /// Everything up to a prompt at the end of what there is.
-    pub async fn until_prompt(&mut self) -> String {
+    pub(crate) async fn until_prompt(&mut self) -> String {
         loop {
             let last = self.unread.rsplit('\n').next().unwrap_or_default();
             let is_prompt = last.len() > 1
@@ -132,13 +132,13 @@ impl Terminal {
     }
 
     /// Everything until the connection ends.
-    pub async fn until_end(&mut self) -> String {
+    pub(crate) async fn until_end(&mut self) -> String {
         while self.more().await.is_some() {}
         std::mem::take(&mut self.unread)
     }
 
     /// Whether nothing at all comes for a while.
-    pub async fn is_silent(&mut self) -> bool {
+    pub(crate) async fn is_silent(&mut self) -> bool {
         self.unread.is_empty()
             && tokio::time::timeout(SILENCE, self.channel.wait())
                 .await
@@ -146,7 +146,7 @@ impl Terminal {
     }
 
     /// The answer to a line, without its echo and the prompt after it, with plain line ends.
-    pub async fn command(&mut self, line: &str) -> String {
+    pub(crate) async fn command(&mut self, line: &str) -> String {
         self.write(&format!("{line}\n")).await;
         let output = self.until_prompt().await.replace("\r\n", "\n");
         let output = output
@@ -157,7 +157,7 @@ impl Terminal {
         output[..end].to_owned()
     }
 
-    pub async fn enable(&mut self) {
+    pub(crate) async fn enable(&mut self) {
         assert_eq!(self.command("terminal length 0").await, "");
         self.write("enable\n").await;
         self.until("Password: ").await;
@@ -166,20 +166,20 @@ impl Terminal {
     }
 
     /// From the first prompt to `(config)#`.
-    pub async fn configure(&mut self) {
+    pub(crate) async fn configure(&mut self) {
         self.enable().await;
         self.command("configure terminal").await;
     }
 }
 
-pub async fn start(options: SwitchOptions) -> RunningSwitch {
+pub(crate) async fn start(options: SwitchOptions) -> RunningSwitch {
     CliSwitch::start(options, 0)
         .await
         .expect("a free port of loopback")
 }
 
 /// A switch of a model and a session in its configuration mode.
-pub async fn configuring(model: &str) -> (RunningSwitch, Terminal) {
+pub(crate) async fn configuring(model: &str) -> (RunningSwitch, Terminal) {
     let switch = start(SwitchOptions {
         model: Some(model.to_owned()),
         ..SwitchOptions::default()
@@ -190,7 +190,7 @@ pub async fn configuring(model: &str) -> (RunningSwitch, Terminal) {
     (switch, terminal)
 }
 
-pub async fn keyboard_interactive(handle: &mut Handle<Trusting>, answer: &str) -> bool {
+pub(crate) async fn keyboard_interactive(handle: &mut Handle<Trusting>, answer: &str) -> bool {
     let first = handle
         .authenticate_keyboard_interactive_start("admin", None)
         .await

@@ -4,14 +4,14 @@
 //! `inside`), or one attribute that uses several fields. Formats: `docs/reference/devices/f5_bigip.md`,
 //! sections 9 and 11.
 
-pub mod address;
+pub(crate) mod address;
 mod clone_pools;
 pub(crate) mod destination;
 mod lockdown;
 mod monitor;
 mod persistence;
 mod snat;
-pub mod variables;
+pub(crate) mod variables;
 mod vlans;
 
 use serde_json::Value as Json;
@@ -43,7 +43,7 @@ pub(crate) enum GroupCodec {
 
 /// Context of an object for group codecs.
 #[derive(Clone, Copy, Debug)]
-pub struct ObjectContext<'a> {
+pub(crate) struct ObjectContext<'a> {
     /// Partition of the object.
     pub partition: &'a str,
     /// Default route domain of that partition.
@@ -63,7 +63,7 @@ impl GroupCodec {
     ];
 
     /// The canonical form of the value of the group's attribute number `index`.
-    pub fn canonical(self, index: usize, value: &Value, domain: u32) -> Value {
+    pub(crate) fn canonical(self, index: usize, value: &Value, domain: u32) -> Value {
         match self {
             GroupCodec::Destination | GroupCodec::Alias if index == 0 => {
                 ValueCodec::Address.canonical(value, domain)
@@ -74,12 +74,12 @@ impl GroupCodec {
     }
 
     /// The word for an empty list.
-    pub fn none(self) -> Option<&'static str> {
+    pub(crate) fn none(self) -> Option<&'static str> {
         matches!(self, GroupCodec::Monitor | GroupCodec::Lockdown).then_some("none")
     }
 
     /// The values of the group's attributes; `None` for missing ones.
-    pub fn read(
+    pub(crate) fn read(
         self,
         field: &FieldPath,
         object: &Json,
@@ -99,7 +99,7 @@ impl GroupCodec {
     }
 
     /// The reason why these values cannot be combined.
-    pub fn check(self, values: &[Option<&Value>]) -> Option<String> {
+    pub(crate) fn check(self, values: &[Option<&Value>]) -> Option<String> {
         match (self, values) {
             (GroupCodec::Monitor, [monitors, Some(Value::Integer(needed))]) => {
                 let count = monitor::paths(*monitors).len();
@@ -111,7 +111,7 @@ impl GroupCodec {
     }
 
     /// Exclusive fields: the device has only the one that was set last.
-    pub fn alternatives(self, field: &FieldPath) -> Vec<FieldPath> {
+    pub(crate) fn alternatives(self, field: &FieldPath) -> Vec<FieldPath> {
         match self {
             GroupCodec::Vlans => vlans::flags(field).to_vec(),
             _ => Vec::new(),
@@ -119,7 +119,7 @@ impl GroupCodec {
     }
 
     /// The fields for these values of the attributes; `None` for attributes without a value.
-    pub fn write(
+    pub(crate) fn write(
         self,
         field: &FieldPath,
         values: &[Option<Value>],
