@@ -529,11 +529,11 @@ async fn agent_run_downloads_definitions_of_the_environment() {
             .filter(|line| line.contains("file_content"))
             .count()
     };
-    assert_eq!(fetched(), 1);
+    assert_eq!(fetched(), 2, "the definition and the type file");
 
     // Unchanged files are not fetched again, and what is no longer listed goes.
     run_of(&host.process(&[]), SW1).await.1.unwrap();
-    assert_eq!(fetched(), 1);
+    assert_eq!(fetched(), 2);
     server.state().plugins.clear();
     run_of(&host.process(&[]), SW1).await.1.unwrap();
     assert!(!dir.join("models/syslog_server.toml").exists());

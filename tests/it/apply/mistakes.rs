@@ -37,7 +37,7 @@ async fn unsupported_type_fails_its_resource_and_dependants() {
     let dependant = with(vlan(20, "two"), "require", json!("F5_pool[/Common/web]"));
     let lab = lab(&[pool, dependant, vlan(30, "three")]).await;
     let ran = lab.apply().await;
-    let message = "f5_pool has no implementation on cisco_ios";
+    let message = "f5_pool is not supported on cisco_ios";
     assert_fails_alone(&lab, &ran, "F5_pool[/Common/web]", message);
 }
 
