@@ -33,6 +33,7 @@ pub enum Deviation {
     NoopText,
     SilentMistakesWarn,
     ConflictsAreRefused,
+    ListOrderIsCompared,
 }
 
 /// A row of the table.
@@ -47,7 +48,7 @@ pub struct DeviationRow {
 }
 
 /// All deviations, in the order of the enumeration.
-pub const TABLE: [DeviationRow; 27] = [
+pub const TABLE: [DeviationRow; 28] = [
     DeviationRow {
         deviation: Deviation::ContainerEvents,
         name: "container-events",
@@ -252,6 +253,14 @@ pub const TABLE: [DeviationRow; 27] = [
                  run.",
         here: "`apply` and `plan` refuse the catalog. In `device`, both resources fail.",
         reason: "The order of the resources must not decide the configuration of a device.",
+    },
+    DeviationRow {
+        deviation: Deviation::ListOrderIsCompared,
+        name: "list-order-is-compared",
+        puppet: "Name servers, search domains and servers of a group are sorted before they are \
+                 compared and sent.",
+        here: "They are sent in the order of the catalog, and another order is a change.",
+        reason: "The device uses them in order.",
     },
 ];
 

@@ -153,6 +153,8 @@ pub enum ArrayKind {
     Set,
     /// Order is compared.
     List,
+    /// Order is compared, because the device uses the elements in order; duplicates are dropped.
+    Sequence,
 }
 
 /// A valid value or kind of value.

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::Global;
 use super::exit::{CommandError, Exit, print};
 use super::run::{Output, Selection};
+use crate::diagnostic::limit;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::inventory::{Inventory, InventoryOptions};
 
@@ -33,6 +34,10 @@ enum InventoryCommand {
 struct InventoryValidateArgs {
     #[command(flatten)]
     file: InventoryFileArgs,
+
+    /// Maximum number of warnings per code; the rest is counted
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
 }
 
 /// Show the settings of devices and the table each comes from, with secrets masked
@@ -74,7 +79,8 @@ fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, Comma
     let options = RenderOptions {
         colors: global.colored_stdout(),
     };
-    print(&terminal::render_each(&inventory.warnings, options));
+    let limited = limit(inventory.warnings.clone(), args.limit);
+    print(&terminal::render(&limited, options));
     let number = inventory.devices.len();
     let plural = if number == 1 { "" } else { "s" };
     print(&format!(

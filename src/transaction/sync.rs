@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use switchtender_devices::change::{Change, Instance};
-use switchtender_devices::model::{Role, ValueSpec};
+use switchtender_devices::model::{ArrayKind, Role, ValueSpec};
 use switchtender_devices::provider::{
     CommitResult, Note, NoteLevel, ProviderError, ProviderErrorKind,
 };
@@ -94,6 +94,11 @@ impl Transaction<'_> {
             return None;
         }
         if !self.deviations.has(Deviation::FalseIsEnforced) && is_ignored(resource, name, &desired)
+        {
+            return None;
+        }
+        if !self.deviations.has(Deviation::ListOrderIsCompared)
+            && differs_in_order_only(resource, name, current, &desired)
         {
             return None;
         }
@@ -417,4 +422,22 @@ fn change(evaluation: &Evaluation, properties: &[OutOfSync]) -> Change {
         exists.then(instance),
         differing,
     )
+}
+
+/// Whether two lists have the same elements, where the model compares their order.
+fn differs_in_order_only(
+    resource: &Resource,
+    name: &str,
+    current: &Value,
+    desired: &Value,
+) -> bool {
+    let Some(attribute) = resource.model().attributes.get(name) else {
+        return false;
+    };
+    let (Some(current), Some(desired)) = (current.as_list(), desired.as_list()) else {
+        return false;
+    };
+    attribute.array == Some(ArrayKind::Sequence)
+        && current.len() == desired.len()
+        && current.iter().all(|element| desired.contains(element))
 }

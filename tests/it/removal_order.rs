@@ -129,7 +129,7 @@ fn removal_order_puts_users_first_without_named_relations() {
 fn removal_order_removes_released_objects_in_the_same_run() {
     let monitor = json!({"ensure": "absent", "provider": "http"});
     let server = json!({
-        "ensure": "present", "provider": "standard", "irules": [], "default_pool": "/shop/web",
+        "ensure": "present", "provider": "standard", "protocol": "tcp", "irules": [], "default_pool": "/shop/web",
     });
     let pool = json!({
         "ensure": "present", "health_monitors": ["/Common/http"], "availability_requirement": "all",
@@ -168,7 +168,7 @@ fn removal_order_yields_to_the_catalog() {
         resource(
             "F5_virtualserver",
             "/shop/vs",
-            json!({"ensure": "present", "provider": "standard", "default_pool": "none", "irules": []}),
+            json!({"ensure": "present", "provider": "standard", "protocol": "tcp", "default_pool": "none", "irules": []}),
         ),
     ];
     assert_eq!(

@@ -37,8 +37,8 @@ use super::implementation::{Explanation, Implementation, Problem, RenderError, S
 use crate::change::{Change, Instance, Wanted};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::document::Table;
+use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
-use crate::model::{ArrayKind, TypeModel};
 use crate::names::PlatformName;
 use crate::operation::Operation;
 use crate::pattern::Pattern;
@@ -124,10 +124,7 @@ impl CliType {
         };
         let value = match (model.array, value) {
             (Some(kind), Value::List(mut items)) => {
-                if kind == ArrayKind::Set {
-                    items.sort_by(crate::model::canonical::order);
-                    items.dedup();
-                }
+                kind.arrange(&mut items);
                 Value::List(items)
             }
             // Several words of one text attribute.

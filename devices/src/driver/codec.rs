@@ -198,6 +198,18 @@ impl Codec {
         value.scalar_text()
     }
 
+    /// The word that the device prints for a value.
+    pub fn print(&self, value: &Value) -> Option<String> {
+        if let Codec::Map { table, .. } = self
+            && let Some((word, _)) = table
+                .iter()
+                .find(|(_, known)| known == value.unwrap_sensitive())
+        {
+            return Some(word.clone());
+        }
+        self.write(value)
+    }
+
     /// The value with relative changes resolved against the current value.
     pub(crate) fn resolve(&self, wanted: &Value, current: Option<&Value>) -> Value {
         match self {

@@ -126,6 +126,8 @@ pub(crate) struct When {
 #[derive(Clone, Debug)]
 enum Condition {
     Is(String),
+    /// The text is a part of the fact.
+    Contains(String),
     Version(String, Vec<u64>),
 }
 
@@ -141,7 +143,11 @@ impl When {
             ("version", "operatingsystemrelease"),
         ] {
             if let Some(item) = table.get(key) {
-                conditions.push((fact.to_owned(), values(&item)?));
+                let mut values = values(&item)?;
+                if key == "family" {
+                    values = values.into_iter().map(Condition::within).collect();
+                }
+                conditions.push((fact.to_owned(), values));
             }
         }
         for (key, prefix) in [("fact", ""), ("option", "option.")] {
@@ -166,9 +172,18 @@ impl When {
 }
 
 impl Condition {
+    /// The condition that the text is a part of the fact.
+    fn within(self) -> Self {
+        match self {
+            Condition::Is(text) => Condition::Contains(text),
+            other => other,
+        }
+    }
+
     fn holds(&self, actual: &str) -> bool {
         match self {
             Condition::Is(text) => actual.eq_ignore_ascii_case(text),
+            Condition::Contains(text) => actual.to_lowercase().contains(&text.to_lowercase()),
             Condition::Version(operator, wanted) => {
                 let order = numbers(actual).cmp(wanted);
                 match operator.as_str() {

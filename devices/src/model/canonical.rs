@@ -89,6 +89,30 @@ impl TypeModel {
     }
 }
 
+impl ArrayKind {
+    /// Brings canonical elements into the canonical order, without duplicates where these mean
+    /// nothing.
+    pub(crate) fn arrange(self, items: &mut Vec<Value>) {
+        match self {
+            ArrayKind::Set => {
+                items.sort_by(order);
+                items.dedup();
+            }
+            ArrayKind::Sequence => {
+                let mut seen: Vec<Value> = Vec::with_capacity(items.len());
+                items.retain(|item| {
+                    let is_new = !seen.contains(item);
+                    if is_new {
+                        seen.push(item.clone());
+                    }
+                    is_new
+                });
+            }
+            ArrayKind::List => {}
+        }
+    }
+}
+
 impl AttributeModel {
     /// The canonical form of a value, wrapped if the attribute is sensitive.
     ///
@@ -136,10 +160,7 @@ impl AttributeModel {
             .iter()
             .map(|item| self.canonical_one(item))
             .collect::<Option<_>>()?;
-        if kind == ArrayKind::Set {
-            items.sort_by(order);
-            items.dedup();
-        }
+        kind.arrange(&mut items);
         Some(Value::List(items))
     }
 

@@ -79,7 +79,13 @@ pub(super) fn object(kind: &str, object: &mut Object, given: &Fields) -> Result<
             address(object, "address")?;
             state(&mut object.fields, false);
         }
-        "ltm/pool" => members(object),
+        "ltm/pool" => {
+            members(object);
+            // The field is missing rather than `none`.
+            if object.text("serviceDownAction") == "none" {
+                object.fields.remove("serviceDownAction");
+            }
+        }
         "ltm/virtual" => virtual_server(object, given)?,
         "ltm/rule" => rule(object)?,
         "net/vlan" => interfaces(object),

@@ -47,7 +47,7 @@ ltm/pool "Pool"
   queueOnConnectionLimit enabled|disabled = "disabled"
   queueTimeLimit int 0..4294967295 = 0
   reselectTries int 0..65535 = 0
-  serviceDownAction none|reset|drop|reselect = "none"
+  serviceDownAction none|reset|drop|reselect
   slowRampTime int 0..65535 = 10
   sub members "Pool Member"
   description text

@@ -34,10 +34,15 @@ impl Facts {
             values.get(name).and_then(Value::as_str).map(str::to_owned)
         };
         // Manifests use the structured names; platforms provide the flat ones.
+        let family = match values.remove("os.family") {
+            Some(Value::String(family)) => Some(family),
+            _ => None,
+        };
         if !values.contains_key("os")
             && let Some(name) = text(&values, "operatingsystem")
         {
-            let mut os = json!({"name": name, "family": text(&values, "osfamily").unwrap_or(name)});
+            let family = family.or_else(|| text(&values, "osfamily"));
+            let mut os = json!({"name": name, "family": family.as_ref().unwrap_or(&name)});
             if let Some(release) = text(&values, "operatingsystemrelease") {
                 let major = release.split('.').next().unwrap_or_default().to_owned();
                 os["release"] = json!({"full": release, "major": major});

@@ -62,6 +62,13 @@ mod tests {
     use crate::validate::example::{device, findings};
 
     #[test]
+    fn clear_secret_spares_a_secret_that_is_unset() {
+        let manifest = "radius_global { 'default': key => 'unset' }";
+        let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
+        assert!(found.is_empty(), "{found:#?}");
+    }
+
+    #[test]
     fn clear_secret_and_other_findings_mask_the_secret() {
         for value in ["'pl4nted'", "Sensitive('pl4nted')"] {
             let manifest = format!(

@@ -26,6 +26,7 @@ may allow more VLANs than the switch has. Ranges and built-in objects are not re
 f5_virtualserver { '/Common/web':
   ensure              => 'present',
   provider            => 'standard',
+  protocol            => 'tcp',
   destination_address => '203.0.113.80',
   service_port        => '443',
   default_pool        => «'/shop/web'»,
@@ -41,6 +42,7 @@ f5_pool { '/shop/web':
 f5_virtualserver { '/Common/web':
   ensure              => 'present',
   provider            => 'standard',
+  protocol            => 'tcp',
   destination_address => '203.0.113.80',
   service_port        => '443',
   default_pool        => '/shop/web',

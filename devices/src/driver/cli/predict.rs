@@ -6,7 +6,7 @@
 
 use super::find::{begins_with, without_default, without_no};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
-use super::template::{Bindings, LineTemplate};
+use super::template::{Bindings, LineTemplate, Vocabulary};
 use super::{CliType, is_unset};
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
@@ -231,7 +231,7 @@ impl CliType {
         text: &str,
         defaults: &Attributes,
     ) -> bool {
-        let node = Node::new(text);
+        let mut node = Node::new(text);
         // What a table shows is set by lines of the configuration.
         let in_lines;
         let rule = match rule.location {
@@ -281,7 +281,9 @@ impl CliType {
                 .iter()
                 .any(|node| node.text.eq_ignore_ascii_case(text));
             if !is_there {
-                insert(level, node);
+                let is_own = |node: &Node| self.read_line(rule, node).is_some();
+                let last = level.nodes.iter().rposition(is_own);
+                insert_at(level, last.map(|last| last + 1), node);
             }
             return true;
         }
@@ -306,9 +308,29 @@ impl CliType {
             .as_ref()
             .is_none_or(|value| by_itself != Some(value) && !is_unset(value));
         if printed {
+            if let Some(text) = self.as_printed(rule, text) {
+                node.text = text;
+            }
             insert_at(level, place, node);
         }
         true
+    }
+
+    /// A sent line of an attribute as the device prints it; `None` if that is not known.
+    fn as_printed(&self, rule: &CliAttributeRule, text: &str) -> Option<String> {
+        let mut lines = rule.lines.iter();
+        let (template, mut bindings) =
+            lines.find_map(|line| Some((line, line.read(text, self)?)))?;
+        bindings.retain(|(name, value)| {
+            let rule = self.attributes.get(name);
+            rule.and_then(|rule| rule.implied.as_ref()) != Some(value)
+        });
+        let values = |name: &str| {
+            let found = bindings.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value)
+        };
+        let text = template.write(&values, &PrintedWords(self))?;
+        Some(text.reveal())
     }
 
     /// Bindings of a line for an attribute, or for one that shares its lines.
@@ -504,6 +526,26 @@ impl CliType {
             }
         }
         text
+    }
+}
+
+/// The words that the device prints, where it accepts others.
+struct PrintedWords<'a>(&'a CliType);
+
+impl Vocabulary for PrintedWords<'_> {
+    fn read(&self, attribute: &str, text: &str) -> Option<Value> {
+        self.0.read(attribute, text)
+    }
+
+    fn write(&self, attribute: &str, value: &Value) -> Option<String> {
+        match self.0.codecs.get(attribute) {
+            Some(codec) => codec.print(value),
+            None => self.0.write(attribute, value),
+        }
+    }
+
+    fn is_secret(&self, attribute: &str) -> bool {
+        self.0.is_secret(attribute)
     }
 }
 

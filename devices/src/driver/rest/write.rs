@@ -94,6 +94,16 @@ impl RequestWriter<'_> {
     fn update(&self) -> Result<Vec<Operation>, RenderError> {
         let definition = self.definition;
         let differs = |name: &str| self.change.attributes.iter().any(|one| one == name);
+        if let Some(kinds) = &definition.kinds {
+            let wanted = self.change.wanted.attributes.get(&kinds.attribute);
+            let current = self.change.current.as_ref();
+            let current = current.and_then(|current| current.attributes.get(&kinds.attribute));
+            if wanted.is_some() && current.is_some() && wanted != current {
+                let message =
+                    "the device has an object of another kind; remove it and create it again";
+                return Err(error(&kinds.attribute, message));
+            }
+        }
         for name in &self.change.attributes {
             let chooses_kind = definition
                 .kinds

@@ -5,6 +5,8 @@
 
 #[cfg(test)]
 mod odd_values;
+#[cfg(test)]
+mod predicted_configuration;
 
 use std::fmt;
 use std::sync::Arc;

@@ -37,9 +37,14 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
             ],
         )
     });
-    let array = table
-        .get("array")
-        .and_then(|item| word(&item, &[("set", ArrayKind::Set), ("list", ArrayKind::List)]));
+    let array = table.get("array").and_then(|item| {
+        let kinds = [
+            ("set", ArrayKind::Set),
+            ("list", ArrayKind::List),
+            ("sequence", ArrayKind::Sequence),
+        ];
+        word(&item, &kinds)
+    });
     let canon = table.get("canon").and_then(|item| {
         let canons = [
             ("decimal", Canon::Decimal),

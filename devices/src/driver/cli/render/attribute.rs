@@ -8,6 +8,7 @@ use crate::driver::cli::template::{CAPTURE_MARK, LineTemplate};
 use crate::driver::codec::RangeSet;
 use crate::driver::implementation::RenderError;
 use crate::map::IndexMap;
+use crate::model::ArrayKind;
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::secret::Text;
 use crate::value::{Name, Value};
@@ -153,19 +154,24 @@ impl Rendering<'_> {
             .found
             .filter(|found| found.lines.contains_key(rule.name.as_str()));
         let current = elements(own.and_then(|found| found.attributes.get(&rule.name)));
+        let kept = self.kept(rule, &current, &wanted);
         let mut removals = Vec::new();
-        for element in current.iter().filter(|element| !wanted.contains(element)) {
+        for element in current.iter().filter(|element| !kept.contains(element)) {
             removals.push(self.no_form(rule, Some(element))?);
         }
         let mut additions = Vec::new();
-        for element in wanted.iter().filter(|element| !current.contains(element)) {
+        for element in wanted.iter().filter(|element| !kept.contains(element)) {
             let template = self.spelling(rule)?;
             let text = self
                 .element(rule, template, element)
                 .ok_or_else(|| self.error(&rule.name))?;
             additions.push(text);
         }
-        let (first, second) = if rule.replace_first {
+        // An element that is sent again must be removed first.
+        let moves = current
+            .iter()
+            .any(|element| wanted.contains(element) && !kept.contains(element));
+        let (first, second) = if rule.replace_first || moves {
             (removals, additions)
         } else {
             (additions, removals)
@@ -174,6 +180,23 @@ impl Rendering<'_> {
             self.push_rule(rule, text);
         }
         Ok(())
+    }
+
+    /// The elements that stay: all common ones, unless the order counts and new elements, which the
+    /// device appends, would be in a wrong place.
+    fn kept(&self, rule: &CliAttributeRule, current: &[Value], wanted: &[Value]) -> Vec<Value> {
+        let common = |element: &&Value| wanted.contains(element);
+        let kept: Vec<Value> = current.iter().filter(common).cloned().collect();
+        let model = self.cli.model.attributes.get(&rule.name);
+        let is_sequence = model.is_some_and(|model| model.array == Some(ArrayKind::Sequence));
+        if !is_sequence || wanted.starts_with(&kept) {
+            return kept;
+        }
+        let pairs = current.iter().zip(wanted);
+        pairs
+            .take_while(|(current, wanted)| current == wanted)
+            .map(|(element, _)| element.clone())
+            .collect()
     }
 
     /// A line with several attributes: sent as a whole when one of them differs.
