@@ -11,7 +11,8 @@ use switchtender_mocks::cli_switch::OfflineSwitch;
 
 use super::{SelfTest, operations_for};
 use crate::change::Wanted;
-use crate::driver::{Driver, Platform, Registry, TypeDriver};
+use crate::driver::type_driver::TypeDriver;
+use crate::driver::{Driver, Platform, Registry};
 use crate::operation::{Action, Operation};
 use crate::predict::configuration;
 use crate::read::{Reads, State};
