@@ -41,6 +41,7 @@ use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
 use device::Device;
 pub use offline::OfflineSwitch;
 pub use options::{LoginMethods, SwitchOptions};
+use platform_profile::PlatformProfile;
 use shell::SwitchContext;
 pub use ssh::HostKey;
 
@@ -82,6 +83,18 @@ pub enum StartSwitchError {
     },
 }
 
+/// The platform of the model in the options, or of their configuration.
+fn profile(options: &SwitchOptions) -> Result<&'static PlatformProfile, StartSwitchError> {
+    match &options.model {
+        Some(model) => PlatformProfile::find(model).ok_or_else(|| StartSwitchError::Model {
+            model: model.clone(),
+        }),
+        None => Ok(factory_config::profile_of(
+            options.config.as_deref().unwrap_or_default(),
+        )),
+    }
+}
+
 /// A kind of mock device.
 #[derive(Debug)]
 pub struct CliSwitch;
@@ -95,14 +108,7 @@ impl CliSwitch {
         options: SwitchOptions,
         port: u16,
     ) -> Result<RunningSwitch, StartSwitchError> {
-        let profile = match &options.model {
-            Some(model) => platform_profile::PlatformProfile::find(model).ok_or_else(|| {
-                StartSwitchError::Model {
-                    model: model.clone(),
-                }
-            })?,
-            None => factory_config::profile_of(options.config.as_deref().unwrap_or_default()),
-        };
+        let profile = profile(&options)?;
         fault::check_supported(&options.faults, MockKind::Switch)?;
         let accounts =
             ssh::Accounts::new(&options).map_err(|line| StartSwitchError::Key { line })?;

@@ -21,7 +21,6 @@ mod recorded_catalogs;
 mod recorded_reports;
 mod removal_order;
 mod report_formats;
-mod resource_round_trip;
 mod state_directory;
 mod terminal;
 mod texts;

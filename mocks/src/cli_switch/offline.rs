@@ -8,7 +8,6 @@ use super::factory_config::new_device;
 use super::grammar::global::set_banner;
 use super::grammar::{Grammar, LineForm, RuleScope, exec, tokens};
 use super::options::SwitchOptions;
-use super::platform_profile::PlatformProfile;
 use super::show::show;
 
 /// A switch that tests use without a session.
@@ -25,10 +24,7 @@ impl OfflineSwitch {
     /// # Errors
     /// The model is not supported.
     pub fn new(options: &SwitchOptions) -> Result<Self, StartSwitchError> {
-        let profile =
-            PlatformProfile::find(&options.model).ok_or_else(|| StartSwitchError::Model {
-                model: options.model.clone(),
-            })?;
+        let profile = super::profile(options)?;
         let (device, _) = new_device(profile, options);
         Ok(Self {
             device,
