@@ -54,7 +54,10 @@ pub(super) fn logging_host(session: &mut ConfigSession<'_>, command: &Command) -
         identity += 1;
     }
     // A name of one label needs a name server, and the switch has none that answers.
-    let name = &words[2];
+    let is_ipv6 = words.get(2).is_some_and(|word| word == "ipv6");
+    let name = words
+        .get(if is_ipv6 { 3 } else { 2 })
+        .map_or("", String::as_str);
     if command.is_set() && !name.contains(['.', ':']) {
         return Reply::Invalid(command.identity - 1);
     }
