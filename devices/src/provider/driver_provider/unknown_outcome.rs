@@ -75,8 +75,12 @@ impl DriverProvider {
         let has_failed = report_as_found(change, committed, &found, (&reason, cause));
         self.changed = true;
         if !has_failed {
-            let text = format!("{reason}; the device was read again: it was applied");
-            committed.notes.push(Note::warning(text));
+            let text = found.render(change, &reason);
+            if found.missing(change).is_empty() {
+                committed.notes.push(Note::warning(text));
+            } else {
+                committed.failure = Some(ProviderError::failed(text));
+            }
         }
     }
 
@@ -111,18 +115,7 @@ impl DriverProvider {
         // A failed attribute already reports the reason.
         if !has_failed {
             self.changed = true;
-            let missing: Vec<&str> = found
-                .differs
-                .iter()
-                .filter(|name| concerns(change, name))
-                .map(Name::as_str)
-                .collect();
-            let state = match missing.as_slice() {
-                [] => "it was applied".to_owned(),
-                missing => format!("it was applied, except {}", missing.join(", ")),
-            };
-            let text = format!("{reason}; the device was read again: {state}");
-            committed.failure = Some(ProviderError::failed(text));
+            committed.failure = Some(ProviderError::failed(found.render(change, reason)));
         }
     }
 
@@ -162,6 +155,24 @@ struct FoundState {
     differs: Vec<Name>,
     /// Those of them that the device does not show.
     unreadable: Vec<String>,
+}
+
+impl FoundState {
+    /// Attributes of the change that do not have the wanted value.
+    fn missing(&self, change: &Change) -> Vec<&str> {
+        let differs = self.differs.iter();
+        let missing = differs.filter(|name| concerns(change, name));
+        missing.map(Name::as_str).collect()
+    }
+
+    /// The message about a change without a failed attribute.
+    fn render(&self, change: &Change, reason: &str) -> String {
+        let state = match self.missing(change).as_slice() {
+            [] => "it was applied".to_owned(),
+            missing => format!("it was applied, except {}", missing.join(", ")),
+        };
+        format!("{reason}; the device was read again: {state}")
+    }
 }
 
 /// Records the attributes for which the driver needs the history, because the device does not show

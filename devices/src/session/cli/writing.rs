@@ -150,6 +150,11 @@ impl CliSession {
         operations: &[Operation],
         results: &mut [OperationResult],
     ) {
+        if left.answer.is_consumed {
+            // The line before it caused a question, and its result tells that.
+            self.mode = ConfigMode::Unknown;
+            return;
+        }
         let rules = Arc::clone(&self.rules);
         let parent = &mode[..mode.len() - 1];
         let expected_mode = if parent.is_empty() {
