@@ -623,7 +623,7 @@ async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unlisted_complaint_is_verified_by_reading_again() {
     let mut lab = Lab::new();
-    lab.add_switch("sw1", &["refuse=^mtu => % VRF red not configured."])
+    lab.add_switch("sw1", &["refuse=^mtu => % Buffers are low."])
         .await;
     let mut dependant = vlan(10, "one");
     dependant["parameters"]["require"] = json!("Network_interface[GigabitEthernet1/0/1]");
@@ -651,7 +651,7 @@ async fn unlisted_complaint_is_verified_by_reading_again() {
     said(
         &ran,
         "sw1",
-        "the device answered `mtu 9000`: % VRF red not configured.; the device was read again: it \
+        "the device answered `mtu 9000`: % Buffers are low.; the device was read again: it \
          was not applied",
     );
     assert_eq!(ran.resource("sw1", "Network_vlan[10]")["skipped"], true);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use self::attribute::attribute;
-use self::check::check_names;
+use self::check::{check_combinations, check_names};
 use self::instance::instance;
 pub(super) use self::toml::template;
 use super::CliType;
@@ -123,7 +123,17 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),
         _ => (false, &[][..]),
     };
-    if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
+    if matches!(
+        parse.map(|rule| &rule.parse),
+        Some(ParseRule::Json | ParseRule::Text)
+    ) {
+        let message = format!(
+            "the read `{}` has no instances: `parse` must be `indent`, `columns` or `stanzas`",
+            instance.from
+        );
+        root.findings
+            .error("instance", instance.span.clone(), message);
+    } else if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
         let message = if in_lines {
             "instances of a configuration require `block`, `line` or `singleton`, not `key`"
         } else {
@@ -163,6 +173,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         refresh,
     };
     check_names(&cli, root);
+    check_combinations(&cli, root);
     global_default::check(&cli, root);
     Some(cli)
 }

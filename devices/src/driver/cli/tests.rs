@@ -19,6 +19,10 @@ expect = '^box '
 ignore = ['^!', '^exit$']
 opaque = [{ start = '^banner \S+ \^C', end = '\^C' }]
 replace = [{ pattern = ' \(\d+ matches\)', with = "" }]
+[read.objects]
+command = "show objects"
+parse = "json"
+answer = { kind = "objects" }
 [codec.ifname]
 kind = "prefix"
 table = [["Gi", "GigabitEthernet"], ["Po", "Port-channel"]]
@@ -535,6 +539,14 @@ fn mistakes_are_told_with_what_was_meant() {
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode\"\n",
             "a `{` has no `}`",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nline = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "`mode` has lines of its own, but each instance is one line",
+        ),
+        (
+            "[instance]\nfrom = \"objects\"\nkey = { name = \"Name\" }\n[attr.mode]\ncolumn = \"Mode\"\n",
+            "the read `objects` has no instances",
         ),
     ];
     for (implementation, expected) in cases {

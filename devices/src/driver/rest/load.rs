@@ -109,7 +109,7 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
     });
     let create = table.table("create").map(|create| {
         let rule = CreateRule {
-            method: method(&create, "verb").unwrap_or(Method::Post),
+            method: method(&create, "verb", ("POST", Method::Post)),
             body: templates(&create, "body"),
             needs: create.strings("needs").unwrap_or_default(),
         };
@@ -117,9 +117,9 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
         rule
     });
     let update = table.table("update").map(|update| {
-        let verb = method(&update, "verb");
+        let verb = method(&update, "verb", ("PATCH", Method::Patch));
         update.finish();
-        verb.unwrap_or(Method::Patch)
+        verb
     });
     let query = table
         .table("query")

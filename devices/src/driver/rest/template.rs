@@ -55,7 +55,7 @@ impl Filter {
         let parts = || text.split('/').filter(|part| !part.is_empty());
         match self {
             Filter::Tilde => percent(&text.replace('/', "~")),
-            Filter::Percent => percent(text),
+            Filter::Percent => percent(text).replace('/', "%2F"),
             Filter::Base => parts().next_back().unwrap_or_default().to_owned(),
             Filter::Partition if !text.starts_with('/') => String::new(),
             Filter::Partition => match parts().collect::<Vec<_>>().as_slice() {
@@ -181,6 +181,7 @@ mod tests {
                 "/x/~Common~10.0.0.1%252",
             ),
             ("/x/{name|tilde}", "/Common/a b", "/x/~Common~a%20b"),
+            ("/x/{name|percent}", "web/1", "/x/web%2F1"),
             ("/x/{name|base|percent}", "/Common/ü", "/x/%C3%BC"),
             ("{name|base}", "/Common/a.app/web", "web"),
             ("{name|base}", "shop", "shop"),

@@ -595,7 +595,7 @@ async fn message_at_the_end_of_a_mode_belongs_to_its_lines() {
 async fn message_that_may_be_a_complaint_is_no_success() {
     let (mut session, _) = ready(ScriptedDevice {
         messages: &[
-            ("vrf forwarding red", "% VRF red not configured."),
+            ("ip access-group 9 in", "% Buffers are low."),
             (
                 "switchport voice vlan 40",
                 "% Voice VLAN does not exist. Creating vlan 40",
@@ -607,14 +607,14 @@ async fn message_that_may_be_a_complaint_is_no_success() {
     .await;
     let mode = ["interface Gi1/0/1"];
     let operations = [
-        operation(&mode, "vrf forwarding red"),
+        operation(&mode, "ip access-group 9 in"),
         operation(&mode, "switchport voice vlan 40"),
         operation(&mode, "description x"),
     ];
     assert_eq!(
         commit(&mut session, &operations).await,
         [
-            "unknown: the device answered `vrf forwarding red`: % VRF red not configured.",
+            "unknown: the device answered `ip access-group 9 in`: % Buffers are low.",
             "done: % Voice VLAN does not exist. Creating vlan 40",
             "done: Interface set to default configuration",
         ]

@@ -5,10 +5,43 @@ use std::ops::Range;
 use crate::diagnostic::nearest;
 use crate::document::Table;
 use crate::driver::cli::CliType;
-use crate::driver::cli::rules::{CliLocation, InstanceKind};
+use crate::driver::cli::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use crate::driver::cli::template::LineTemplate;
 use crate::model::{Role, TypeModel};
 use crate::value::Name;
+
+/// Reports keys that have no effect in this combination.
+pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
+    let error = |rule: &CliAttributeRule, message: String| {
+        root.findings.error("no-effect", rule.span.clone(), message);
+    };
+    for rule in cli.attributes.values().filter(|rule| rule.is_applied()) {
+        let name = &rule.name;
+        let is_in_line = matches!(cli.instance.kind, InstanceKind::Line { .. });
+        if is_in_line && matches!(rule.location, CliLocation::Lines) && rule.inside.is_none() {
+            error(
+                rule,
+                format!(
+                    "`{name}` has lines of its own, but each instance is one line: it would never \
+                     be read or sent"
+                ),
+            );
+        }
+        if matches!(cli.instance.kind, InstanceKind::Row { .. }) && rule.replace_first {
+            error(
+                rule,
+                format!("`replace` of `{name}` has no effect: instances are table rows"),
+            );
+        }
+        if matches!(rule.location, CliLocation::Elsewhere(_)) && matches!(rule.no, NoForm::Text(_))
+        {
+            error(
+                rule,
+                format!("`no` of `{name}` has no effect with `elsewhere`"),
+            );
+        }
+    }
+}
 
 /// Every attribute in a template or rule must be in the model.
 pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {

@@ -58,18 +58,13 @@ pub(crate) fn json_of(item: &Item<'_>) -> Option<Json> {
     })
 }
 
-pub(crate) fn method(table: &Table<'_>, key: &str) -> Option<Method> {
-    table.get(key).and_then(|item| {
-        word(
-            &item,
-            &[
-                ("POST", Method::Post),
-                ("PUT", Method::Put),
-                ("PATCH", Method::Patch),
-                ("DELETE", Method::Delete),
-            ],
-        )
-    })
+/// A verb. Only one is supported: requests create an object in its collection, and change the
+/// fields that differ.
+pub(crate) fn method(table: &Table<'_>, key: &str, supported: (&str, Method)) -> Method {
+    if let Some(item) = table.get(key) {
+        word(&item, &[supported]);
+    }
+    supported.1
 }
 
 pub(crate) fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, TextTemplate> {
