@@ -199,7 +199,7 @@ impl Codec {
     }
 
     /// The word that the device prints for a value.
-    pub fn print(&self, value: &Value) -> Option<String> {
+    pub(crate) fn print(&self, value: &Value) -> Option<String> {
         if let Codec::Map { table, .. } = self
             && let Some((word, _)) = table
                 .iter()

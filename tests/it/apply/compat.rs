@@ -295,6 +295,17 @@ fn evidence(deviation: Deviation) -> Evidence {
                 vec![of(&[port(json!({ "enable": false }))])],
             )
         },
+        Deviation::ListOrderIsCompared => {
+            let servers =
+                |servers: Value| of(&[dns(json!({ "ensure": "present", "servers": servers }))]);
+            scenario(
+                |_, ran| ran.resource("sw1", "Network_dns[default]")["changed"].clone(),
+                vec![
+                    servers(json!(["192.0.2.1", "192.0.2.2"])),
+                    servers(json!(["192.0.2.2", "192.0.2.1"])),
+                ],
+            )
+        }
         Deviation::SilentMistakesWarn => Scenario {
             arguments: &["--tags", "nothing"],
             ..scenario(
