@@ -6,44 +6,76 @@
 /// A deliberate difference from Puppet 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Deviation {
+    /// In a device run, events cross class and defined type boundaries; Puppet stops them there.
     ContainerEvents,
+    /// The message about dependency cycles shows only the shortest path of each cycle.
     ShortCycles,
+    /// An unusable schedule fails the resource and skips dependants; Puppet ends the run midway.
     UnusableScheduleFailsResource,
+    /// An unknown type fails the resource and skips dependants; Puppet fails the catalog.
     UnknownTypeFailsResource,
+    /// A stopped run counts as failed; Puppet reports it as completed and successful.
     StoppedRunFails,
+    /// State stores a digest of an audited secret, and errors redact it; Puppet shows clear text.
     SecretsAreHidden,
+    /// A difference in an audited property triggers no refresh; in Puppet it does.
     AuditDoesNotRefresh,
+    /// A `network_interface` without `enable` retains its state; Puppet shuts it down.
     PortStateStays,
+    /// Auditing a parameter is a warning; in Puppet it is an internal error.
     AuditOfParametersWarns,
+    /// A desired `false` or empty list is enforced; Puppet never enforces either.
     FalseIsEnforced,
+    /// A failed or noop change of a list stores the current list; Puppet stores no history.
     ListHistoryIsStored,
+    /// A type is prefetched only if the run applies resources of it; Puppet always prefetches.
     PrefetchOnlyApplied,
+    /// A resource without a suitable provider has an event; in Puppet it fails without one.
     NoProviderHasEvent,
+    /// A resource of format 2 without `kind` is applied if its type exists; Puppet drops it.
     KindlessIsTyped,
+    /// Paths always include the containers; after a message during loading Puppet omits them.
     PathsAreComplete,
+    /// Complete periods are compared; Puppet compares only the day of the month or the hour.
     PeriodsAreCompared,
+    /// `resources` is applied on devices, too; Puppet reports it as skipped, yet purges.
     PurgersApply,
+    /// Events have the device's outcome; Puppet's Resource API logs success before writing.
     OutcomeBeforeEvent,
+    /// Resource API types retain the tags of their classes; in Puppet they lose them.
     ResourceApiKeepsTags,
+    /// Resource API types retain file and line; in Puppet they lose them.
     ResourceApiKeepsPosition,
+    /// An audited, unmanaged Resource API attribute is not written; Puppet writes null.
     ResourceApiAuditReadsOnly,
+    /// Resource API types show both booleans without quotes; Puppet quotes the new one.
     ResourceApiBooleansAlike,
+    /// A change of an init-only attribute is a failure; Puppet reports success.
     InitOnlyIsChecked,
+    /// The cause of a failed change is logged once, with the event; Puppet logs it twice.
     FailuresLoggedOnce,
+    /// Noop events have the text of the change with ` (noop)`, as in Puppet 8.
     NoopText,
+    /// A missing resource without `ensure` and tags without a match are warnings, not silent.
     SilentMistakesWarn,
+    /// Conflicting values for one setting are refused; in Puppet they overwrite each other.
     ConflictsAreRefused,
+    /// Another order of name servers, search domains or servers is a change.
     ListOrderIsCompared,
 }
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviationRow {
+    /// The deviation that the row describes.
     pub deviation: Deviation,
     /// The heading in `docs/compatibility.md`.
     pub name: &'static str,
+    /// The behavior of Puppet 7, in Markdown.
     pub puppet: &'static str,
+    /// The behavior of Switchtender, in Markdown.
     pub here: &'static str,
+    /// The reason for the deviation, in Markdown.
     pub reason: &'static str,
 }
 

@@ -26,6 +26,7 @@ pub struct Context {
     pub host: String,
     /// Start of the run.
     pub time: Timestamp,
+    /// UUID that identifies the transaction.
     pub transaction_uuid: Option<String>,
     /// The version of Puppet in the report.
     pub puppet_version: String,
@@ -33,8 +34,11 @@ pub struct Context {
     pub noop: bool,
     /// The requested environment.
     pub environment: Option<String>,
+    /// `host:port` of the server that was selected from `server_list`.
     pub server_used: Option<String>,
+    /// ID of the orchestrator job that started the run.
     pub job_id: Option<String>,
+    /// Whether the catalog came from the cache, and why.
     pub cached_catalog_status: CachedStatus,
     /// Minimum level of messages.
     pub log_level: Level,
@@ -69,6 +73,7 @@ pub struct Report {
 }
 
 impl Report {
+    /// Creates a report without events.
     pub fn new(context: Context) -> Self {
         Self {
             configuration_version: None,
@@ -152,6 +157,7 @@ impl Report {
         self.times.insert(name.to_owned(), took.as_secs_f64());
     }
 
+    /// The statuses of the evaluated resources, in the order of their evaluation.
     pub fn statuses(&self) -> &[Arc<ResourceStatus>] {
         &self.statuses
     }
@@ -165,6 +171,7 @@ impl Report {
         self.completed
     }
 
+    /// Whether a resource failed to generate other resources.
     pub fn failed_to_generate(&self) -> bool {
         self.failed_to_generate
     }

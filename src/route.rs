@@ -28,9 +28,11 @@ pub enum HostResourcePolicy {
 pub enum Destination {
     /// A class, a defined type or a stage. It contains other resources and is not applied.
     Container,
+    /// Applied to a device; holds the model of the resource type.
     Device(Arc<TypeModel>),
     /// Both sides. Puppet's own types (`notify`, `schedule`) have no model.
     Both(Option<Arc<TypeModel>>),
+    /// Applied to a host only, such as a file or a package.
     Host,
     /// A type that neither Puppet nor a model defines. It is never treated as a host type.
     Unknown,

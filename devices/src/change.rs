@@ -15,6 +15,7 @@ use crate::value::{Attributes, Name, Value};
 pub struct Wanted {
     /// `Network_vlan[10]`, for messages.
     pub reference: Arc<str>,
+    /// The resource type, with the roles of its attributes.
     pub model: Arc<TypeModel>,
     /// All attributes that have a value, namevars included.
     pub attributes: Attributes,
@@ -35,6 +36,7 @@ impl Wanted {
 /// An instance on the device: namevars and all attributes that were read, without `ensure`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Instance {
+    /// Values by attribute name, in canonical form.
     pub attributes: Attributes,
     /// Defaults of attributes that the configuration of this device sets.
     pub defaults: Attributes,
@@ -42,16 +44,21 @@ pub struct Instance {
     pub not_understood: Option<String>,
 }
 
+/// The effect of a change on the instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
+    /// The device has no such instance, and the change adds it.
     Create,
+    /// The instance exists, and some of its properties differ.
     Update,
+    /// The instance exists, and the change deletes it.
     Remove,
 }
 
 /// The change of one resource.
 #[derive(Clone, Debug)]
 pub struct Change {
+    /// Whether the instance is created, updated or removed.
     pub kind: ChangeKind,
     /// The desired state, shared with other users.
     pub wanted: Arc<Wanted>,

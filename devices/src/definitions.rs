@@ -15,6 +15,7 @@ use crate::diagnostic::Source;
 pub struct DefinitionFile {
     /// `cisco_ios/ntp_server.toml`.
     pub path: String,
+    /// The TOML text, with the file name that findings show.
     pub source: Arc<Source>,
 }
 

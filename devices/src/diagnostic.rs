@@ -10,8 +10,11 @@ use std::sync::Arc;
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
+    /// Information that requires no action.
     Note,
+    /// A probable mistake that does not prevent the use of the file.
     Warning,
+    /// A mistake that makes the file or a part of it unusable.
     Error,
 }
 
@@ -21,10 +24,12 @@ pub struct Source {
     /// A path as given by the user, or the name of a shipped file such as
     /// `cisco_ios/ntp_server.toml`.
     pub name: String,
+    /// The complete content of the file.
     pub text: String,
 }
 
 impl Source {
+    /// A shared source from its name and its content.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
         Arc::new(Self {
             name: name.into(),
@@ -48,6 +53,7 @@ impl Source {
 /// A marked range of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
+    /// The file that contains the range.
     pub source: Arc<Source>,
     /// Byte range in the source's text.
     pub span: Range<usize>,
@@ -62,6 +68,7 @@ pub struct Label {
 pub struct ManifestPosition {
     /// Shared: many resources come from one file.
     pub file: Arc<str>,
+    /// Line number, from 1.
     pub line: u64,
 }
 
@@ -70,25 +77,30 @@ pub struct ManifestPosition {
 pub struct Diagnostic {
     /// Short, stable name of the rule, such as `unknown-key`.
     pub code: &'static str,
+    /// Whether it is an error, a warning or a note.
     pub severity: Severity,
     /// The problem in one sentence, lower case and without a full stop.
     pub message: String,
     /// Position in the manifest, printed first.
     pub position: Option<ManifestPosition>,
+    /// Marked ranges of files; the first one is primary.
     pub labels: Vec<Label>,
     /// The action for the user.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
+    /// An error without position, labels and help.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message)
     }
 
+    /// A warning without position, labels and help.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, message)
     }
 
+    /// A finding without position, labels and help.
     pub fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -100,6 +112,7 @@ impl Diagnostic {
         }
     }
 
+    /// Adds a label at a byte range of `source`. The first one is the primary label.
     #[must_use]
     pub fn at(mut self, source: &Arc<Source>, span: Range<usize>, text: impl Into<String>) -> Self {
         let primary = self.labels.iter().all(|label| !label.primary);
@@ -112,12 +125,14 @@ impl Diagnostic {
         self
     }
 
+    /// Sets the position in the manifest, replacing an earlier one.
     #[must_use]
     pub fn in_manifest(mut self, place: Option<ManifestPosition>) -> Self {
         self.position = place;
         self
     }
 
+    /// Sets the action for the user, replacing an earlier one.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

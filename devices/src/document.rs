@@ -16,11 +16,13 @@ use crate::diagnostic::{Diagnostic, Source, nearest};
 /// The errors of one file.
 #[derive(Debug)]
 pub struct Findings {
+    /// The file that the errors refer to.
     pub source: Arc<Source>,
     list: RefCell<Vec<Diagnostic>>,
 }
 
 impl Findings {
+    /// An empty list of errors for this file.
     pub fn new(source: &Arc<Source>) -> Self {
         Self {
             source: Arc::clone(source),
@@ -28,6 +30,7 @@ impl Findings {
         }
     }
 
+    /// Appends a finding.
     pub fn push(&self, diagnostic: Diagnostic) {
         self.list.borrow_mut().push(diagnostic);
     }
@@ -63,6 +66,7 @@ impl Findings {
         list
     }
 
+    /// Whether nothing was reported.
     pub fn is_empty(&self) -> bool {
         self.list.borrow().is_empty()
     }
@@ -100,6 +104,7 @@ impl<'a> Document<'a> {
 
 /// A table whose keys must all be read.
 pub struct Table<'a> {
+    /// Receives the errors found while the table is read.
     pub findings: &'a Findings,
     entries: &'a DeTable<'a>,
     /// Position of the table, for messages about missing keys.
@@ -114,9 +119,13 @@ pub struct Table<'a> {
 /// A value with its position and key.
 #[derive(Clone)]
 pub struct Item<'a> {
+    /// Receives the errors found while the value is read.
     pub findings: &'a Findings,
+    /// The parsed TOML value.
     pub value: &'a DeValue<'a>,
+    /// Byte range of the value in the file.
     pub span: Range<usize>,
+    /// The dotted key from the root, with list indexes: `attr.vrf`, `read[0]`.
     pub path: String,
     base: Option<Box<Item<'a>>>,
 }
@@ -189,10 +198,12 @@ impl<'a> Table<'a> {
         self.get(key).and_then(|item| item.table())
     }
 
+    /// The string of a key. `None` if it is missing, or is no string, which is reported.
     pub fn string(&self, key: &str) -> Option<String> {
         self.get(key).and_then(|item| item.string())
     }
 
+    /// The boolean of a key. `None` if it is missing, or is no boolean, which is reported.
     pub fn bool(&self, key: &str) -> Option<bool> {
         self.get(key).and_then(|item| item.bool())
     }
@@ -277,6 +288,7 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Item<'a> {
+    /// Whether the value is a table. Reports nothing.
     pub fn is_table(&self) -> bool {
         self.value.is_table()
     }
@@ -285,6 +297,7 @@ impl<'a> Item<'a> {
         self.value.is_array()
     }
 
+    /// The value as a table with unread keys. Anything else is reported and gives `None`.
     pub fn table(&self) -> Option<Table<'a>> {
         let found = self.value.as_table();
         if found.is_none() {
@@ -298,6 +311,7 @@ impl<'a> Item<'a> {
         })
     }
 
+    /// The value as a string. Anything else is reported and gives `None`.
     pub fn string(&self) -> Option<String> {
         let found = self.value.as_str().map(str::to_owned);
         if found.is_none() {
@@ -306,6 +320,7 @@ impl<'a> Item<'a> {
         found
     }
 
+    /// The value as a boolean. Anything else is reported and gives `None`.
     pub fn bool(&self) -> Option<bool> {
         let found = self.value.as_bool();
         if found.is_none() {
@@ -314,6 +329,7 @@ impl<'a> Item<'a> {
         found
     }
 
+    /// The value as a 64-bit integer. Anything else is reported and gives `None`.
     pub fn integer(&self) -> Option<i64> {
         let found = self.value.as_integer().and_then(|number| {
             i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
@@ -324,6 +340,7 @@ impl<'a> Item<'a> {
         found
     }
 
+    /// The elements of a list. Anything else is reported and gives `None`.
     pub fn list(&self) -> Option<Vec<Item<'a>>> {
         let found = self.value.as_array();
         if found.is_none() {

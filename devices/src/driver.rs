@@ -60,6 +60,7 @@ pub struct Driver {
 }
 
 impl Driver {
+    /// Selects the variant of each type of the platform by the facts of a device.
     pub fn new(platform: &Arc<Platform>, facts: &Facts) -> Self {
         let types = platform
             .types
@@ -81,6 +82,7 @@ impl Driver {
         }
     }
 
+    /// The platform of the device.
     pub fn platform(&self) -> &Arc<Platform> {
         &self.platform
     }

@@ -33,9 +33,13 @@ pub use rule_keys::Shutdown;
 pub struct TypeModel {
     /// Lower-case name, `network_vlan`.
     pub name: TypeName,
+    /// Description of the type for users.
     pub doc: String,
+    /// Whether devices, hosts or both apply resources of the type.
     pub runs_on: RunsOn,
+    /// The kind of Puppet type that events imitate.
     pub style: Style,
+    /// Whether notifications refresh resources of the type.
     pub refresh: Refresh,
     /// Attributes in definition order. Properties are compared and set in this order. An ensurable
     /// type has `ensure` first.
@@ -43,7 +47,9 @@ pub struct TypeModel {
     /// Patterns that split a title into namevars; first match wins. Empty: the title is the only
     /// namevar.
     pub titles: Vec<TitlePattern>,
+    /// Constraints between attributes of one resource.
     pub rules: Vec<Rule>,
+    /// Automatic ordering and notification between resources.
     pub relations: Vec<AutoRelation>,
     /// References in values that do not order resources; see [`TypeModel::references`].
     pub refers: Vec<Reference>,
@@ -60,6 +66,7 @@ pub struct TypeModel {
 }
 
 impl TypeModel {
+    /// Whether resources can be created and removed through `ensure`.
     pub fn is_ensurable(&self) -> bool {
         self.attributes.contains_key("ensure")
     }
@@ -81,9 +88,12 @@ impl TypeModel {
 /// Where resources of a type are applied (`docs/reference/transaction.md`, section 7, *Device or host*).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunsOn {
+    /// On network devices, through the proxy host.
     #[default]
     Device,
+    /// On the host that runs the agent.
     Host,
+    /// In device runs and in host runs.
     Both,
 }
 
@@ -100,8 +110,10 @@ pub enum Style {
 /// Whether a resource can be refreshed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Refresh {
+    /// A refresh has no effect.
     #[default]
     No,
+    /// A notification from another resource refreshes it.
     Yes,
     /// Refreshes itself when it changed.
     ItselfToo,
@@ -110,15 +122,21 @@ pub enum Refresh {
 /// An attribute of a type.
 #[derive(Clone, Debug)]
 pub struct AttributeModel {
+    /// The attribute's name in manifests, such as `vlan_name`.
     pub name: Name,
+    /// Description of the attribute for users.
     pub doc: String,
+    /// Whether it identifies, configures or only describes the instance.
     pub role: Role,
     /// Valid values (of an element, for arrays); first match wins. Empty: any value.
     pub values: Vec<ValueSpec>,
+    /// How elements are compared; `None` for a single value.
     pub array: Option<ArrayKind>,
+    /// The value for resources that do not set the attribute.
     pub default: Option<Value>,
     /// The default of Puppet's module that the model does not have. Only for Puppet's behavior.
     pub puppet_default: Option<Value>,
+    /// Whether a resource without a value for it is invalid.
     pub required: bool,
     /// The value is always a secret.
     pub sensitive: bool,
@@ -136,7 +154,9 @@ impl AttributeModel {
 /// Role of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
+    /// Identifies the instance, alone or together with other namevars.
     Namevar,
+    /// Compared with the device and set on creation and on change.
     Property,
     /// A property that can be set on creation only.
     InitOnly,
@@ -163,17 +183,33 @@ pub enum ValueSpec {
     /// A literal. Strings from the catalog match booleans and numbers by their text.
     Literal(Value),
     /// A text that matches the pattern completely.
-    Pattern { name: String, pattern: Pattern },
+    Pattern {
+        /// The declared name, which implementations refer to.
+        name: String,
+        /// The compiled pattern.
+        pattern: Pattern,
+    },
     /// An integer within inclusive bounds.
-    Integer { name: String, low: i64, high: i64 },
+    Integer {
+        /// The declared name, which implementations refer to.
+        name: String,
+        /// The smallest valid number.
+        low: i64,
+        /// The largest valid number.
+        high: i64,
+    },
     /// A hash with exactly these keys; keys marked `?` are optional.
     Struct {
+        /// The declared name of the hash type, which implementations refer to.
         name: String,
+        /// The permitted keys, in definition order.
         fields: IndexMap<String, StructField>,
     },
     /// A list of fixed length.
     Tuple {
+        /// The declared name of the list type, which implementations refer to.
         name: String,
+        /// The valid values of each position.
         items: Vec<Vec<ValueSpec>>,
     },
 }
@@ -211,14 +247,18 @@ pub enum Canon {
     Ip,
     /// Like `Ip`, with host bits cleared.
     Network,
+    /// Letters in lower case.
     Lower,
+    /// Letters in upper case.
     Upper,
+    /// Without white space at both ends.
     Trim,
 }
 
 /// A title pattern: literal text and `{attribute}` placeholders; earlier ones are greedy.
 #[derive(Clone, Debug)]
 pub struct TitlePattern {
+    /// The pattern as written in the definition, `{vrf}/{address}`.
     pub text: String,
     /// The compiled pattern; capture groups are named after attributes.
     pub pattern: Pattern,

@@ -12,6 +12,7 @@ macro_rules! name {
         pub struct $name(Arc<str>);
 
         impl $name {
+            /// The name as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -47,10 +47,15 @@ pub type Reads = IndexMap<String, String>;
 /// A parsed answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
+    /// Configuration lines, nested by indentation.
     Tree(Tree),
+    /// A table with a header line.
     Columns(Columns),
+    /// Stanzas of `key: value` lines, in the order of the device.
     Stanzas(Vec<Row>),
+    /// A JSON document, the answer of a REST request.
     Json(serde_json::Value),
+    /// Text that is not parsed further.
     Text(String),
 }
 
@@ -85,6 +90,7 @@ impl State {
         }
     }
 
+    /// The parsed answer of a read; `None` if it was not read.
     pub fn get(&self, name: &str) -> Option<&Parsed> {
         self.reads.get(name).map(Arc::as_ref)
     }

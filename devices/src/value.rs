@@ -25,19 +25,27 @@ pub enum Value {
     Absent,
     /// The `default` literal.
     Default,
+    /// `true` or `false`.
     Bool(bool),
+    /// A signed 64-bit number.
     Integer(i64),
+    /// A floating-point number.
     Float(f64),
+    /// Text.
     String(String),
     /// An enumerated value: a name from the set that the type allows.
     Symbol(String),
+    /// An array; the elements can have different kinds.
     List(Vec<Value>),
     /// A hash; keys need not be strings, order is the catalog's.
     Hash(Vec<(Value, Value)>),
     /// A value that is never shown.
     Sensitive(Box<Value>),
+    /// A typed text, such as a regular expression or a timestamp.
     Typed(Box<Typed>),
+    /// Bytes, which rich data encodes as Base64.
     Binary(Vec<u8>),
+    /// A function call that is not resolved yet.
     Deferred(Box<Deferred>),
 }
 
@@ -46,17 +54,21 @@ pub enum Value {
 pub struct Typed {
     /// `Regexp`, `Timestamp`, `Timespan`, `SemVer`, `SemVerRange`, `URI`, `Type`.
     pub kind: String,
+    /// The value in the notation of its kind.
     pub text: String,
 }
 
 /// A call that the agent makes while it loads the catalog. Rare as [`Typed`] is.
 #[derive(Clone, PartialEq)]
 pub struct Deferred {
+    /// The name of the function.
     pub name: String,
+    /// The positional arguments of the call.
     pub arguments: Vec<Value>,
 }
 
 impl Value {
+    /// A string value.
     pub fn string(text: impl Into<String>) -> Self {
         Value::String(text.into())
     }
@@ -69,6 +81,7 @@ impl Value {
         }
     }
 
+    /// The number of an integer. `None` for other kinds, including numeric strings.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Value::Integer(number) => Some(*number),
@@ -76,6 +89,7 @@ impl Value {
         }
     }
 
+    /// The boolean. `None` for other kinds, including the strings `true` and `false`.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Value::Bool(truth) => Some(*truth),
@@ -83,6 +97,7 @@ impl Value {
         }
     }
 
+    /// The elements of a list; `None` for other kinds.
     pub fn as_list(&self) -> Option<&[Value]> {
         match self {
             Value::List(items) => Some(items),

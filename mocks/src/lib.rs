@@ -10,8 +10,6 @@
 //! * [`fault`]: faults that mocks inject on request.
 //! * [`control`]: the exchange log, for tests.
 
-#![warn(missing_docs, unreachable_pub)]
-
 pub mod cli_switch;
 pub mod control;
 pub mod fault;

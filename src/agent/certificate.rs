@@ -16,6 +16,7 @@ pub struct Certificate {
     /// Upper-case hex with colons.
     pub(crate) serial: String,
     pub(crate) not_before: Timestamp,
+    /// End of the validity period.
     pub not_after: Timestamp,
     /// Upper-case hex with colons.
     pub(crate) sha256: String,

@@ -16,6 +16,7 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The paths of the device `certname` below `deviceconfdir` and `devicedir`.
     pub fn new(settings: &Settings, certname: &str) -> Self {
         Self {
             certname: certname.to_owned(),
@@ -24,10 +25,12 @@ impl Layout {
         }
     }
 
+    /// `private_keys/NAME.pem` below `ssl`: the private key of the device.
     pub fn key(&self) -> PathBuf {
         self.ssl.join("private_keys").join(self.pem_name())
     }
 
+    /// `certs/NAME.pem` below `ssl`: the certificate of the device.
     pub fn certificate(&self) -> PathBuf {
         self.ssl.join("certs").join(self.pem_name())
     }
@@ -37,6 +40,7 @@ impl Layout {
         self.ssl.join("certs").join("ca.pem")
     }
 
+    /// The CRL bundle, `crl.pem` below `ssl`.
     pub fn crl(&self) -> PathBuf {
         self.ssl.join("crl.pem")
     }
@@ -46,6 +50,7 @@ impl Layout {
         self.ssl.join("certificate_requests").join(self.pem_name())
     }
 
+    /// The lock file for updates of the certificates, `ssl.lock` below `ssl`.
     pub fn lock(&self) -> PathBuf {
         self.ssl.join("ssl.lock")
     }
@@ -54,6 +59,7 @@ impl Layout {
         self.var.join("csr_attributes.yaml")
     }
 
+    /// The cached catalog, `client_data/catalog/NAME.json` below `var`.
     pub fn cached_catalog(&self) -> PathBuf {
         self.var
             .join("client_data")

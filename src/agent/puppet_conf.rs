@@ -20,44 +20,73 @@ use values::SettingValues;
 /// Settings as values. Names are the peer's; [`table`] says what each means.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// Directory of `puppet.conf`, `device.conf` and the certificates of the devices.
     pub confdir: PathBuf,
+    /// Directory of caches and state.
     pub vardir: PathBuf,
+    /// Directory of the certificates of the proxy host, including its CA bundle.
     pub ssldir: PathBuf,
+    /// Device list: a file, or a directory of `*.conf` files.
     pub deviceconfig: PathBuf,
+    /// Directory of the certificates of the devices, one subdirectory per certname.
     pub deviceconfdir: PathBuf,
+    /// Directory of the caches and state of the devices, one subdirectory per certname.
     pub devicedir: PathBuf,
+    /// Puppet Server from `server` and `serverport`, used if `server_list` is empty.
     pub server: Server,
     /// In the order in which they are tried; empty: `server` alone, without asking for its status.
     pub server_list: Vec<Server>,
     /// Set only where the configuration names one: it then goes before the chosen server.
     pub ca_server: Option<Server>,
+    /// Server that receives the reports; `None`: the server of the run.
     pub report_server: Option<Server>,
+    /// Timeouts, headers and proxy of requests to the server.
     pub http: HttpSettings,
+    /// Settings for keys, certificates, the CA bundle and the CRLs.
     pub certificates: CertificateSettings,
+    /// Environment to request from the server.
     pub environment: EnvironmentSettings,
+    /// Report changes without making them.
     pub noop: bool,
+    /// Apply only resources with one of these tags; empty: all resources.
     pub tags: Vec<String>,
+    /// Skip resources with one of these tags.
     pub skip_tags: Vec<String>,
+    /// Send a report after each run.
     pub report: bool,
+    /// Use the cached catalog if the server provides none.
     pub usecacheonfailure: bool,
+    /// Use the cached catalog without a request to the server.
     pub use_cached_catalog: bool,
+    /// Download drivers from the modules of the device's environment.
     pub pluginsync: bool,
+    /// Command to run before each device; if it fails, the device is not run.
     pub prerun_command: Option<String>,
+    /// Command to run after each device; if it fails, the run fails.
     pub postrun_command: Option<String>,
+    /// Send the facts again after the run.
     pub resubmit_facts: bool,
     /// `None`: no limit.
     pub runtimeout: Option<Duration>,
+    /// Interval between checks of a device that another run holds; zero: do not wait.
     pub waitforlock: Duration,
+    /// Maximum time to wait for another run of the device; `None`: no limit.
     pub maxwaitforlock: Option<Duration>,
+    /// Lifetime of facts, and maximum delay from a `Retry-After` header.
     pub runinterval: Duration,
     /// Each device begins at its own moment within this time.
     pub splay: Option<Duration>,
+    /// Apply resources outside of their schedules.
     pub ignoreschedules: bool,
+    /// Log the start and duration of each resource.
     pub evaltrace: bool,
+    /// Write the dependency graphs of each run.
     pub graph: bool,
     /// `None`: in each device's own directory.
     pub graphdir: Option<PathBuf>,
+    /// Omit unchanged resources from reports.
     pub exclude_unchanged_resources: bool,
+    /// Soft limits for the facts of a device.
     pub fact_limits: FactLimits,
     /// What was set, with its value and origin, for people.
     pub given: Vec<(String, String, PuppetSettingSource)>,
@@ -79,7 +108,9 @@ impl Settings {
 /// A server's name and port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Server {
+    /// Host name or IP address.
     pub host: String,
+    /// TCP port, usually 8140.
     pub port: u16,
 }
 
@@ -89,10 +120,12 @@ impl std::fmt::Display for Server {
     }
 }
 
+/// Settings of HTTP requests to the server.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
     pub(crate) connect_timeout: Duration,
     pub(crate) read_timeout: Duration,
+    /// Timeout of a catalog request.
     pub catalog_timeout: Duration,
     pub(crate) extra_headers: Vec<(String, String)>,
     /// `host:port` of a proxy.
@@ -100,39 +133,58 @@ pub struct HttpSettings {
     pub(crate) profile: bool,
 }
 
+/// Settings for keys, certificates, the CA bundle and the CRLs.
 #[derive(Clone, Debug)]
 pub struct CertificateSettings {
     /// Zero: do not wait.
     pub waitforcert: Duration,
+    /// Maximum time to wait for a signed certificate; `None`: no limit.
     pub maxwaitforcert: Option<Duration>,
     /// Lower-case hex without colons.
     pub ca_fingerprint: Option<String>,
+    /// Certificates of the server's chain to check against CRLs.
     pub revocation: Revocation,
+    /// Type and size of new private keys.
     pub key_type: KeyType,
+    /// Subject alternative names in new certificate requests.
     pub dns_alt_names: Vec<String>,
+    /// Renew a certificate, or warn, this long before it expires.
     pub renewal_interval: Duration,
+    /// Interval between downloads of the CA bundle.
     pub ca_refresh_interval: Duration,
+    /// Interval between downloads of the CRLs.
     pub crl_refresh_interval: Duration,
 }
 
 /// What is checked against CRLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revocation {
+    /// Every certificate of the chain.
     Chain,
+    /// Only the certificate of the server.
     Leaf,
+    /// No certificate; CRLs are not downloaded.
     Off,
 }
 
 /// Type of new keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
+    /// EC key on the curve `prime256v1`.
     P256,
+    /// EC key on the curve `secp384r1`.
     P384,
-    Rsa { bits: u16 },
+    /// RSA key.
+    Rsa {
+        /// Size of the modulus in bits, 2048 to 16384.
+        bits: u16,
+    },
 }
 
+/// The requested environment and the reaction to a different one from the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvironmentSettings {
+    /// Value of `environment`, `production` by default.
     pub name: String,
     /// Sent along as `configured_environment`; `None`: nobody configured one.
     pub(crate) configured: Option<String>,
@@ -155,8 +207,11 @@ pub struct FactLimits {
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PuppetSettingSource {
+    /// The setting is not configured.
     Default,
+    /// From `puppet.conf`.
     File,
+    /// From the command line.
     Flag,
 }
 

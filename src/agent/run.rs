@@ -44,6 +44,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
+    /// Creates the state; at most `catalog_concurrency` (at least 1) catalog requests run at once.
     pub fn new(settings: Settings, catalog_concurrency: usize) -> Self {
         let settings = Arc::new(settings);
         Self {
@@ -58,8 +59,11 @@ impl Proxy {
 /// A catalog with the expected certname and environment.
 #[derive(Clone, Debug)]
 pub struct RetrievedCatalog {
+    /// The catalog as JSON text.
     pub text: String,
+    /// Name and environment from the catalog.
     pub head: CatalogHeader,
+    /// Whether the catalog came from the cache, and why.
     pub cached: CachedStatus,
 }
 
@@ -76,25 +80,36 @@ pub enum CatalogResponse {
 /// The run has no catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The device has no usable certificate.
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
+    /// The TLS configuration of the device cannot be built from its local files.
     #[error("cannot use the local certificates")]
     Tls(#[from] TlsError),
+    /// No server of `server_list` is available.
     #[error(transparent)]
     NoServer(#[from] ServerSelectionError),
+    /// The environment is missing on the server, changes repeatedly or violates the strict mode.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// The definitions of the environment cannot be downloaded, read or validated.
     #[error(transparent)]
     Plugins(#[from] PluginError),
+    /// The catalog request failed, or the response is not a catalog.
     #[error("Could not retrieve catalog from remote server: {0}")]
     Catalog(RequestError),
+    /// The server sent a catalog for another certname.
     #[error("{request}")]
     WrongName {
+        /// Method and URL of the catalog request.
         request: String,
+        /// Expected and found certname.
         source: CatalogHeaderError,
     },
+    /// A local catalog has an invalid header or another certname.
     #[error(transparent)]
     Header(CatalogHeaderError),
+    /// A file of the device cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -130,7 +145,9 @@ impl RunError {
 #[derive(Debug)]
 pub struct AgentRun {
     proxy: Arc<Proxy>,
+    /// Paths of the device's certificates, caches and state.
     pub layout: Layout,
+    /// Random UUID of the run, sent with the node and catalog requests and in the report.
     pub transaction_uuid: String,
     /// Durations in seconds, by their names in reports.
     pub(crate) times: IndexMap<&'static str, f64>,
@@ -146,6 +163,7 @@ pub struct AgentRun {
 }
 
 impl AgentRun {
+    /// Prepares the run of a device without any network or file access.
     pub fn new(proxy: &Arc<Proxy>, certname: &str) -> Self {
         Self {
             layout: Layout::new(&proxy.settings, certname),

@@ -8,6 +8,7 @@ pub use crate::catalog::Level;
 
 /// Receives the messages of an agent run, in order.
 pub trait RunLog: Send {
+    /// Receives one message with its level.
     fn log(&mut self, level: Level, message: String);
 }
 

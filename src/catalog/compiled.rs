@@ -14,7 +14,9 @@ use super::resource_ref::ResourceRef;
 pub struct Catalog {
     /// The node or device it was compiled for.
     pub name: String,
+    /// The configuration version, if the compiler set one.
     pub version: Option<ConfigVersion>,
+    /// The Puppet environment in which the catalog was compiled.
     pub environment: Option<String>,
     pub(crate) code_id: Option<String>,
     pub(crate) catalog_uuid: Option<String>,
@@ -96,8 +98,11 @@ impl fmt::Display for Position<'_> {
 pub enum ResourceKind {
     /// A resource type that agents know.
     Compilable,
+    /// A class, which contains other resources.
     Class,
+    /// A defined type, which contains other resources.
     Defined,
+    /// Kind `unknown`, which servers often give to `Class[Settings]` and `Class[Main]`.
     Unknown,
     /// The catalog has no kind for the resource.
     Missing,

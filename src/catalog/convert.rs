@@ -31,11 +31,13 @@ use crate::compat::{Deviation, Deviations};
 
 /// The context of the conversion.
 pub struct Typing<'a> {
+    /// Finds the type of each resource.
     pub types: &'a dyn TypeSource,
     /// Brings attributes that the model has resolved into the platform's canonical form.
     pub canonicalize: &'a dyn Fn(&TypeModel, Attributes) -> Result<Attributes, ValueError>,
     /// Whether Puppet's schedules (`daily` and so on) are added.
     pub default_schedules: bool,
+    /// The differences from Puppet 7 that apply.
     pub deviations: Deviations,
 }
 

@@ -9,13 +9,21 @@ use std::fmt;
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
+    /// Details for troubleshooting.
     Debug,
+    /// Progress of the run.
     Info,
+    /// Changes and other normal events.
     Notice,
+    /// A problem that does not fail a resource.
     Warning,
+    /// A failure of a resource or of the run.
     Err,
+    /// A condition that requires immediate action.
     Alert,
+    /// An unusable system. In Puppet's order it ranks below `crit`.
     Emerg,
+    /// A critical condition. In Puppet's order it ranks above `emerg`.
     Crit,
 }
 

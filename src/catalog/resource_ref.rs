@@ -108,6 +108,7 @@ impl ResourceRef {
         self.type_name().to_lowercase()
     }
 
+    /// The text between the brackets.
     pub fn title(&self) -> &str {
         &self.text[self.type_length as usize + 1..self.text.len() - 1]
     }

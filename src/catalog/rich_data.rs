@@ -16,12 +16,21 @@ use switchtender_devices::value::{Deferred, Typed, Value};
 /// A value that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RichDataError {
+    /// The `__ptype` is no type of rich data.
     #[error("No implementation mapping found for Puppet Type {0}")]
     UnknownType(String),
+    /// A part of the value is missing or has the wrong form.
     #[error("a value of type {kind} requires {needs}")]
-    Payload { kind: String, needs: &'static str },
+    Payload {
+        /// The `__ptype` of the value.
+        kind: String,
+        /// The missing or invalid part, such as `a string as __pvalue`.
+        needs: &'static str,
+    },
+    /// The number does not fit in 64 bits.
     #[error("number {0} does not fit in 64 bits")]
     Number(String),
+    /// The path of a `LocalRef` has no earlier value.
     #[error("reference {0:?} does not point to an earlier value")]
     LocalRef(String),
 }

@@ -24,7 +24,9 @@ pub(crate) use schedule::{PeriodRule, Schedule};
 /// A type of the engine.
 #[derive(Clone, Debug)]
 pub struct ResourceType {
+    /// The attributes, rules and relations of the type.
     pub model: Arc<TypeModel>,
+    /// The functions in which the type differs from its model.
     pub behavior: Arc<dyn TypeBehavior>,
 }
 
@@ -51,6 +53,7 @@ impl ResourceType {
 
 /// Finds types by their lower-case name.
 pub trait TypeSource: Sync {
+    /// The type with this lower-case name, if there is one.
     fn find(&self, name: &str) -> Option<ResourceType>;
 }
 
@@ -60,6 +63,7 @@ pub struct Types<F> {
 }
 
 impl<F: Fn(&str) -> Option<Arc<TypeModel>>> Types<F> {
+    /// A source that asks `models` first and Puppet's own types second.
     pub fn new(models: F) -> Self {
         Self { models }
     }
@@ -127,23 +131,29 @@ pub struct ValueTraits {
 /// A generated resource.
 #[derive(Clone, Debug)]
 pub struct NewResource {
+    /// Name of the resource's type.
     pub type_name: String,
+    /// The title, unique for its type in the catalog.
     pub title: String,
+    /// The attribute values, as a catalog would declare them.
     pub parameters: Attributes,
 }
 
 /// The result of generation before the run.
 #[derive(Clone, Debug)]
 pub enum Generation {
+    /// Resources to add to the catalog.
     Resources(Vec<NewResource>),
     /// Remove every instance of the type that is not in the catalog.
     Purge {
+        /// Lower-case name of the type to purge.
         type_name: String,
     },
 }
 
 /// The behavior of a type. The defaults are those of [`ModelOnly`].
 pub trait TypeBehavior: Send + Sync + fmt::Debug {
+    /// The form of desired values, which decides their comparison.
     fn values(&self) -> ValueStyle {
         ValueStyle::Canonical
     }
@@ -200,6 +210,7 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The event name and other effects of setting a property to this value.
     fn traits(&self, property: &str, wanted: &Value) -> ValueTraits {
         ValueTraits {
             own_setter: property == "ensure"

@@ -17,6 +17,7 @@ pub struct FactsArgs {
     device: OneDevice,
 }
 
+/// Reads the facts from the device and prints them as JSON.
 pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
     block_on(async {
         let (connector, name) = args.device.connector().await?;

@@ -43,6 +43,7 @@ pub struct GraphArgs {
     definitions: Option<PathBuf>,
 }
 
+/// Prints the graph as DOT or SVG; fails for an invalid catalog or an unknown resource.
 pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
     let registry = definitions::load(args.definitions.as_deref())?;
     let name = args.catalog.display().to_string();

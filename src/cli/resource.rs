@@ -50,6 +50,7 @@ pub(crate) enum ResourceFormat {
     Json,
 }
 
+/// Reads the resources of the type from the device and prints them in the chosen format.
 pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
     block_on(async {
         let (connector, device) = args.device.connector().await?;

@@ -125,6 +125,7 @@ struct Inputs<'a> {
     running: Option<&'a Path>,
 }
 
+/// Validates the catalogs and prints the findings; an unusable input leads to exit code 2.
 pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let settings = super::settings_file::load(args.settings.as_deref());
     let settings = settings.map_err(|error| error.exit(2))?;

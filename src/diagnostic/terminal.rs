@@ -15,6 +15,7 @@ pub struct RenderOptions {
 }
 
 impl RenderOptions {
+    /// Text without colors.
     pub const PLAIN: RenderOptions = RenderOptions { colors: false };
 }
 

@@ -17,10 +17,13 @@ pub struct Metric {
     pub values: Vec<(String, Number)>,
 }
 
+/// The value of a metric; serialized as a JSON number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Number {
+    /// Number of resources, changes or events.
     Count(u64),
+    /// Duration in seconds.
     Seconds(f64),
 }
 

@@ -18,12 +18,17 @@ use crate::catalog::{ConfigVersion, Level, LoadMessage, ResourceRef};
 pub enum RunEvent {
     /// The run starts to apply the catalog.
     Applying {
+        /// The configuration version of the catalog.
         version: Option<ConfigVersion>,
+        /// The Puppet environment of the catalog.
         environment: Option<String>,
+        /// The server's identifier of the deployed code, copied to the report.
         code_id: Option<String>,
+        /// The identifier of this compilation, copied to the report.
         catalog_uuid: Option<String>,
         /// The global noop setting.
         noop: bool,
+        /// The start of the run.
         time: Timestamp,
     },
     /// A log message.
@@ -33,19 +38,29 @@ pub enum RunEvent {
     /// The evaluation of a resource starts. `number` counts vertices, including markers of
     /// containers.
     Evaluating {
+        /// The resource that is evaluated next.
         reference: ResourceRef,
+        /// Position in the order of evaluation, from 1.
         number: usize,
+        /// Number of vertices in the graph at this moment.
         total: usize,
     },
     /// Operations that were sent for a resource. In a noop run, the operations that would be sent.
     Operations {
+        /// The resource that caused the operations.
         reference: ResourceRef,
+        /// The operations in the order of sending.
         operations: Arc<[OperationRecord]>,
     },
     /// The evaluation of a resource is complete. Once per resource.
     Resource(Arc<ResourceStatus>),
     /// A graph file, if requested.
-    Graph { file: &'static str, text: String },
+    Graph {
+        /// The file name, such as `resources.dot`.
+        file: &'static str,
+        /// The content in the DOT language.
+        text: String,
+    },
     /// The last event.
     Finished {
         /// Every resource was evaluated.
@@ -54,12 +69,14 @@ pub enum RunEvent {
         failed_to_generate: bool,
         /// The reason why the run ended early.
         error: Option<String>,
+        /// The end of the run.
         time: Timestamp,
     },
 }
 
 /// A receiver of run events.
 pub trait Sink: Send {
+    /// Receives the next event. Called in the order of the events.
     fn emit(&mut self, event: RunEvent);
 }
 
@@ -78,7 +95,9 @@ impl<F: FnMut(RunEvent) + Send> Sink for F {
 /// A log message (section 17, *Log entry*).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
+    /// The importance of the message.
     pub level: Level,
+    /// The text, without source and level.
     pub message: String,
     /// The path of a resource or property, the reference of a container, or `Puppet`.
     pub source: String,
@@ -120,28 +139,43 @@ pub struct OperationRecord {
 /// The result of one resource (section 17, *Resource status*).
 #[derive(Clone, Debug)]
 pub struct ResourceStatus {
+    /// The resource that was evaluated.
     pub reference: ResourceRef,
+    /// The manifest that declares the resource.
     pub file: Option<Arc<str>>,
+    /// Line in the manifest, from 1.
     pub line: Option<u64>,
     /// The provider of the resource, if it needs one.
     pub(crate) provider: Option<Arc<str>>,
+    /// Class titles and container references, outermost first, and the resource's own reference.
     pub containment_path: Arc<[Arc<str>]>,
+    /// The tags that the catalog and the `tag` metaparameter give.
     pub tags: Tags,
     /// The start of the evaluation.
     pub(crate) time: Timestamp,
     /// `None` when it was not evaluated.
     pub(crate) evaluation_time: Option<Duration>,
+    /// Whether an event is a failure or the evaluation failed.
     pub failed: bool,
+    /// Whether a refresh of the resource failed.
     pub failed_to_restart: bool,
+    /// Whether the resource was refreshed successfully.
     pub restarted: bool,
+    /// Whether an event is a success, refreshes included.
     pub changed: bool,
+    /// Whether there is an event other than an audit.
     pub out_of_sync: bool,
+    /// Whether an event is a corrective change.
     pub corrective_change: bool,
     /// The reason why the resource was skipped.
     pub skipped: Option<Skip>,
+    /// Number of successful events, refreshes included.
     pub change_count: u64,
+    /// Number of events other than audits.
     pub out_of_sync_count: u64,
+    /// Failed resources that this resource depends on.
     pub failed_dependencies: Vec<ResourceRef>,
+    /// The events in the order in which they occurred.
     pub events: Vec<Event>,
     /// The operations that were sent for the resource.
     pub(crate) operations: Arc<[OperationRecord]>,
@@ -191,14 +225,21 @@ impl ResourceStatus {
 pub struct Event {
     /// `mtu_changed`, `dev_vlan_created`, `refresh`, `resource_error`.
     pub name: String,
+    /// The property that changed; `None` for other events.
     pub property: Option<Name>,
+    /// The value on the device before the change, redacted if sensitive.
     pub previous_value: Option<Value>,
+    /// The value from the catalog, redacted if sensitive.
     pub desired_value: Option<Value>,
     /// The audited value of the last run.
     pub historical_value: Option<Value>,
+    /// The outcome: success, failure, noop or audit.
     pub status: EventStatus,
+    /// The text that is logged with the event.
     pub message: Option<String>,
+    /// Whether an audit of the property contributed to the event.
     pub audited: bool,
+    /// Whether the device differed from the state that the last run left.
     pub corrective_change: bool,
     /// `Some(true)` for sensitive properties, `None` for other properties, `Some(false)` for events
     /// without a property.

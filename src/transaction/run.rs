@@ -26,9 +26,11 @@ use super::settings::TransactionSettings;
 
 /// The input of a run.
 pub struct Input<'a> {
+    /// The catalog's resources, converted to their types.
     pub resources: Resources,
     /// For generated resources.
     pub types: &'a dyn TypeSource,
+    /// The options of the run, such as noop and tags.
     pub settings: &'a TransactionSettings,
     /// Returns the current time.
     pub clock: &'a (dyn Fn() -> Timestamp + Sync),
@@ -36,7 +38,9 @@ pub struct Input<'a> {
     pub zone: TimeZone,
     /// State of earlier runs. It is updated in place, so that it is correct at any moment.
     pub memory: &'a mut Memory,
+    /// Reads and changes the device.
     pub provider: &'a mut dyn Provider,
+    /// Receives the events of the run.
     pub sink: &'a mut dyn Sink,
     /// Called before each resource; returns true to stop the run.
     pub stop: &'a (dyn Fn() -> bool + Sync),

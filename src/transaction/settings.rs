@@ -13,12 +13,15 @@ pub struct TransactionSettings {
     pub tags: TagSelection,
     /// Skip resources with one of these tags. Takes precedence over `tags`.
     pub skip_tags: TagSelection,
+    /// Apply resources even outside of their schedule.
     pub ignore_schedules: bool,
     /// Log the start and the duration of each evaluation.
     pub evaltrace: bool,
+    /// Log one warning per class, not per resource, if the class has failed dependencies.
     pub merge_dependency_warnings: bool,
     /// Whether the run is for a device: then host types are skipped, otherwise device types.
     pub for_device: bool,
+    /// How to report resources that belong to the other kind of run.
     pub host_resources: HostResourcePolicy,
     /// Emit graph files. The message about cycles names this file.
     pub cycles_file: Option<String>,

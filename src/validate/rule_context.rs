@@ -55,6 +55,7 @@ pub struct RuleContext<'a> {
 }
 
 impl<'a> RuleContext<'a> {
+    /// Resolves the destinations, types and relations of the catalog for the rules.
     pub fn new(
         catalog: &'a Catalog,
         registry: &'a Registry,

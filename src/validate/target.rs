@@ -34,7 +34,9 @@ pub enum TargetKind {
 /// Finds the target of a catalog.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TargetResolver<'a> {
+    /// Target chosen by the user; `Auto` leaves it to inventory and catalog.
     pub kind: TargetKind,
+    /// Devices by certname; `None`: no inventory was given.
     pub inventory: Option<&'a Inventory>,
     /// Platform of catalogs whose device is not in the inventory.
     pub platform: Option<&'a str>,

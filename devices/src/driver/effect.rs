@@ -16,6 +16,7 @@ pub struct Effect {
     pub sent: Vec<Text>,
     /// Other values that satisfy the resource.
     pub(crate) alike: Vec<Vec<Text>>,
+    /// Name of the attribute whose value determines the setting.
     pub attribute: String,
 }
 
@@ -34,7 +35,9 @@ impl Effect {
 pub struct EffectSlot {
     /// The constant words at the beginning of the mode and of the line.
     pub place: String,
+    /// The constant words of the line without `no`; empty for REST.
     pub what: String,
+    /// Name of the attribute that can change the setting.
     pub attribute: String,
     /// Whether two resources of the type can share the setting.
     pub within_type: bool,

@@ -145,11 +145,13 @@ pub trait Implementation: fmt::Debug + Send + Sync {
 pub struct Problem {
     /// The attribute, or the namevar for the resource as a whole.
     pub attribute: String,
+    /// The cause, which selects the validation rule that reports it.
     pub kind: ProblemKind,
     /// A resource with an error is not applied. Warnings and notes do not prevent it.
     pub severity: Severity,
     /// Lower case, without the attribute's name and without secrets.
     pub message: String,
+    /// The action for the user, if there is one.
     pub help: Option<String>,
 }
 

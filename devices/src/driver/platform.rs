@@ -34,9 +34,11 @@ pub enum MockKind {
 /// A platform, loaded from `definitions/<platform>/`.
 #[derive(Debug)]
 pub struct Platform {
+    /// The directory name of the definitions, `cisco_ios`.
     pub name: PlatformName,
     /// Other names of the platform for `type` in `device.conf`.
     pub(crate) aliases: Vec<String>,
+    /// The protocol of sessions with its devices.
     pub transport: Transport,
     /// The mock device for `--mock`, if there is one.
     pub mock: Option<MockKind>,
@@ -53,6 +55,7 @@ pub struct Platform {
     pub(crate) line_limit: usize,
     /// How the configuration shows what a session uses.
     pub(crate) session_use: Option<SessionUse>,
+    /// The resource types of the platform, with their variants.
     pub types: IndexMap<TypeName, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this platform lacks.
     pub(super) platforms_by_type: BTreeMap<TypeName, Vec<PlatformName>>,

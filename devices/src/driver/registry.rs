@@ -189,6 +189,7 @@ impl Registry {
         self.models.values().map(LazyLock::force)
     }
 
+    /// The platform with exactly this name. Aliases do not match.
     pub fn platform(&self, name: &str) -> Option<&Arc<Platform>> {
         self.platforms.get(name).map(LazyLock::force)
     }

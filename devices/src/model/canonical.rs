@@ -24,10 +24,13 @@ use crate::value::Value;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{attribute}: {message}")]
 pub struct ValueError {
+    /// Name of the attribute with the invalid value.
     pub attribute: String,
+    /// The cause, for callers that handle errors differently.
     pub kind: ValueErrorKind,
     /// Lower case, without the attribute's name.
     pub message: String,
+    /// The action for the user, such as a similar name or the valid values.
     pub help: Option<String>,
 }
 

@@ -9,9 +9,11 @@ use crate::value::Value;
 /// An automatic relation to the resources in an attribute's value.
 #[derive(Clone, Debug)]
 pub struct AutoRelation {
+    /// The direction, and whether events cross the relation.
     pub kind: AutoKind,
     /// Type of the other resource.
     pub target: TypeName,
+    /// The attribute or fixed list that names the other resources.
     pub from: RelationSource,
 }
 
@@ -57,11 +59,16 @@ pub(super) fn collect(value: &Value, field: Option<&str>, names: &mut Vec<String
     }
 }
 
+/// The metaparameter that an automatic relation corresponds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoKind {
+    /// The target is applied before this resource.
     Require,
+    /// The target is applied before this resource, and its changes refresh this resource.
     Subscribe,
+    /// This resource is applied before the target.
     Before,
+    /// This resource is applied before the target, and its changes refresh the target.
     Notify,
 }
 
@@ -73,5 +80,6 @@ pub enum RelationSource {
     Attribute(String),
     /// The partition of a full path `/Partition/name`, from this attribute.
     Partition(String),
+    /// The same names for every resource of the type.
     Fixed(Vec<String>),
 }

@@ -26,6 +26,7 @@ pub struct Import {
 pub struct OmittedItem {
     /// From 1.
     pub line: usize,
+    /// The omitted part and the reason, for the user.
     pub what: String,
 }
 

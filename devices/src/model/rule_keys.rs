@@ -8,6 +8,7 @@ use crate::value::{Attributes, Value};
 /// The attribute and value that shut an instance down.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shutdown {
+    /// Name of the attribute, such as `enable`.
     pub attribute: String,
     pub(crate) when: Value,
 }

@@ -17,7 +17,9 @@ pub(super) const REGISTER: &str = "Puppet::ResourceApi.register_type";
 /// A type that a file declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredType {
+    /// Lower-case name, `network_vlan`.
     pub name: TypeName,
+    /// Where the agent applies resources of the type.
     pub runs_on: RunsOn,
 }
 

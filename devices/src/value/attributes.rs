@@ -18,6 +18,7 @@ use crate::map::IndexMap;
 pub struct Name(Arc<str>);
 
 impl Name {
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -156,10 +157,12 @@ impl Attributes {
         Self(Vec::with_capacity(count))
     }
 
+    /// The number of attributes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -168,10 +171,12 @@ impl Attributes {
         self.0.iter().position(|(known, _)| *known == *name)
     }
 
+    /// Whether there is a value for this name, `undef` included.
     pub fn contains_key(&self, name: &str) -> bool {
         self.position(name).is_some()
     }
 
+    /// The value of this name; the search is linear.
     pub fn get(&self, name: &str) -> Option<&Value> {
         Some(&self.0[self.position(name)?].1)
     }
@@ -207,6 +212,7 @@ impl Attributes {
         Some(self.0.remove(at).1)
     }
 
+    /// Removes the attributes for which the function returns false; the order remains.
     pub fn retain(&mut self, mut keep: impl FnMut(&Name, &mut Value) -> bool) {
         self.0.retain_mut(|(name, value)| keep(name, value));
     }
@@ -216,6 +222,7 @@ impl Attributes {
         self.0.sort_by_cached_key(|(name, _)| key(name));
     }
 
+    /// Names and values in their stored order.
     pub fn iter(
         &self,
     ) -> impl ExactSizeIterator<Item = (&Name, &Value)> + DoubleEndedIterator + Clone {
@@ -226,10 +233,12 @@ impl Attributes {
         self.0.iter_mut().map(|(name, value)| (&*name, value))
     }
 
+    /// The names in their stored order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &Name> + DoubleEndedIterator + Clone {
         self.0.iter().map(|(name, _)| name)
     }
 
+    /// The values in their stored order.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Value> + DoubleEndedIterator + Clone {
         self.0.iter().map(|(_, value)| value)
     }

@@ -34,29 +34,41 @@ pub(crate) enum Fetched {
 /// The CA bundle or the CRLs are not available.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CaError {
+    /// A request to the CA failed, or its response was an error.
     #[error(transparent)]
     Request(Arc<RequestError>),
+    /// The server has no CA certificate: it responded with status 404.
     #[error("CA certificate is missing from the server")]
     Missing,
+    /// The bundle does not match the `ca_fingerprint` setting.
     #[error("the CA bundle of {server} has the SHA-256 fingerprint {found}, not {expected}")]
     Fingerprint {
+        /// First configured server for certificates.
         server: Server,
+        /// Value of `ca_fingerprint`: SHA-256 in lower-case hex without colons.
         expected: String,
+        /// SHA-256 of the bundle in upper-case hex with colons.
         found: String,
     },
+    /// The response of the server contains no valid CA bundle.
     #[error("cannot use the CA bundle from {server}")]
     NoBundle {
+        /// Server that sent the response.
         server: Server,
+        /// Error in a certificate of the bundle, or a bundle without certificates.
         #[source]
         source: ParseCertificateError,
     },
+    /// A file of the CA bundle cannot be read or written.
     #[error("cannot store the CA bundle")]
     File(#[source] Arc<FileError>),
+    /// The TLS configuration for requests to the CA cannot be built.
     #[error("cannot use the local certificates")]
     Tls(#[source] Arc<crate::agent::http::tls::TlsError>),
 }
 
 impl CertificateAuthority {
+    /// Creates the authority without any network or file access.
     pub fn new(settings: &Arc<Settings>) -> Self {
         Self {
             settings: Arc::clone(settings),

@@ -27,68 +27,115 @@ use crate::agent::puppet_conf::{Revocation, Server, Settings};
 #[derive(Clone, Debug)]
 pub struct TlsCredentials {
     pub(crate) trust: Trust,
+    /// Certificate and private key for TLS client authentication.
     pub identity: Identity,
+    /// Fields of the certificate in `identity`.
     pub certificate: Certificate,
 }
 
 /// A device has no usable certificate.
 #[derive(Debug, thiserror::Error)]
 pub enum BootstrapError {
+    /// The lock on the certificate directory is not available.
     #[error(transparent)]
     Locked(#[from] SslLockError),
+    /// A file or directory of the device cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The CA bundle or the CRLs are not available.
     #[error(transparent)]
     Ca(#[from] CaError),
+    /// A request for the certificate failed, or the server responded with an error status.
     #[error(transparent)]
     Server(#[from] http::RequestError),
+    /// The CA bundle, the CRLs or the device's certificate cannot be used for TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The private key cannot be read or generated.
     #[error("cannot use the private key {}", .path.display())]
     Key {
+        /// File of the private key.
         path: PathBuf,
+        /// Reason why the key is unusable.
         #[source]
         source: KeyError,
     },
+    /// The device has a certificate, but the file of its private key is missing.
     #[error("{device} has a certificate but no private key ({} is missing)", .path.display())]
-    KeyMissing { device: String, path: PathBuf },
+    KeyMissing {
+        /// Certname of the device.
+        device: String,
+        /// Expected file of the private key.
+        path: PathBuf,
+    },
+    /// The certificate request cannot be created.
     #[error("cannot create a certificate request for {device}")]
     Request {
+        /// Certname of the device.
         device: String,
+        /// Error in the request or in `csr_attributes.yaml`.
         #[source]
         source: certificate_request::CsrError,
     },
+    /// The CA rejected the certificate request with status 400.
     #[error("{device}: {server} rejected the certificate request: {message}")]
     Refused {
+        /// Certname of the device.
         device: String,
+        /// Server that rejected the request.
         server: Server,
+        /// Message in the response of the server.
         message: String,
     },
+    /// The CA has not signed the certificate request.
     #[error("Couldn't fetch certificate from CA server; you might still need to sign this agent's certificate ({device}).{}", .waited.map_or_else(|| " Exiting; no certificate found and waitforcert is disabled".to_owned(), |waited| format!(" Exiting; no certificate after {} s (maxwaitforcert)", waited.as_secs())))]
     NotSigned {
+        /// Certname of the device.
         device: String,
         /// SHA-256 of the request.
         fingerprint: String,
+        /// Time spent waiting, up to `maxwaitforcert`; `None`: `waitforcert` is 0.
         waited: Option<Duration>,
     },
+    /// The public key of the certificate does not belong to the device's private key.
     #[error("The certificate for 'CN={device}' does not match its private key")]
-    Mismatch { device: String },
+    Mismatch {
+        /// Certname of the device.
+        device: String,
+    },
+    /// The certificate or the CA bundle of the device is not valid PEM or X.509.
     #[error("cannot use the certificate {}", .path.display())]
     Unreadable {
+        /// File of the certificate or of the CA bundle.
         path: PathBuf,
+        /// Error in the certificate.
         #[source]
         source: ParseCertificateError,
     },
+    /// Neither the common name nor an alternative name of the certificate is the certname.
     #[error("the certificate in {} is for {names}, not for {device}", .path.display())]
     WrongName {
+        /// Certname of the device.
         device: String,
+        /// File of the certificate.
         path: PathBuf,
+        /// Common name and alternative names of the certificate, separated by commas.
         names: String,
     },
+    /// The certificate of the device has expired.
     #[error("the certificate of {device} expired on {on}")]
-    Expired { device: String, on: Timestamp },
+    Expired {
+        /// Certname of the device.
+        device: String,
+        /// End of the validity of the certificate.
+        on: Timestamp,
+    },
+    /// The run was canceled during the wait for a signature.
     #[error("stopped while waiting for the certificate of {device}")]
-    Stopped { device: String },
+    Stopped {
+        /// Certname of the device.
+        device: String,
+    },
 }
 
 impl BootstrapError {
@@ -137,9 +184,13 @@ impl BootstrapError {
 /// The bootstrap of one device.
 #[derive(Debug)]
 pub struct Bootstrap<'a> {
+    /// Settings for HTTP, certificates and the CA.
     pub settings: &'a Settings,
+    /// Paths of the device's key, certificate, CA bundle and CRLs.
     pub layout: &'a Layout,
+    /// Source of the CA bundle and the CRLs, shared by all devices.
     pub authority: &'a CertificateAuthority,
+    /// Cancels the wait for a signed certificate.
     pub stop: &'a CancellationToken,
 }
 

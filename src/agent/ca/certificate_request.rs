@@ -42,20 +42,33 @@ impl AttributeValue {
 /// A certificate request cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum CsrError {
+    /// The file of the attributes exists but cannot be read.
     #[error("cannot read {path}")]
     Unreadable {
+        /// Path of `csr_attributes.yaml`.
         path: String,
+        /// I/O error of the read.
         #[source]
         source: std::io::Error,
     },
+    /// The file of the attributes is not valid YAML or has unexpected keys or values.
     #[error("invalid attributes in {path}: {reason}")]
-    Attributes { path: String, reason: String },
+    Attributes {
+        /// Path of `csr_attributes.yaml`.
+        path: String,
+        /// First line of the parser's error, without text from the file.
+        reason: String,
+    },
+    /// The name of an attribute or extension is neither an OID nor a short name of Puppet.
     #[error("unknown extension `{0}`: neither an OID nor a short name of Puppet")]
     UnknownName(String),
+    /// An entry of `dns_alt_names` is not a valid DNS name or IP address.
     #[error("invalid alternative name `{0}`")]
     AlternativeName(String),
+    /// An attribute or extension cannot be encoded as DER.
     #[error("cannot encode an attribute")]
     Encode(#[source] pkcs8::der::Error),
+    /// The request cannot be signed or encoded as PEM.
     #[error("cannot sign the request with the key")]
     Sign(#[source] rcgen::Error),
 }

@@ -20,12 +20,16 @@ pub struct PrivateKey {
 /// Why a key is unusable. No message contains any part of the key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
+    /// The key is encrypted with a pass phrase.
     #[error("keys with a pass phrase are not supported")]
     Encrypted,
+    /// The text contains no private key in PEM format.
     #[error("the file contains no private key in PEM format")]
     NoKey,
+    /// The key is not RSA, P-256 or P-384, or its encoding is invalid.
     #[error("unsupported key type (supported: RSA, P-256, P-384)")]
     UnsupportedType,
+    /// The generation of a new key failed.
     #[error("cannot generate a key")]
     Generate,
 }

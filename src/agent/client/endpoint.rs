@@ -19,8 +19,11 @@ const CHECKSUMS: &str = "sha256.sha384.sha512.sha224.md5";
 /// A server with the identity of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint<'a> {
+    /// HTTP client with the certificate of the device.
     pub client: &'a Client,
+    /// Host and port that receive the requests.
     pub server: &'a Server,
+    /// Certname of the device, part of the request paths.
     pub certname: &'a str,
     /// The same in node request, catalog and report.
     pub transaction_uuid: &'a str,

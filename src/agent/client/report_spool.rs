@@ -31,8 +31,10 @@ struct SpooledReport {
 pub enum Delivery {
     /// The server received the report, and `earlier` spooled ones.
     Sent {
+        /// Number of reports from earlier runs in the spool before this delivery.
         earlier: usize,
     },
+    /// The server did not respond or failed; the report remains in the spool.
     Spooled(RequestError),
     /// The server rejected the report; the path is its file.
     Refused(RequestError, PathBuf),
@@ -45,6 +47,7 @@ pub struct ReportSpool {
 }
 
 impl ReportSpool {
+    /// Uses the directory `spool` below the `var` directory of the device.
     pub fn new(layout: &Layout) -> Self {
         Self {
             dir: layout.var.join("spool"),

@@ -16,26 +16,42 @@ pub struct RequestError {
     pub kind: RequestErrorKind,
 }
 
+/// The cause of a failed request.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestErrorKind {
+    /// No connection could be established: DNS, TCP or TLS error, or connect timeout.
     #[error("cannot connect: {0}")]
     Unreachable(String),
+    /// The response was not complete within this time.
     #[error("no response within {} s", .0.as_secs())]
     Timeout(Duration),
+    /// The connection ended before the headers of the response.
     #[error("the server closed the connection without a response: {0}")]
     Disconnected(String),
+    /// The connection ended within the body of the response.
     #[error("the response is incomplete: {0}")]
     Incomplete(String),
+    /// The certificate of the server is invalid, expired, revoked or from another CA.
     #[error("cannot verify the server's certificate: {}", render_certificate_error(.0))]
     ServerCertificate(CertificateError),
+    /// The certificate of the server is valid, but not for the requested host.
     #[error("{0}")]
     ServerName(NameMismatch),
+    /// The server rejected the certificate of the device with this TLS alert.
     #[error("the server rejected the device's certificate (TLS alert {0:?})")]
     DeviceCertificate(AlertDescription),
+    /// The server responded with an error status.
     #[error("the server responded with {status}{}", if .message.is_empty() { String::new() } else { format!(": {}", .message) })]
-    Status { status: u16, message: String },
+    Status {
+        /// HTTP status code.
+        status: u16,
+        /// Message from the body of the response; can be empty.
+        message: String,
+    },
+    /// The response is too large, redirects to an invalid URL or has unexpected content.
     #[error("unusable response: {0}")]
     Unexpected(String),
+    /// The HTTP request could not be built, such as with an invalid header or URL.
     #[error("cannot send the request: {0}")]
     Invalid(String),
 }

@@ -28,6 +28,7 @@ pub(crate) enum Method {
 }
 
 impl Request {
+    /// A GET request for an encoded path with query; `accept` is the Accept header.
     pub fn get(target: impl Into<String>, accept: &'static str) -> Self {
         Self {
             method: Method::Get,
@@ -40,6 +41,7 @@ impl Request {
         }
     }
 
+    /// A PUT request with a body; `content_type` is the Content-Type header.
     pub fn put(
         target: impl Into<String>,
         accept: &'static str,

@@ -23,15 +23,20 @@ pub enum Trust {
     FirstContact,
     /// Certificates issued by this bundle and not revoked by these CRLs.
     Bundle {
+        /// CA bundle in PEM format; each of its certificates is a trust anchor.
         ca: String,
+        /// CRL bundle in PEM format; `None`: no revocation check.
         crl: Option<String>,
+        /// Certificates of the chain to check against the CRLs.
         revocation: Revocation,
     },
 }
 
 /// The device's certificate and key, as PEM and DER (any of the three formats).
 pub struct Identity {
+    /// Certificate of the device in PEM format.
     pub certificate: String,
+    /// Private key of the certificate, in PKCS#1, PKCS#8 or SEC1 format.
     pub key: PrivateKeyDer<'static>,
 }
 
@@ -53,16 +58,22 @@ impl std::fmt::Debug for Identity {
 /// The local certificates are unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
+    /// The CA bundle contains no certificate that can be a trust anchor.
     #[error("the CA bundle has no usable certificate")]
     NoAnchors,
+    /// A file contains invalid PEM.
     #[error("cannot read the {file} as PEM")]
     Pem {
+        /// Description of the file for the message, such as `CRL bundle`.
         file: &'static str,
+        /// Error of the PEM parser.
         #[source]
         source: rustls::pki_types::pem::Error,
     },
+    /// The certificate verifier rejected the CRLs.
     #[error("cannot use the CRL bundle")]
     Crl(#[source] rustls::server::VerifierBuilderError),
+    /// The certificate and the key of the device cannot be used for client authentication.
     #[error("cannot use the device's certificate and key")]
     Identity(#[source] rustls::Error),
 }
@@ -71,6 +82,7 @@ pub enum TlsError {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the certificate is for {}, not for {requested}", if .names.is_empty() { "no name".to_owned() } else { .names.join(", ") })]
 pub struct NameMismatch {
+    /// Host name from the request URL.
     pub requested: String,
     /// Alternative names, or the common name where there are none.
     pub(crate) names: Vec<String>,

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 /// The directories of Puppet.
 #[derive(Clone, Debug)]
 pub struct PuppetDirectories {
+    /// Default of the `confdir` setting, such as `/etc/puppetlabs/puppet`.
     pub confdir: PathBuf,
+    /// Default of the `vardir` setting, such as `/opt/puppetlabs/puppet/cache`.
     pub vardir: PathBuf,
 }
 

@@ -20,6 +20,7 @@ pub(crate) enum SettingType {
 /// The difference from Puppet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingSupport {
+    /// Works as in Puppet.
     Same,
     /// Works differently.
     Different(&'static str),
@@ -32,12 +33,14 @@ pub enum SettingSupport {
 /// A setting of `puppet.conf` that is also a flag.
 #[derive(Clone, Copy, Debug)]
 pub struct PuppetSetting {
+    /// Name in `puppet.conf`, and of the flag without dashes.
     pub name: &'static str,
     /// Other names of the setting.
     pub aliases: &'static [&'static str],
     pub(crate) value_type: SettingType,
     /// In the syntax of `puppet.conf`; may refer to other settings.
     pub default: &'static str,
+    /// Difference from Puppet, with the reason.
     pub support: SettingSupport,
     /// One sentence for the help.
     pub help: &'static str,

@@ -313,18 +313,6 @@ fn evidence(deviation: Deviation) -> Evidence {
                 vec![of(&[vlan(10, "one")])],
             )
         },
-        Deviation::ListOrderIsCompared => {
-            let search =
-                |domains: Value| of(&[dns(json!({ "ensure": "present", "search": domains }))]);
-            let (one, other) = (
-                json!(["z.example", "a.example"]),
-                json!(["a.example", "z.example"]),
-            );
-            scenario(
-                |_, ran| ran.resource("sw1", "Network_dns[default]")["changed"].clone(),
-                vec![search(one), search(other)],
-            )
-        }
         Deviation::ConflictsAreRefused => scenario(
             |lab, _| (lab.log("sw1").connections() == 0).into(),
             vec![of(&[

@@ -18,6 +18,7 @@ pub struct CatalogBuilder {
 }
 
 impl CatalogBuilder {
+    /// A catalog for this node with only `Stage[main]` and `Class[main]`.
     pub fn new(name: &str) -> Self {
         let container = |of: &str, title: &str, kind: &str| {
             json!({
@@ -74,6 +75,7 @@ impl CatalogBuilder {
         resources.into_iter().fold(self, Self::resource)
     }
 
+    /// The catalog as JSON, in format 2.
     pub fn build(self) -> Value {
         json!({
             "tags": ["settings"], "name": self.name, "version": 1, "code_id": null,
@@ -105,6 +107,7 @@ pub fn sensitive(mut resource: Value, parameters: &[&str]) -> Value {
     resource
 }
 
+/// A `Network_vlan` with this VLAN ID and `vlan_name`.
 pub fn vlan(number: u16, name: &str) -> Value {
     resource(
         "Network_vlan",

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 pub struct Dice(pub u64);
 
 impl Dice {
+    /// The next number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -14,7 +14,9 @@ use crate::proxy_host::ProxyHost;
 /// A proxy host with its server and its devices.
 pub struct DeviceHost {
     host: ProxyHost,
+    /// The mock Puppet Server.
     pub server: PuppetServer,
+    /// The mock switches, `sw1.lab.test` and up.
     pub switches: Vec<RunningSwitch>,
 }
 
@@ -27,6 +29,7 @@ impl Deref for DeviceHost {
 }
 
 impl DeviceHost {
+    /// A host with a new server and this many switches without faults.
     pub async fn new(count: usize) -> Self {
         Self::with_faults(count, &[]).await
     }
@@ -84,6 +87,7 @@ impl DeviceHost {
         report.clone()
     }
 
+    /// The text of a file in the host's directory. Panics if it is unreadable.
     pub fn file(&self, path: &str) -> String {
         std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }

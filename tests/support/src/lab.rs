@@ -14,18 +14,23 @@ use switchtender_mocks::{
 use crate::catalog::catalog;
 use crate::program::{self, ProgramOutput};
 
+/// The login password of all mock devices; it contains the planted secret.
 pub const PASSWORD: &str = "s3cret-login";
+/// The enable password of all mock switches; it contains the planted secret.
 pub const ENABLE: &str = "s3cret-enable";
 
 /// Devices and the files that describe them. The inventory is written before each run.
 pub struct Lab {
     dir: tempfile::TempDir,
+    /// The running mock switches by inventory name.
     pub switches: BTreeMap<String, RunningSwitch>,
+    /// The running mock load balancers by inventory name.
     pub load_balancers: BTreeMap<String, RunningLoadBalancer>,
     /// Tables of devices, by name.
     pub devices: BTreeMap<String, String>,
     /// Tables before those of the devices.
     pub defaults: String,
+    /// Environment variables of the program, among them the passwords.
     pub environment: BTreeMap<String, String>,
 }
 
@@ -36,6 +41,7 @@ impl Default for Lab {
 }
 
 impl Lab {
+    /// A lab without devices and with an empty directory for catalogs.
     pub fn new() -> Self {
         let lab = Self {
             dir: tempfile::tempdir().unwrap(),
@@ -77,6 +83,7 @@ impl Lab {
         self.add_switch_with(options).await;
     }
 
+    /// Starts a switch with these options and adds it to the inventory.
     pub async fn add_switch_with(&mut self, options: SwitchOptions) {
         let name = options.name.clone();
         let switch = CliSwitch::start(options, 0).await.unwrap();
@@ -131,6 +138,7 @@ impl Lab {
         self.write_catalog(device, &catalog(&format!("{device}.lab.test"), resources));
     }
 
+    /// The exchanges between the program and a mock device.
     pub fn log(&self, device: &str) -> &ExchangeLog {
         match self.switches.get(device) {
             Some(switch) => switch.log(),
@@ -211,6 +219,7 @@ fn checked(output: std::process::Output) -> ProgramOutput {
     output
 }
 
+/// Options of a mock switch with the lab's user and passwords.
 pub fn switch_options(name: &str) -> SwitchOptions {
     SwitchOptions {
         name: name.to_owned(),
@@ -222,6 +231,7 @@ pub fn switch_options(name: &str) -> SwitchOptions {
     }
 }
 
+/// Faults from their textual form. Panics on an invalid one.
 pub fn parsed(faults: &[&str]) -> Vec<Fault> {
     faults.iter().map(|fault| fault.parse().unwrap()).collect()
 }

@@ -42,8 +42,11 @@ pub fn run(arguments: &[&str]) -> ProgramOutput {
 /// What the program printed, and its exit code.
 #[derive(Debug)]
 pub struct ProgramOutput {
+    /// The exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
+    /// The standard output.
     pub stdout: String,
+    /// The standard error.
     pub stderr: String,
 }
 
@@ -59,15 +62,18 @@ impl From<Output> for ProgramOutput {
 }
 
 impl ProgramOutput {
+    /// Standard output followed by standard error.
     pub fn text(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }
 
+    /// Panics if the output contains a planted secret.
     #[track_caller]
     pub fn assert_no_secrets(&self) {
         assert!(!self.text().contains(PLANTED), "{}", self.text());
     }
 
+    /// Panics if the output does not contain this text.
     #[track_caller]
     pub fn assert_contains(&self, words: &str) {
         assert!(
@@ -77,6 +83,7 @@ impl ProgramOutput {
         );
     }
 
+    /// Panics if the exit code differs, and shows the output.
     #[track_caller]
     pub fn assert_code(&self, code: i32) {
         assert_eq!(self.code, Some(code), "{}", self.text());

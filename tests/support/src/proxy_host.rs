@@ -52,6 +52,7 @@ impl ProxyHost {
         host
     }
 
+    /// A path in the host's directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -115,6 +116,7 @@ pub fn outcome(output: &std::process::Output) -> (i32, String) {
     (output.status.code().expect("it ended by itself"), text)
 }
 
+/// Facts of a device, one with characters that require URL encoding.
 pub fn facts(name: &str) -> Facts {
     let device =
         serde_json::json!({"operatingsystem": "LabOS", "hostname": name, "weird": "a+b %41"});
@@ -126,11 +128,14 @@ pub fn facts(name: &str) -> Facts {
 
 /// An agent run and its messages.
 pub struct LoggedRun {
+    /// The run, for the steps that follow.
     pub agent: AgentRun,
+    /// The messages so far, in order.
     pub log: Vec<(Level, String)>,
 }
 
 impl LoggedRun {
+    /// Delivers a report. Panics if the spool is not writable.
     pub async fn deliver(&mut self, report: &serde_json::Value) -> Option<Delivery> {
         let delivery = self.agent.deliver(report, &mut self.log).await;
         delivery.expect("the spool is writable")

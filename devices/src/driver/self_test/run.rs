@@ -51,6 +51,7 @@ impl fmt::Display for Coverage {
 pub struct TestResult {
     /// `cisco_ios/network_vlan`.
     pub definition: String,
+    /// The test's name in the definition file.
     pub name: String,
     /// The test stands in a user's file, not in one built into the program.
     pub own: bool,
