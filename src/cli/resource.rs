@@ -1,5 +1,8 @@
 //! `switchtender resource`: the resources on a device, as in a manifest.
 
+#[cfg(test)]
+mod round_trip;
+
 use std::sync::Arc;
 
 use clap::ValueEnum;

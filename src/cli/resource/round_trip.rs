@@ -1,0 +1,164 @@
+//! What `resource` prints of a device, used as its catalog, plans nothing.
+//!
+//! The configurations are those of foreign devices, which are not part of this project. The test
+//! searches beside the checkout, or in the directory `SWITCHTENDER_CONFIGURATIONS`, and prints a
+//! note when it skips.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fs};
+
+use serde_json::Value as Json;
+use switchtender_devices::change::Wanted;
+use switchtender_devices::diagnostic::Severity;
+use switchtender_devices::driver::{Driver, NoSecretHistory, Platform, Registry};
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::read::{ReadRequest, Reads};
+use switchtender_devices::value::Attributes;
+use switchtender_mocks::SwitchOptions;
+use switchtender_mocks::cli_switch::OfflineSwitch;
+use test_support::stderr_note;
+
+use super::{ManifestResource, ResourceFormat, render};
+use crate::catalog::rich_data;
+
+fn directory() -> Option<PathBuf> {
+    let named = env::var_os("SWITCHTENDER_CONFIGURATIONS").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures/configurations");
+    let directory = named.unwrap_or(beside).join("ios");
+    directory.is_dir().then_some(directory)
+}
+
+/// Resources by result.
+#[derive(Default)]
+struct Figures {
+    printed: usize,
+    /// Printed as comments: part of the device, or not understood.
+    left_out: usize,
+    /// Why resources would be changed or refused.
+    planned: Vec<String>,
+}
+
+fn read(switch: &mut OfflineSwitch, requests: Vec<ReadRequest>) -> Reads {
+    let answers = requests.into_iter().map(|request| {
+        let text = switch.show(&request.command).unwrap_or_default();
+        (request.name, text)
+    });
+    answers.collect()
+}
+
+/// The attributes of a printed resource.
+fn attributes(printed: &Json) -> Attributes {
+    let attributes = printed.as_object().unwrap().iter();
+    attributes
+        .map(|(name, value)| (name.clone(), rich_data::read(value).unwrap()))
+        .collect()
+}
+
+/// What applying the resources of one type would do, as they are printed.
+fn plan_type(
+    driver: &Driver,
+    model: &Arc<TypeModel>,
+    switch: &mut OfflineSwitch,
+    figures: &mut Figures,
+) {
+    let reads = read(switch, driver.reads(&[model]));
+    let state = driver.platform().parse(&reads).unwrap();
+    let instances = driver.instances(model, &state).unwrap();
+    for resource in ManifestResource::list(driver, model, instances, true) {
+        figures.printed += 1;
+        if resource.comment.is_some() {
+            figures.left_out += 1;
+            continue;
+        }
+        let title = resource.title.clone();
+        let json = render(ResourceFormat::Json, &model.name, &[resource]);
+        let printed: Json = serde_json::from_str(&json).unwrap();
+        let printed = &printed[model.name.as_str()][title.as_str()];
+        let reference = format!("{}[{title}]", model.name);
+        let resolved = model
+            .resolve(&title, &attributes(printed))
+            .and_then(|attributes| driver.canonicalize(model, attributes));
+        let wanted = match resolved {
+            Ok(attributes) => Wanted {
+                reference: reference.as_str().into(),
+                model: Arc::clone(model),
+                attributes,
+            },
+            Err(errors) => {
+                figures.planned.push(format!("{reference}: {errors:?}"));
+                continue;
+            }
+        };
+        let problems = driver.check(&wanted);
+        let refused = problems
+            .iter()
+            .filter(|problem| problem.severity == Severity::Error)
+            .map(|problem| format!("{reference}: {}: {}", problem.attribute, problem.message));
+        figures.planned.extend(refused);
+        let current = driver.instance(&wanted, &state).unwrap();
+        let wanted = driver.resolve(&wanted, current.as_ref()).into_owned();
+        for name in driver.differs(&wanted, current.as_ref(), &NoSecretHistory) {
+            let current = current
+                .as_ref()
+                .and_then(|current| current.attributes.get(&name));
+            let wanted = wanted.attributes.get(&name);
+            figures
+                .planned
+                .push(format!("{reference}: {name}: {current:?} to {wanted:?}"));
+        }
+    }
+}
+
+fn plan(platform: &Arc<Platform>, config: String) -> Figures {
+    let mut switch = OfflineSwitch::new(&SwitchOptions {
+        config: Some(config),
+        ..SwitchOptions::default()
+    })
+    .unwrap();
+    let facts = platform.facts(&read(&mut switch, platform.fact_reads()));
+    let driver = Driver::new(platform, &facts);
+    let mut figures = Figures::default();
+    for definition in platform.types.values() {
+        if driver.supports(&definition.model).is_ok() {
+            plan_type(&driver, &definition.model, &mut switch, &mut figures);
+        }
+    }
+    figures
+}
+
+#[test]
+fn printed_resources_of_foreign_configurations_plan_nothing() {
+    let Some(directory) = directory() else {
+        stderr_note::print("skipped: no configurations (set SWITCHTENDER_CONFIGURATIONS)");
+        return;
+    };
+    let registry = Registry::shipped();
+    let platform = registry.platform("cisco_ios").unwrap();
+    let files: BTreeMap<String, PathBuf> = fs::read_dir(&directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            (
+                path.file_name().unwrap().to_string_lossy().into_owned(),
+                path,
+            )
+        })
+        .collect();
+    assert!(!files.is_empty(), "{}", directory.display());
+    let (mut printed, mut left_out, mut planned) = (0, 0, Vec::new());
+    for (name, path) in &files {
+        let config = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+        let figures = plan(platform, config);
+        printed += figures.printed;
+        left_out += figures.left_out;
+        planned.extend(figures.planned.iter().map(|line| format!("{name}: {line}")));
+    }
+    stderr_note::print(&format!(
+        "{} configurations: {printed} resources, {left_out} as comments, {} planned",
+        files.len(),
+        planned.len()
+    ));
+    assert!(planned.is_empty(), "{}", planned.join("\n"));
+}
