@@ -246,7 +246,7 @@ fn validate_rest_answers_declare_instances() {
     let port = r#"{"type": "Ios_network_trunk", "title": "Gi1/0/1", "kind": "compilable_type",
                    "parameters": {"access_vlan": 25}}"#;
     let pool = r#"{"type": "F5_virtualserver", "title": "/Common/vs", "kind": "compilable_type",
-                   "parameters": {"ensure": "present", "provider": "standard",
+                   "parameters": {"ensure": "present", "provider": "standard", "protocol": "tcp",
                                   "destination_address": "192.0.2.1", "service_port": "80",
                                   "default_pool": "/Common/web"}}"#;
     let cases = [

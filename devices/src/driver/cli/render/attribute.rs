@@ -154,13 +154,13 @@ impl Rendering<'_> {
             .found
             .filter(|found| found.lines.contains_key(rule.name.as_str()));
         let current = elements(own.and_then(|found| found.attributes.get(&rule.name)));
-        let kept = self.kept(rule, &current, &wanted);
+        let retained = self.retained(rule, &current, &wanted);
         let mut removals = Vec::new();
-        for element in current.iter().filter(|element| !kept.contains(element)) {
+        for element in current.iter().filter(|element| !retained.contains(element)) {
             removals.push(self.no_form(rule, Some(element))?);
         }
         let mut additions = Vec::new();
-        for element in wanted.iter().filter(|element| !kept.contains(element)) {
+        for element in wanted.iter().filter(|element| !retained.contains(element)) {
             let template = self.spelling(rule)?;
             let text = self
                 .element(rule, template, element)
@@ -170,7 +170,7 @@ impl Rendering<'_> {
         // An element that is sent again must be removed first.
         let moves = current
             .iter()
-            .any(|element| wanted.contains(element) && !kept.contains(element));
+            .any(|element| wanted.contains(element) && !retained.contains(element));
         let (first, second) = if rule.replace_first || moves {
             (removals, additions)
         } else {
@@ -184,13 +184,13 @@ impl Rendering<'_> {
 
     /// The elements that stay: all common ones, unless the order counts and new elements, which the
     /// device appends, would be in a wrong place.
-    fn kept(&self, rule: &CliAttributeRule, current: &[Value], wanted: &[Value]) -> Vec<Value> {
+    fn retained(&self, rule: &CliAttributeRule, current: &[Value], wanted: &[Value]) -> Vec<Value> {
         let common = |element: &&Value| wanted.contains(element);
-        let kept: Vec<Value> = current.iter().filter(common).cloned().collect();
+        let retained: Vec<Value> = current.iter().filter(common).cloned().collect();
         let model = self.cli.model.attributes.get(&rule.name);
         let is_sequence = model.is_some_and(|model| model.array == Some(ArrayKind::Sequence));
-        if !is_sequence || wanted.starts_with(&kept) {
-            return kept;
+        if !is_sequence || wanted.starts_with(&retained) {
+            return retained;
         }
         let pairs = current.iter().zip(wanted);
         pairs
