@@ -120,6 +120,9 @@ fn compare(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -
     })
     .unwrap();
     let mut predicted = state_of(&driver, definition, &mut switch);
+    if let Err(reason) = driver.supports_diff(&definition.model, &predicted) {
+        return Comparison::Skipped(format!("no difference shown: {reason}"));
+    }
     let Ok((operations, _)) = operations_for(&driver, &wanted, &predicted) else {
         return skipped("refused");
     };
