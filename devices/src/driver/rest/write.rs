@@ -18,6 +18,9 @@ use crate::operation::{Method, Operation};
 use crate::read::State;
 use crate::value::Name;
 
+/// Why an attribute that a device sets only at the creation fails.
+const NOT_CHANGEABLE: &str = "cannot be changed; remove the resource and create it again";
+
 /// The requests of one change.
 ///
 /// # Errors
@@ -99,9 +102,7 @@ impl RequestWriter<'_> {
             let current = self.change.current.as_ref();
             let current = current.and_then(|current| current.attributes.get(&kinds.attribute));
             if wanted.is_some() && current.is_some() && wanted != current {
-                let message =
-                    "the device has an object of another kind; remove it and create it again";
-                return Err(error(&kinds.attribute, message));
+                return Err(error(&kinds.attribute, NOT_CHANGEABLE));
             }
         }
         for name in &self.change.attributes {
@@ -114,8 +115,7 @@ impl RequestWriter<'_> {
                 .get(name)
                 .is_some_and(|rule| rule.create_only);
             if chooses_kind || fixed {
-                let message = "cannot be changed; remove the resource and create it again";
-                return Err(error(name, message));
+                return Err(error(name, NOT_CHANGEABLE));
             }
         }
         let object = self.fill(&definition.instance.object, None)?;

@@ -88,7 +88,7 @@ async fn mock_device_accepts_all_requests_and_the_second_run_sends_nothing() {
         ),
         (
             "f5_virtualserver",
-            json!({"name": "/shop/web_vs", "ensure": "present", "provider": "standard", "state": "disabled", "service_port": 8443,
+            json!({"name": "/shop/web_vs", "ensure": "present", "provider": "standard", "protocol": "tcp", "state": "disabled", "service_port": 8443,
                 "default_pool": "none", "irules": "none", "source_address_translation": "none", "vlan_and_tunnel_traffic": "all",
                 "protocol_profile_client": "/Common/tcp-wan-optimized", "ssl_profile_client": "/Common/clientssl", "http_profile": "none",
                 "default_persistence_profile": "/Common/source_addr", "connection_limit": 5, "address_translation": "disabled"}),
