@@ -150,7 +150,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
     let stop = CancellationToken::new();
     let fleet = Arc::new(ServerFleet {
         secrets: Secrets::new(args.credentials_readers == CredentialsReaders::Anyone),
-        readers: args.credentials_readers.into(),
+        readers: args.credentials_readers,
         options: RunOptions {
             settings: args.transaction_settings(&settings),
             policy: Policy {

@@ -101,7 +101,7 @@ impl Rendering<'_> {
         let captures = template.captures();
         if !captures
             .iter()
-            .any(|name| found.unmanaged.contains_key(*name))
+            .any(|name| found.unmanaged.contains_key(name))
         {
             return None;
         }
@@ -211,10 +211,10 @@ impl Rendering<'_> {
             let rule = cli.attributes.get(name)?;
             cli.named(&rule.set, name, value)?.as_ref()
         };
-        let wanted = names
+        let mut wanted = names
             .iter()
             .filter_map(|name| own_line(name, self.goal.wanted.get(name)?));
-        let instead = wanted.last().and_then(|line| self.written(line));
+        let instead = wanted.next_back().and_then(|line| self.written(line));
         let present: IndexMap<&Name, &Value> = names
             .iter()
             .filter_map(|name| Some((*name, self.merged.get(name)?)))
